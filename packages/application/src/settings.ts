@@ -40,6 +40,8 @@ export interface SettingsShape {
   readonly vpn?: VpnEndpoint | undefined
   /** Templates that are built at once. Absent: one. */
   readonly templateBuilds?: number
+  /** Only administrators upload and build templates. Absent: everybody does. */
+  readonly onlyAdminsBuildTemplates?: boolean
   /** How many consoles one user may have open in one process. Absent: `usualConsolesPerUser`. */
   readonly consolesPerUser?: number
   /** Only administrators install and remove roles and collections. */

@@ -224,6 +224,46 @@ describe("building", () => {
   })
 })
 
+describe("templates that are left to administrators", () => {
+  it("are neither uploaded nor built by members", async () => {
+    app = makeTestApp({ settings: { onlyAdminsBuildTemplates: true } })
+    ada = await app.addUser("ADA")
+    boss = await app.addUser("BOSS", { isAdmin: true })
+    app.builds.script = () => ({ prints: [], seconds: 0.01 })
+    await app.observe([])
+    const because = expect.stringContaining("this service leaves templates to administrators")
+    expect(await addFails(ada, debian)).toMatchObject({ kind: "forbidden", message: because })
+    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
+      kind: "forbidden",
+      message: because,
+    })
+    await add(boss, debian)
+    await build(boss, ["debian"])
+    expect(await listed(ada)).toEqual(["debian built"])
+  })
+})
+
+describe("the builds of one user", () => {
+  it("are 10 at most, waiting ones too; the others are named, and others' builds do not count", async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `t${String(n).padStart(2, "0")}`)
+    for (const name of names) await add(ada, { [`${name}/x.pkr.hcl`]: builder(name) })
+    await add(bob, debian)
+    hold()
+    const [first, second] = await Promise.allSettled([start(ada, ["all"]), start(ada, names.toReversed())])
+    const all = [first, second].flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
+    expect(all.flatMap(({ builds }) => builds)).toHaveLength(10)
+    expect(all.map(({ result }) => result).join()).toContain("has to wait for another request: nobody has more than 10 builds")
+    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
+      kind: "conflict",
+      message: "Cannot build templates: 10 builds of yours wait or go on, and nobody has more than 10",
+    })
+    expect((await start(bob, ["debian"])).builds).toHaveLength(1)
+    await app.call("abortTemplates", ada)
+    expect((await start(ada, ["t11"])).builds).toHaveLength(1)
+    for (const user of [ada, bob]) await app.call("abortTemplates", user)
+  })
+})
+
 describe("a name that the service itself uses", () => {
   const router = "debian-11-x64-server-template"
   const files: MemoryFiles = { "deb/deb.pkr.hcl": builder(router) }

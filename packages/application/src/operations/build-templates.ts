@@ -43,8 +43,9 @@ export const buildTemplates = operation({
   statuses: {
     200: "the builds are queued or running; what is built already is left out",
     400: "the body is malformed or names no template; parallel is less than 0; userID names an unknown user",
-    403: "one of the names is used by the service itself, the files are the user's, and the user is no administrator",
+    403: "templates are left to administrators, and the user is none; one of the names is used by the service itself, the files are the user's, and the user is no administrator",
     404: "one of the names is no template that the user can build",
+    409: "as many builds of the user as one may have wait or go on",
     500: "templates cannot be built on this host: the answer says what is missing",
   },
   handle: ({ body, user }) =>

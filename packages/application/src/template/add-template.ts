@@ -16,7 +16,7 @@ import * as Semaphore from "effect/Semaphore"
 import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { uploadedEntries } from "../ansible/uploaded-entries.ts"
 import type { StoredFile } from "../operation/operation.ts"
-import { mayHaveName } from "./may-build.ts"
+import { mayBuild, mayHaveName } from "./may-build.ts"
 
 /** Folders that tools of older services keep beside templates. */
 const scratchFolders: ReadonlySet<string> = new Set(["tmp", "packer_cache", "log-history"])
@@ -87,6 +87,7 @@ const uploads = Semaphore.makeUnsafe(1)
 export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
   Effect.scoped(
     Effect.gen(function* () {
+      yield* mayBuild(user, "add a template")
       const archive = {
         file,
         names: /\.(?:tar\.gz|tgz|zip)$/iu.test(file.filename) ? [file.filename] : ["template.tar", "template.tar.gz"],

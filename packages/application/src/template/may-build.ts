@@ -21,3 +21,13 @@ export const mayHaveName = Effect.fnUntraced(function* (user: User, name: string
     hint: "Give vm_name another value, or ask an administrator.",
   })
 })
+
+/** Fails where templates are left to administrators. */
+export const mayBuild = Effect.fnUntraced(function* (user: User, doing: string) {
+  const { onlyAdminsBuildTemplates = false } = yield* Settings
+  if (onlyAdminsBuildTemplates && !user.isAdmin)
+    return yield* new Forbidden({
+      reason: `Cannot ${doing}: this service leaves templates to administrators`,
+      hint: "Ask an administrator.",
+    })
+})

@@ -1,4 +1,5 @@
 import {
+  Conflict,
   Failed,
   type Fault,
   InvalidInput,
@@ -13,10 +14,12 @@ import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import { hostFailures, listInstalled } from "../ansible/installed.ts"
+import { isBuildOf, runningBuilds } from "./running-builds.ts"
 import { mostBuilds, templateBuild, templateSubject } from "./build-run.ts"
 import { listTemplates } from "./list-templates.ts"
-import { mayHaveName, usedByService } from "./may-build.ts"
+import { mayBuild, mayHaveName, usedByService } from "./may-build.ts"
 
 export interface StartedBuilds {
   readonly started: readonly { readonly template: string; readonly run: string }[]
@@ -36,6 +39,23 @@ const named = (names: readonly string[]): string =>
     .map((name) => JSON.stringify(name.slice(0, 100)))
     .join(", ")
 
+/** Builds of one user that wait or go on. */
+const mostOfUser = 10
+
+/** How many more builds the user may start. */
+const roomFor = Effect.fnUntraced(function* (user: User) {
+  const own = (yield* runningBuilds).filter(({ run }) => isBuildOf(run, user)).length
+  if (own >= mostOfUser)
+    return yield* new Conflict({
+      what: `Cannot build templates: ${own} builds of yours wait or go on, and nobody has more than ${mostOfUser}`,
+      hint: "Ask again when some have ended, or abort them: POST /templates/abort.",
+    })
+  return mostOfUser - own
+})
+
+/** Two requests of one user do not both find the same room. */
+const starts = Semaphore.makeUnsafe(1)
+
 /** Fails where this host cannot build at all. */
 const ableToBuild = Effect.gen(function* () {
   const state = yield* (yield* TemplateBuilder).available
@@ -48,6 +68,7 @@ const ableToBuild = Effect.gen(function* () {
  * of them may run at once; 0: one.
  */
 export const startBuilds = Effect.fnUntraced(function* (user: User, names: readonly string[], parallel: number) {
+  yield* mayBuild(user, "build templates")
   if (names.length === 0)
     return yield* new InvalidInput({
       what: "Cannot build templates: none is named",
@@ -86,20 +107,31 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
   })
   // what is there needs no tool
   if (toBuild.length > 0) yield* ableToBuild
-  for (const template of toBuild) {
-    const request = templateBuild.request(templateSubject(template), {
-      template,
-      user: user.id,
-      userRecord: user.recordId,
-      own: isOwn(template),
-      batch,
-      parallel: atOnce,
-    })
-    const run: Result.Result<{ readonly id: string }, Fault> = yield* Effect.result(engine.start(request, user.id))
-    if (Result.isSuccess(run)) started.push({ template, run: run.success.id })
-    // somebody else was faster
-    else if (run.failure instanceof SubjectBusy) skipped.push({ template, because: "is being built or removed" })
-    else return yield* Effect.fail(run.failure)
-  }
+  const startAll = Effect.gen(function* () {
+    let room = toBuild.length > 0 ? yield* roomFor(user) : 0
+    for (const template of toBuild) {
+      if (room === 0) {
+        skipped.push({ template, because: `has to wait for another request: nobody has more than ${mostOfUser} builds` })
+        continue
+      }
+      const request = templateBuild.request(templateSubject(template), {
+        template,
+        user: user.id,
+        userRecord: user.recordId,
+        own: isOwn(template),
+        batch,
+        parallel: atOnce,
+      })
+      const run: Result.Result<{ readonly id: string }, Fault> = yield* Effect.result(engine.start(request, user.id))
+      if (Result.isSuccess(run)) {
+        started.push({ template, run: run.success.id })
+        room -= 1
+      }
+      // somebody else was faster
+      else if (run.failure instanceof SubjectBusy) skipped.push({ template, because: "is being built or removed" })
+      else return yield* Effect.fail(run.failure)
+    }
+  })
+  yield* starts.withPermit(startAll)
   return { started, skipped, parallel: atOnce } satisfies StartedBuilds
 })

@@ -23,6 +23,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   vmStorage: config.vmStorage,
   vmidSpan: { from: config.vmidFrom, to: config.vmidTo },
   templateBuilds: config.templateBuilds,
+  onlyAdminsBuildTemplates: config.templateBuilders === "administrators",
   maxLogHistory: config.maxLogHistory,
   inactivityShutdown: config.inactivityShutdown,
   rangeDefaults: config.rangeDefaults,

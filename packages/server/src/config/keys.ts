@@ -284,6 +284,11 @@ export const keys = {
     about: "Templates that are built at once, whoever asked for them; others wait for their turn.",
     default: 1,
   }),
+  templateBuilders: oneOf(["everybody", "administrators"])(network, "template_builders", {
+    about:
+      "Who uploads and builds templates. A build runs its author's programs on a machine in the NAT network, beside the outer sides of all routers: `administrators` where members are not trusted with that.",
+    default: "everybody",
+  }),
   vmidFrom: wholeNumber(100, 999_999_999)(network, "vmid_from", {
     about: "First VMID given to machines of ranges.",
     default: 20_000,
