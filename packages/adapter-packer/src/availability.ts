@@ -1,11 +1,11 @@
 import { natNetwork } from "@rangewright/domain"
 import type { BuilderAvailability } from "@rangewright/ports"
-import { openToolHost, placesOf, systemPath, type ToolHost } from "@rangewright/host-tools"
+import { type Mount, openToolHost, placesOf, systemPath, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { access, constants, mkdtemp, readdir, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, join } from "node:path"
 import { answerPorts } from "./answers.ts"
 import { type LocalOptions, type LocalSettings, settingsOf } from "./options.ts"
 import { addressTowards } from "./own-address.ts"
@@ -16,8 +16,8 @@ export interface Found {
   readonly version: string | undefined
   /** Where machines reach this host. */
   readonly address: string | undefined
-  /** Folders outside the system's own that the program needs. */
-  readonly toolFolders: readonly string[]
+  /** What of the program and its plugins lies outside of the system's own folders, file by file: beside them may be anything. */
+  readonly mounts: readonly Mount[]
   /** What is missing, one fact each. */
   readonly because: readonly string[]
   /** What only some templates miss. */
@@ -58,15 +58,32 @@ const askVersion = async (program: string): Promise<{ readonly version?: string;
   return version === undefined ? { because: `${program} does not tell its version` } : { version }
 }
 
-const pluginsIn = async (folder: string): Promise<readonly string[]> =>
-  (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes("packer-plugin-"))
+/** Plugins and what tells that they are whole, at any depth. */
+const pluginsIn = async (folder: string | undefined): Promise<readonly string[]> => {
+  if (folder === undefined) return []
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => !entry.isDirectory() && entry.name.startsWith("packer-plugin-"))
+    .map((entry) => join(entry.parentPath, entry.name))
+}
 
-const builderProblem = async ({ plugins }: LocalSettings, version: string): Promise<string | undefined> => {
+const isSystems = (path: string): boolean => /^\/(?:usr|bin|sbin)\//u.test(path)
+
+/** A program at the places by which it is called, and plugins. */
+const mountsOf = async (program: string | undefined, plugins: readonly string[]): Promise<readonly Mount[]> => {
+  const seen = async (path: string): Promise<readonly Mount[]> => {
+    const from = await realpath(path).catch(() => path)
+    return [...new Set([from, path])].filter((to) => !isSystems(to)).map((to) => ({ from, to }))
+  }
+  return (await Promise.all([...(program === undefined ? [] : [program]), ...plugins].map(seen))).flat()
+}
+
+const builderProblem = (plugins: string | undefined, found: readonly string[], version: string): string | undefined => {
   if (isBefore(version, oldest)) return `Packer ${version} is too old; ${oldest.join(".")} or later is needed`
   if (isBefore(version, firstWithoutBuilder)) return undefined
   if (plugins === undefined)
     return `Packer ${version} brings no builder for Proxmox VE, and packer_plugins names no folder of plugins`
-  return (await pluginsIn(plugins)).some((name) => name.includes("packer-plugin-proxmox"))
+  return found.some((path) => basename(path).startsWith("packer-plugin-proxmox"))
     ? undefined
     : `there is no packer-plugin-proxmox in ${plugins} (packer_plugins)`
 }
@@ -79,18 +96,17 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
       const program = await firstThere(settings.program)
       const { version, because } =
         program === undefined ? { because: `${settings.program} is not installed` } : await askVersion(program)
-      const builder = version === undefined ? because : await builderProblem(settings, version)
+      const plugins = await pluginsIn(settings.plugins)
+      const builder = version === undefined ? because : builderProblem(settings.plugins, plugins, version)
       const address = settings.address ?? (await addressTowards(natNetwork))
       const needed = await Promise.all(["python3", "ip", "setpriv"].map(async (name) => ((await firstThere(name)) ? [] : [name])))
       const discs = await Promise.all(["xorriso", "mkisofs", "genisoimage"].map(firstThere))
       const ansible = await firstThere("ansible-playbook")
-      const real = program === undefined ? undefined : await realpath(program)
-      const folders = [real, program].flatMap((path) => (path === undefined ? [] : [dirname(path)]))
       return {
         host,
         version,
         address,
-        toolFolders: [...new Set(folders)].filter((folder) => !`${folder}/`.startsWith("/usr/")),
+        mounts: await mountsOf(program, plugins),
         because: [
           builder,
           host.sandbox.works ? undefined : `templates are only built in a sandbox, and ${host.sandbox.because}`,

@@ -111,11 +111,7 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const { confine, limits } = yield* ofHost(
         prepareRun(host, {
           folder: work,
-          mounts: [
-            { from: places.template, to: templateSeen },
-            ...found.toolFolders.map((from) => ({ from })),
-            ...(settings.plugins === undefined ? [] : [{ from: settings.plugins }]),
-          ],
+          mounts: [{ from: places.template, to: templateSeen }, ...found.mounts],
           reach: {
             networks: settings.networks,
             ports: machinePorts,
@@ -138,7 +134,7 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const command = {
         program,
         args,
-        env: environmentOf(settings, build, places, found.toolFolders, bridge, address),
+        env: environmentOf(settings, build, places, bridge, address),
         folder: work,
         fileBytes: settings.diskBytes,
         ...limits,

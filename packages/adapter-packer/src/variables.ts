@@ -43,15 +43,14 @@ export const templateSeen = "/template"
 /** The only names of the sandbox that lead to somewhere else than the relay decides. */
 export const named = { [doorName]: doorPort }
 
-const path = (settings: Settings, toolFolders: readonly string[]): string =>
-  [...(isAbsolute(settings.program) ? [dirname(settings.program)] : []), ...toolFolders, systemPath].join(":")
+const path = (settings: Settings): string =>
+  [...(isAbsolute(settings.program) ? [dirname(settings.program)] : []), systemPath].join(":")
 
 /** Made from scratch: nothing of the service's own environment reaches a template. */
 export const environmentOf = (
   settings: Settings,
   build: Pick<TemplateBuild, "account" | "node">,
   { work }: Places,
-  toolFolders: readonly string[],
   bridge: string,
   address: string,
 ): Readonly<Record<string, string>> => {
@@ -59,7 +58,7 @@ export const environmentOf = (
   const home = `${work}/home`
   const variables = Object.entries(variablesOf(settings, build, `${home}/.ansible`, bridge))
   return {
-    PATH: path(settings, toolFolders),
+    PATH: path(settings),
     HOME: home,
     TMPDIR: `${work}/tmp`,
     LANG: "C.UTF-8",
