@@ -106,7 +106,14 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const lines = cleanLines(coverOf({}, [Redacted.value(account.password), Redacted.value(account.tokenSecret)]))
       const said: string[] = []
       const waiting = tellWaiting(lines.say)
-      const door = openDoor({ hypervisor: settings.hypervisor, account, refuses: refusesWith(host), onCall: waiting.onCall })
+      const door = openDoor({
+        hypervisor: settings.hypervisor,
+        account,
+        nodeDownloads: settings.nodeDownloads,
+        refuses: refusesWith(host),
+        onCall: waiting.onCall,
+        onRefused: lines.say,
+      })
       yield* Effect.addFinalizer(() => Effect.sync(door.close))
       const { confine, limits } = yield* ofHost(
         prepareRun(host, {

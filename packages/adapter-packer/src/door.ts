@@ -3,7 +3,10 @@ import type { Dial } from "@rangewright/host-tools"
 import * as Redacted from "effect/Redacted"
 import { type Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http"
 import { request as httpsRequest } from "node:https"
-import { duplexPair } from "node:stream"
+import { duplexPair, Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { knownCall } from "./calls.ts"
+import { readUpload } from "./upload.ts"
 
 /** What Packer knows the hypervisor by. It is no name anywhere else, and the secrets that lead to it are not Packer's. */
 export const doorName = "hypervisor"
@@ -19,70 +22,150 @@ export interface ApiCall {
 
 export interface DoorOptions {
   readonly hypervisor: { readonly url: string; readonly agent: Agent }
-  readonly account: Pick<BuildAccount, "tokenId" | "tokenSecret" | "username">
+  readonly account: Pick<BuildAccount, "tokenId" | "tokenSecret" | "username" | "pool">
+  /** Whether the node may download images for builds. */
+  readonly nodeDownloads: boolean
   /** Why the node may not fetch from a URL; undefined: it may. */
   readonly refuses: (url: string) => Promise<string | undefined>
   readonly onCall: (call: ApiCall) => void
+  /** Told of each kind of call once that is not passed on. */
+  readonly onRefused: (because: string) => void
 }
 
 const prefix = "/api2/json"
 const maxForm = 64 * 1024
 /** Answers that are looked at; larger ones are only passed on. */
 const maxSeen = 64 * 1024
+const maxTold = 50
 
 const hopByHop = new Set(["connection", "keep-alive", "te", "trailer", "upgrade", "proxy-connection", "transfer-encoding"])
-const secrets = new Set(["authorization", "cookie", "csrfpreventiontoken", "host"])
+const formType = "application/x-www-form-urlencoded"
+
+/** A call that is not passed on, and the status that says so. */
+class Refusal extends Error {
+  readonly status: number
+  constructor(status: number, because: string) {
+    super(because)
+    this.status = status
+  }
+}
 
 const answer = (response: ServerResponse, status: number, message: string, data: unknown = null): void => {
   const body = JSON.stringify(status === 200 ? { data } : { data: null, message })
   response.writeHead(status, message.replaceAll(/[^\x20-\x7e]/gu, "?").slice(0, 300), {
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
+    ...(status === 200 ? {} : { connection: "close" }),
   })
   response.end(body)
 }
 
-const formOf = (type: string, body: string): ReadonlyMap<string, string> => {
-  if (!type.includes("json")) return new Map(new URLSearchParams(body))
-  const value: unknown = JSON.parse(body)
-  return new Map(Object.entries(Object(value)).map(([name, text]) => [name, String(text)]))
+/** Fields by name. One that comes twice means one thing here and another to the hypervisor. */
+const fieldsOf = (pairs: Iterable<readonly [string, string]>): Map<string, string> => {
+  const fields = new Map<string, string>()
+  for (const [name, value] of pairs) {
+    if (!/^[\w-]+$/u.test(name)) throw new Refusal(400, `${JSON.stringify(name)} is no name of a field`)
+    if (fields.has(name)) throw new Refusal(400, `the field ${name} comes twice`)
+    fields.set(name, value)
+  }
+  return fields
 }
 
-const readAll = async (request: IncomingMessage): Promise<Buffer> => {
+const inJson = (text: string): Iterable<readonly [string, string]> => {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(400, "the body is no object")
+  return Object.entries(value).map(([name, one]: [string, unknown]) => {
+    if (typeof one === "boolean") return [name, one ? "1" : "0"]
+    if (typeof one !== "string" && typeof one !== "number") throw new Refusal(400, `the field ${name} is no text`)
+    return [name, String(one)]
+  })
+}
+
+const readForm = async (asked: IncomingMessage): Promise<Map<string, string>> => {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of asked as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxForm) throw new Error(`more than ${maxForm} bytes`)
+    if (size > maxForm) throw new Refusal(413, `a form has at most ${maxForm} bytes`)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  if (size === 0) return new Map()
+  const text = Buffer.concat(chunks).toString("utf8")
+  switch (asked.headers["content-type"]) {
+    case formType:
+      return fieldsOf(new URLSearchParams(text))
+    case "application/json":
+      return fieldsOf(inJson(text))
+    default:
+      throw new Refusal(415, `the body is no ${formType}`)
+  }
 }
 
-/** The path as the hypervisor understands it. Fails for one that is none. */
-const pathOf = (url: string): string =>
-  decodeURIComponent(url.split("?")[0] ?? "")
-    .replaceAll(/\/{2,}/gu, "/")
-    .replace(/\/$/u, "")
+interface Target {
+  readonly segments: readonly string[]
+  readonly query: ReadonlyMap<string, string>
+}
+
+/** What a request asks for, in parts that nobody reads in two ways. */
+const targetOf = (url: string): Target => {
+  if (!/^\/[\x21\x22\x24-\x7e]*$/u.test(url)) throw new Refusal(400, "the path is no path of the API")
+  const cut = url.includes("?") ? url.indexOf("?") : url.length
+  const path = url
+    .slice(0, cut)
+    .split("/")
+    .filter((segment) => segment !== "")
+    .map((segment) => decodeURIComponent(segment))
+  return { segments: path, query: fieldsOf(new URLSearchParams(url.slice(cut + 1))) }
+}
+
+const encoded = (fields: ReadonlyMap<string, string>): string => new URLSearchParams([...fields]).toString()
+
+/** What is sent to the hypervisor: nothing but this of what Packer sent. */
+interface Outgoing {
+  readonly method: string
+  readonly segments: readonly string[]
+  readonly query: ReadonlyMap<string, string>
+  readonly body?: { readonly type: string; readonly size: number; readonly content: Readable } | undefined
+}
 
 /**
- * Passes Packer's calls on to the hypervisor, in the name of the build's own account: whatever it sends of its own, a login or a token, counts
- * for nothing. What the account may do is the hypervisor's to say; here is decided what no right of its can express.
+ * Passes the calls on to the hypervisor that Packer is known to make, and no others, in the name of the build's own account: whatever it
+ * sends of its own, a login or a token, counts for nothing. Each is written anew from what was understood of it, on a connection of its own.
+ * What the account may do is the hypervisor's to say; here is decided what no right of its can express.
  */
-export const openDoor = ({ hypervisor, account, refuses, onCall }: DoorOptions) => {
+export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
   const base = new URL(hypervisor.url)
   const token = `PVEAPIToken=${account.tokenId}=${Redacted.value(account.tokenSecret)}`
+  /** The images that this build uploaded: by the names that it knows, those that they have. */
+  const images = new Map<string, string>()
+  const told = new Set<string>()
 
-  const passOn = (asked: IncomingMessage, response: ServerResponse, path: string, body: Buffer | undefined): void => {
-    const headers = Object.fromEntries(
-      Object.entries(asked.headers).filter(([name]) => !hopByHop.has(name) && !secrets.has(name)),
-    )
+  const refuse = (response: ServerResponse, status: number, because: string): void => {
+    if (!told.has(because) && told.size < maxTold) onRefused(because)
+    told.add(because)
+    answer(response, status, because)
+  }
+
+  const passOn = async (response: ServerResponse, { method, segments, query, body }: Outgoing): Promise<void> => {
+    const path = `/${segments.join("/")}`
+    const written = segments.map((segment) => encodeURIComponent(segment)).join("/")
     const start = base.protocol === "https:" ? httpsRequest : httpRequest
     const outgoing = start(base, {
       agent: hypervisor.agent,
-      method: asked.method ?? "GET",
-      path: asked.url ?? "/",
-      headers: { ...headers, host: base.host, authorization: token },
+      method,
+      path: `${prefix}/${written}${query.size === 0 ? "" : `?${encoded(query)}`}`,
+      headers: {
+        host: base.host,
+        authorization: token,
+        accept: "application/json",
+        // no other build's call ever comes over it
+        connection: "close",
+        ...(body === undefined
+          ? method === "GET" || method === "DELETE"
+            ? {}
+            : { "content-length": "0" }
+          : { "content-type": body.type, "content-length": String(body.size) }),
+      },
     })
     outgoing.on("response", (given) => {
       const seen: Buffer[] = []
@@ -90,7 +173,7 @@ export const openDoor = ({ hypervisor, account, refuses, onCall }: DoorOptions) 
       given.on("data", (chunk: Buffer) => (size += chunk.length) <= maxSeen && seen.push(chunk))
       given.once("end", () =>
         onCall({
-          method: asked.method ?? "GET",
+          method,
           path,
           status: given.statusCode ?? 0,
           body: size <= maxSeen ? Buffer.concat(seen).toString("utf8") : "",
@@ -105,43 +188,93 @@ export const openDoor = ({ hypervisor, account, refuses, onCall }: DoorOptions) 
       response.headersSent ? response.destroy() : answer(response, 595, `the hypervisor cannot be reached: ${error.message}`),
     )
     response.once("close", () => outgoing.destroy())
-    if (body === undefined) asked.pipe(outgoing)
-    else outgoing.end(body)
+    if (body === undefined) outgoing.end()
+    else
+      await pipeline(body.content, outgoing).catch((error: unknown) => {
+        outgoing.destroy()
+        throw error
+      })
+  }
+
+  const formBody = (fields: ReadonlyMap<string, string>): Outgoing["body"] => {
+    const bytes = Buffer.from(encoded(fields))
+    return bytes.length === 0 ? undefined : { type: formType, size: bytes.length, content: Readable.from([bytes]) }
+  }
+
+  /** A device with the image's own name in place of the one that Packer knows. */
+  const withOwnImages = (value: string): string =>
+    value
+      .split(",")
+      .map((part) => {
+        const [, key = "", volume = ""] = /^((?:file|volume)=)?(.*)$/su.exec(part) ?? []
+        return `${key}${images.get(volume) ?? volume}`
+      })
+      .join(",")
+
+  const upload = async (asked: IncomingMessage, response: ServerResponse, segments: readonly string[]): Promise<void> => {
+    // images of different builds never have one name, and one that is left tells whose it was
+    const nameOn = (name: string): string => `${account.pool}-${name}`
+    const { filename, contentType, size, body } = await readUpload(asked, nameOn).catch((error: unknown) => {
+      throw new Refusal(400, error instanceof Error ? error.message : String(error))
+    })
+    const storage = segments[3] ?? ""
+    images.set(`${storage}:iso/${filename}`, `${storage}:iso/${nameOn(filename)}`)
+    const content = Readable.from(body, { objectMode: false })
+    await passOn(response, { method: "POST", segments, query: new Map(), body: { type: contentType, size, content } })
   }
 
   const serve = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const whole = pathOf(asked.url ?? "")
     const method = asked.method ?? "GET"
-    if (!whole.startsWith(`${prefix}/`)) return answer(response, 501, `no such file '${whole}'`)
-    const path = whole.slice(prefix.length)
-    // versions that know no tokens log in
-    if (method === "POST" && path === "/access/ticket") {
-      asked.resume()
-      const { username } = account
-      return answer(response, 200, "OK", { username, ticket: "PVE:build", CSRFPreventionToken: "build" })
+    const { segments, query } = targetOf(asked.url ?? "")
+    if (asked.headers["transfer-encoding"] !== undefined) throw new Refusal(411, "a call says how long it is")
+    const writes = method === "POST" || method === "PUT"
+    if (!writes && Number(asked.headers["content-length"] ?? 0) !== 0) throw new Refusal(400, `${method} has no body`)
+    if (writes && query.size > 0) throw new Refusal(400, `the fields of ${method} are in its body`)
+    const path = `/${segments.slice(2).join("/")}`
+    const call = segments[0] === "api2" && segments[1] === "json" ? knownCall(method, segments.slice(2)) : undefined
+    if (call === undefined) throw new Refusal(403, `builds do not call ${method} ${path.slice(0, 200)}`)
+    switch (call.kind) {
+      case "login": {
+        asked.resume()
+        const { username } = account
+        return answer(response, 200, "OK", { username, ticket: "PVE:build", CSRFPreventionToken: "build" })
+      }
+      case "leave-pool":
+        asked.resume()
+        return answer(response, 200, "OK")
+      case "upload":
+        return upload(asked, response, call.segments)
+      case "remove-image": {
+        const image = images.get(call.segments[5] ?? "")
+        if (image === undefined) throw new Refusal(403, `the build did not upload ${call.segments[5]}, so it does not remove it`)
+        return passOn(response, { method, segments: [...call.segments.slice(0, 5), image], query })
+      }
+      case "download": {
+        if (!nodeDownloads)
+          throw new Refusal(
+            403,
+            "the node downloads nothing for builds: leave iso_download_pve out of the template, or an administrator sets template_node_downloads",
+          )
+        const fields = await readForm(asked)
+        const url = fields.get("url") ?? ""
+        const because = await refuses(url)
+        if (because !== undefined) throw new Refusal(403, `the node does not fetch ${url}: ${because}`)
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
+      }
+      case "machine":
+      case "plain": {
+        const fields = writes ? await readForm(asked) : new Map<string, string>()
+        const sent =
+          call.kind === "plain" ? fields : new Map([...fields].map(([name, value]) => [name, withOwnImages(value)] as const))
+        return passOn(response, { method, segments: call.segments, query, body: formBody(sent) })
+      }
     }
-    // the oldest versions take what they cloned out of its pool again
-    if (method === "PUT" && /^\/pools(?:\/|$)/u.test(path)) {
-      asked.resume()
-      return answer(response, 200, "OK")
-    }
-    // QEMU's own commands open any file of the node
-    if (path.endsWith("/monitor")) return answer(response, 403, "builds give QEMU no commands")
-    if (method !== "POST" || !path.endsWith("/download-url")) return passOn(asked, response, path, undefined)
-    const body = await readAll(asked)
-    const query = new URL(asked.url ?? "/", "http://door").searchParams.get("url")
-    const urls = [query, formOf(asked.headers["content-type"] ?? "", body.toString("utf8")).get("url")]
-    for (const url of urls) {
-      const because = url === null || url === undefined ? undefined : await refuses(url)
-      if (because !== undefined) return answer(response, 403, `the node does not fetch ${url}: ${because}`)
-    }
-    passOn(asked, response, path, body)
   }
 
   const server = createServer((asked, response) => {
     serve(asked, response).catch((error: unknown) => {
-      if (!response.headersSent) answer(response, 400, String(error))
-      else response.destroy()
+      if (response.headersSent || response.destroyed) response.destroy()
+      else refuse(response, error instanceof Refusal ? error.status : 400, error instanceof Error ? error.message : String(error))
     })
   })
   server.on("clientError", (_, socket) => socket.destroy())

@@ -18,6 +18,8 @@ export interface PackerOptions {
   readonly storage: string
   readonly storageFormat?: string
   readonly isoStorage: string
+  /** Whether the node may download images for builds. It follows redirects by itself, to wherever they lead. */
+  readonly nodeDownloads?: boolean
   /** The bridge of the NAT network, where machines that are built get their address. Asked for each build. */
   readonly bridge: Effect.Effect<string, { readonly message: string }>
   /** Address by which machines there reach this host; found by its own addresses and routes where absent. */
@@ -36,6 +38,7 @@ export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge">
 export const settingsOf = <O extends LocalOptions>(options: O) => ({
   program: "packer",
   storageFormat: "raw",
+  nodeDownloads: false,
   diskBytes: 32 * 1024 ** 3,
   longestSeconds: 8 * 3600,
   patienceSeconds: 120,

@@ -7,11 +7,31 @@ import { type ApiCall, openDoor } from "../src/door.ts"
 let api: Server
 let seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[]
 let calls: ApiCall[]
+let refused: string[]
+let connections: number
+let agent: Agent
 let door: ReturnType<typeof openDoor>
+
+const open = (nodeDownloads: boolean) =>
+  openDoor({
+    hypervisor: { url: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, agent },
+    account: {
+      username: "build-1@pve",
+      tokenId: "build-1@pve!build",
+      tokenSecret: Redacted.make("the-secret"),
+      pool: "rw-build-1",
+    },
+    nodeDownloads,
+    refuses: (url) => Promise.resolve(url.includes("127.0.0.1") ? "it is not public" : undefined),
+    onCall: (call) => calls.push(call),
+    onRefused: (because) => refused.push(because),
+  })
 
 beforeEach(async () => {
   seen = []
   calls = []
+  refused = []
+  connections = 0
   api = createServer((asked, response) => {
     let body = ""
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
@@ -20,16 +40,14 @@ beforeEach(async () => {
       response.end(JSON.stringify({ data: "answered" }))
     })
   }).listen(0, "127.0.0.1")
+  api.on("connection", () => (connections += 1))
   await new Promise((resolve) => api.once("listening", resolve))
-  door = openDoor({
-    hypervisor: { url: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, agent: new Agent() },
-    account: { username: "build-1@pve", tokenId: "build-1@pve!build", tokenSecret: Redacted.make("the-secret") },
-    refuses: (url) => Promise.resolve(url.includes("127.0.0.1") ? "it is not public" : undefined),
-    onCall: (call) => calls.push(call),
-  })
+  agent = new Agent({ keepAlive: true })
+  door = open(false)
 })
 afterEach(() => {
   door.close()
+  agent.destroy()
   api.closeAllConnections()
   api.close()
 })
@@ -37,9 +55,9 @@ afterEach(() => {
 const ask = (method: string, path: string, body = "", headers: Record<string, string> = {}) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
     void door.dial("hypervisor", 80).then((socket) => {
-      const agent = new Agent()
-      agent.createConnection = () => socket
-      const outgoing = request({ agent, method, path, headers }, (response) => {
+      const one = new Agent()
+      one.createConnection = () => socket
+      const outgoing = request({ agent: one, method, path, headers }, (response) => {
         let text = ""
         response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
         response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }))
@@ -71,18 +89,69 @@ it("a VM stays in the pool of its build", async () => {
   expect(seen).toEqual([])
 })
 
-it("the node downloads what is public, and nothing else", async () => {
+/** What is sent as it stands, and all that comes back. */
+const askRaw = (text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    void door.dial("hypervisor", 80).then((socket) => {
+      let answer = ""
+      socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk))
+      socket.once("error", reject)
+      socket.once("end", () => resolve(answer))
+      socket.write(text)
+    })
+  })
+
+it.each(["GET", "DELETE", "HEAD", "OPTIONS"])("a body of %s is no call of another build", async (method) => {
+  const inner = "GET /api2/json/access/users HTTP/1.1\r\nHost: x\r\n\r\n"
+  const path = method === "DELETE" ? "/api2/json/nodes/pve/qemu/100" : "/api2/json/version"
+  const size = Buffer.byteLength(inner)
+  const framings = [
+    `Content-Length: ${size}\r\n\r\n${inner}`,
+    `Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n${inner}\r\n0\r\n\r\n`,
+  ]
+  for (const framing of framings)
+    expect(await askRaw(`${method} ${path} HTTP/1.1\r\nHost: hypervisor\r\n${framing}`)).toMatch(/^HTTP\/1\.1 4\d\d /u)
+  expect(seen).toEqual([])
+})
+
+it("a call that does not say how long it is is refused", async () => {
+  const chunked = { ...form, "transfer-encoding": "chunked" }
+  expect((await ask("PUT", "/api2/json/nodes/pve/qemu/100/config", "memory=512", chunked)).status).toBe(411)
+  expect(seen).toEqual([])
+})
+
+it("each call has a connection of its own to the hypervisor", async () => {
+  for (const vmid of [100, 101, 102]) await ask("GET", `/api2/json/nodes/pve/qemu/${vmid}/config`)
+  await Promise.all([100, 101].map((vmid) => ask("PUT", `/api2/json/nodes/pve/qemu/${vmid}/config`, "memory=512", form)))
+  expect([seen.length, connections]).toEqual([5, 5])
+})
+
+it("the node downloads nothing for builds, and the log says what to do about it", async () => {
   const at = "/api2/json/nodes/pve/storage/local/download-url"
-  const refused = [
+  const { status, body } = await ask("POST", at, "content=iso&url=https://images.example/x", form)
+  expect([status, body]).toEqual([403, expect.stringContaining("template_node_downloads")])
+  expect(refused).toEqual([expect.stringContaining("iso_download_pve")])
+  expect(seen).toEqual([])
+})
+
+it("where the node may download for builds, it downloads what is public", async () => {
+  door.close()
+  door = open(true)
+  const at = "/api2/json/nodes/pve/storage/local/download-url"
+  const refusals = [
     await ask("POST", at, "content=iso&url=http%3A%2F%2F127.0.0.1%2Fx", form),
     await ask("POST", at, JSON.stringify({ url: "http://127.0.0.1/x" }), { "content-type": "application/json" }),
     await ask("POST", `${at}?url=http://127.0.0.1/x`, "url=https://images.example/x", form),
+    await ask("POST", `${at}#x`, "url=http://127.0.0.1/x", form),
+    await ask("POST", at, "url=https://images.example/x&url=http://127.0.0.1/x", form),
+    await ask("POST", at, "url=http://127.0.0.1/x", { "content-type": `${form["content-type"]}; x=json` }),
   ]
-  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403])
-  expect(refused[0]?.body).toContain("the node does not fetch http://127.0.0.1/x: it is not public")
+  expect(refusals.map(({ status }) => status)).toEqual([403, 403, 400, 400, 400, 415])
+  expect(refusals[0]?.body).toContain("the node does not fetch http://127.0.0.1/x: it is not public")
   expect(seen).toEqual([])
-  expect((await ask("POST", at, "url=https://images.example/x", form)).status).toBe(200)
-  expect(seen[0]?.body).toBe("url=https://images.example/x")
+  expect((await ask("POST", at, "url=https://images.example/x;url=http://[::1]/", form)).status).toBe(200)
+  expect([...new URLSearchParams(seen[0]?.body)]).toEqual([["url", "https://images.example/x;url=http://[::1]/"]])
+  expect(seen[0]?.body).not.toContain(";")
 })
 
 it.each([
@@ -90,17 +159,79 @@ it.each([
   ["POST", "/api2/json/nodes/pve/qemu/120//monitor/"],
   ["POST", "/api2/json/nodes/pve/qemu/120/%6donitor"],
   ["POST", "/api2/json/nodes/pve/qemu/120/%"],
+  ["POST", "/api2/json/nodes/pve/qemu/120/monitor#/config"],
+  ["POST", "/api2/json/nodes/pve/qemu/120/config/../monitor"],
+  ["POST", "/api2/json/nodes/pve/qemu/120/agent/exec"],
+  ["POST", "/api2/json/nodes/pve/qemu/120%2fconfig"],
+  ["POST", "/api2/json/nodes/pve/qemu/120/vncproxy"],
+  ["POST", "/api2/json/nodes/pve/lxc"],
+  ["GET", "/api2/json/nodes/pve/query-url-metadata?url=http://127.0.0.1/"],
+  ["GET", "/api2/json/nodes/pve/storage/local/content"],
+  ["DELETE", "/api2/json/nodes/pve/storage/local/content/local:iso/of-others.iso"],
+  ["DELETE", "/api2/json/nodes/pve/storage/local/content/local%3Aiso%2F..%2F..%2Fx.iso"],
+  ["PUT", "/api2/json/access/acl"],
   ["GET", "/"],
   ["GET", "/pve2/js"],
-])("%s %s is not passed on", async (method, path) => {
+])("%s %s is not passed on, and the log says so", async (method, path) => {
   expect((await ask(method, path)).status).toBeGreaterThanOrEqual(400)
+  await ask(method, path)
   expect(seen).toEqual([])
+  expect(refused).toHaveLength(1)
 })
 
-it("a large body goes through as it comes", async () => {
-  const body = "x".repeat(2_000_000)
-  const { status } = await ask("POST", "/api2/json/nodes/pve/storage/local/upload", body, {
-    "content-length": String(body.length),
+it.each([
+  ["GET", "/cluster/resources?type=vm"],
+  ["GET", "/cluster/nextid"],
+  ["GET", "/access/permissions"],
+  ["GET", "/cluster/ha/resources/120"],
+  ["GET", "/nodes/pve/tasks/UPID%3Apve%3A0001%3A0002%3A65%3Aqmcreate%3A120%3Abuild-1%40pve!build%3A/status"],
+  ["POST", "/nodes/pve/qemu"],
+  ["POST", "/nodes/pve/qemu/100/clone"],
+  ["GET", "/nodes/pve/qemu/120/pending"],
+  ["POST", "/nodes/pve/qemu/120/status/shutdown"],
+  ["GET", "/nodes/pve/qemu/120/agent/network-get-interfaces"],
+  ["DELETE", "/nodes/pve/qemu/120"],
+])("%s %s is what builders call", async (method, path) => {
+  expect((await ask(method, `/api2/json${path}`)).status).toBe(200)
+  expect(seen[0]).toMatchObject({ method, url: `/api2/json${path}` })
+})
+
+const uploads = "/api2/json/nodes/pve/storage/local/upload"
+const multipart = { "content-type": "multipart/form-data; boundary=packers" }
+const uploadOf = (filename: string, file: string, contentField = "iso"): string =>
+  [
+    `--packers\r\nContent-Disposition: form-data; name="content"\r\n\r\n${contentField}\r\n`,
+    `--packers\r\nContent-Disposition: form-data; name="filename"; filename="${filename}"\r\n`,
+    `Content-Type: application/octet-stream\r\n\r\n${file}\r\n--packers--\r\n`,
+  ].join("")
+
+it("an image gets a name that only images of this build have, and is found by the one that it was given", async () => {
+  const file = `${"x".repeat(2_000_000)}\r\n--packers\r\nContent-Disposition: form-data; name="filename"; filename="of-others.iso"\r\n\r\n`
+  expect((await ask("POST", uploads, uploadOf("answers.iso", file), multipart)).status).toBe(200)
+  const boundary = /boundary=(.*)$/u.exec(String(seen[0]?.headers["content-type"]))?.[1] ?? ""
+  const parts = seen[0]?.body.split(`--${boundary}`) ?? []
+  expect(parts).toHaveLength(4)
+  expect(parts[2]).toBe(
+    `\r\nContent-Disposition: form-data; name="filename"; filename="rw-build-1-answers.iso"\r\nContent-Type: application/octet-stream\r\n\r\n${file}\r\n`,
+  )
+  const devices = "sata0=local:iso/answers.iso,media=cdrom&ide2=file=local:iso/other.iso,media=cdrom"
+  await ask("POST", "/api2/json/nodes/pve/qemu/120/config", devices, form)
+  expect(Object.fromEntries(new URLSearchParams(seen[1]?.body))).toEqual({
+    sata0: "local:iso/rw-build-1-answers.iso,media=cdrom",
+    ide2: "file=local:iso/other.iso,media=cdrom",
   })
-  expect([status, seen[0]?.body.length]).toEqual([200, body.length])
+  expect((await ask("DELETE", "/api2/json/nodes/pve/storage/local/content/local:iso/answers.iso")).status).toBe(200)
+  expect(decodeURIComponent(seen[2]?.url ?? "")).toBe(
+    "/api2/json/nodes/pve/storage/local/content/local:iso/rw-build-1-answers.iso",
+  )
+})
+
+it.each([
+  ["a path", uploadOf("../x.iso", "x")],
+  ["another ending", uploadOf("x.qcow2", "x")],
+  ["another content", uploadOf("x.iso", "x", "vztmpl")],
+  ["no frame", "x".repeat(100_000)],
+])("an upload with %s is refused", async (_, body) => {
+  expect((await ask("POST", uploads, body, multipart)).status).toBe(400)
+  expect(seen).toEqual([])
 })

@@ -9,14 +9,23 @@ import type { RunId } from "@rangewright/domain"
 
 /** What builds work with beside their own pool. */
 export interface BuildPlaces {
-  /** Storages of disks and of images of discs. */
-  readonly storages: readonly string[]
+  /** Where disks go. */
+  readonly diskStorage: string
+  /** Where images of discs are, and go. */
+  readonly isoStorage: string
+  /** Whether nodes may download images for builds. */
+  readonly nodeDownloads: boolean
   /** The NAT network: its bridge, or its VNet with the SDN zone that this is in. Rights on what is not there do no harm. */
   readonly networks: readonly { readonly bridge: string; readonly zone?: string }[]
 }
 
 /** As a node is set up by its installer. */
-export const ordinaryPlaces: BuildPlaces = { storages: ["local-lvm", "local"], networks: [{ bridge: "vmbr1000" }] }
+export const ordinaryPlaces: BuildPlaces = {
+  diskStorage: "local-lvm",
+  isoStorage: "local",
+  nodeDownloads: false,
+  networks: [{ bridge: "vmbr1000" }],
+}
 
 /** Roles of the service's own; the hypervisor's built-in ones give builds too much, or too little. */
 export const buildRoles = {
@@ -37,7 +46,8 @@ export const buildRoles = {
     "VM.PowerMgmt",
     "Pool.Audit",
   ],
-  RangewrightBuildStorage: ["Datastore.AllocateSpace", "Datastore.AllocateTemplate", "Datastore.Audit"],
+  RangewrightBuildDisks: ["Datastore.AllocateSpace", "Datastore.Audit"],
+  RangewrightBuildImages: ["Datastore.AllocateTemplate", "Datastore.Audit"],
   RangewrightBuildDownload: ["Sys.AccessNetwork"],
 } as const
 type RoleName = keyof typeof buildRoles
@@ -75,7 +85,7 @@ const isMissable = ({ facts }: HypervisorFault): boolean => facts.reason === "fo
 /** Gives the account of a build what builders need: all of its own pool, little of anything else. */
 export const grantBuild = Effect.fnUntraced(function* (
   client: PveClient,
-  { storages, networks }: BuildPlaces,
+  { diskStorage, isoStorage, nodeDownloads, networks }: BuildPlaces,
   build: { readonly id: RunId; readonly account: string; readonly node: string },
   doing: string,
 ): Effect.fn.Return<void, HypervisorFault> {
@@ -86,11 +96,14 @@ export const grantBuild = Effect.fnUntraced(function* (
   const grant = (path: string, role: string) =>
     writeRight(client, { path, role, type: "user", subject: build.account, propagate: true }, doing)
   yield* ensureRole(client, "RangewrightBuild", known, version, doing)
-  yield* ensureRole(client, "RangewrightBuildStorage", known, version, doing)
+  yield* ensureRole(client, "RangewrightBuildDisks", known, version, doing)
+  yield* ensureRole(client, "RangewrightBuildImages", known, version, doing)
   yield* grant(`/pool/${poolOf(build.id)}`, "RangewrightBuild")
-  for (const storage of new Set(storages)) yield* grant(`/storage/${storage}`, "RangewrightBuildStorage")
+  yield* grant(`/storage/${diskStorage}`, "RangewrightBuildDisks")
+  yield* grant(`/storage/${isoStorage}`, "RangewrightBuildImages")
   for (const { bridge, zone = "localnetwork" } of networks) yield* grant(`/sdn/zones/${zone}/${bridge}`, "PVESDNUser")
   yield* grant(`/pool/${sharedPool}`, "PVETemplateUser")
+  if (!nodeDownloads) return
   yield* Effect.andThen(
     ensureRole(client, "RangewrightBuildDownload", known, version, doing),
     grant(`/nodes/${build.node}`, "RangewrightBuildDownload"),

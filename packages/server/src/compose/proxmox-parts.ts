@@ -14,7 +14,9 @@ export const diskStorage = ({ vmStorage = "local-lvm" }: Config): string => vmSt
 
 /** What builds may use of the hypervisor. */
 export const buildPlaces = (config: Config): ProxmoxOptions["builds"] => ({
-  storages: [diskStorage(config), config.isoStorage],
+  diskStorage: diskStorage(config),
+  isoStorage: config.isoStorage,
+  nodeDownloads: config.templateNodeDownloads,
   networks:
     config.natNetwork === undefined
       ? [{ bridge: natNetworkName(false) }, { bridge: natNetworkName(true), zone: config.sdnZone }]

@@ -28,6 +28,7 @@ export const packerOptions = (config: Config, data: string): Omit<PackerOptions,
   storage: diskStorage(config),
   storageFormat: config.vmStorageFormat,
   isoStorage: config.isoStorage,
+  nodeDownloads: config.templateNodeDownloads,
   ...(config.packerAddress === undefined ? {} : { address: config.packerAddress }),
 })
 

@@ -289,6 +289,11 @@ export const keys = {
       "Who uploads and builds templates. A build runs its author's programs on a machine in the NAT network, beside the outer sides of all routers: `administrators` where members are not trusted with that.",
     default: "everybody",
   }),
+  templateNodeDownloads: boolean(network, "template_node_downloads", {
+    about:
+      "Let nodes download images for builds of templates (`iso_download_pve`). Whoever builds templates can then have the node fetch from everywhere that it reaches, private addresses too, because it follows redirects. Without it, images are downloaded by this host and uploaded.",
+    default: false,
+  }),
   vmidFrom: wholeNumber(100, 999_999_999)(network, "vmid_from", {
     about: "First VMID given to machines of ranges.",
     default: 20_000,

@@ -1,0 +1,70 @@
+/** What a call of Packer's is for, as far as more than passing it on depends on it. */
+export type CallKind = "plain" | "machine" | "upload" | "download" | "remove-image" | "login" | "leave-pool"
+
+/** A path of the API without `/api2/json`, decoded, with what it names. */
+export interface KnownCall {
+  readonly kind: CallKind
+  readonly segments: readonly string[]
+}
+
+/** How a segment may look: nothing that a server could read as something else. */
+const shapes: Readonly<Record<string, RegExp>> = {
+  NODE: /^[a-zA-Z0-9-]+$/u,
+  VMID: /^\d{1,9}$/u,
+  STORAGE: /^[a-zA-Z][\w.-]*$/u,
+  POOL: /^[\w-][\w.-]*$/u,
+  UPID: /^UPID(?::[\w.@!-]*)+$/u,
+  HA: /^(?:vm:)?\d+$/u,
+  IMAGE: /^[a-zA-Z][\w.-]*:iso\/[\w.+~-]+$/u,
+}
+
+const machine = "/nodes/NODE/qemu/VMID"
+const storage = "/nodes/NODE/storage/STORAGE"
+
+/** All that Packer's own builders (1.6.6) and its plugin proxmox (1.2.4) call, and no more. */
+const known: readonly (readonly [method: string, path: string, kind?: CallKind])[] = [
+  // versions that know no tokens log in
+  ["POST", "/access/ticket", "login"],
+  // the oldest versions take what they cloned out of its pool again
+  ["PUT", "/pools/POOL", "leave-pool"],
+  ["PUT", "/pools", "leave-pool"],
+  ["GET", "/version"],
+  ["GET", "/access/permissions"],
+  ["GET", "/cluster/resources"],
+  ["GET", "/cluster/nextid"],
+  ["GET", "/cluster/ha/resources/HA"],
+  ["GET", "/nodes"],
+  ["GET", "/nodes/NODE/tasks/UPID/status"],
+  ["GET", "/nodes/NODE/tasks/UPID/log"],
+  ["POST", "/nodes/NODE/qemu", "machine"],
+  ["DELETE", machine],
+  ["POST", `${machine}/clone`],
+  ["POST", `${machine}/template`],
+  ["GET", `${machine}/config`],
+  ["GET", `${machine}/pending`],
+  ["POST", `${machine}/config`, "machine"],
+  ["PUT", `${machine}/config`, "machine"],
+  ["PUT", `${machine}/resize`],
+  ["PUT", `${machine}/unlink`],
+  ["PUT", `${machine}/sendkey`],
+  ["GET", `${machine}/agent/network-get-interfaces`],
+  ["GET", `${machine}/status/current`],
+  ["POST", `${machine}/status/start`],
+  ["POST", `${machine}/status/stop`],
+  ["POST", `${machine}/status/shutdown`],
+  ["POST", `${storage}/upload`, "upload"],
+  ["POST", `${storage}/download-url`, "download"],
+  ["DELETE", `${storage}/content/IMAGE`, "remove-image"],
+]
+
+const matches = (pattern: readonly string[], segments: readonly string[]): boolean =>
+  pattern.length === segments.length &&
+  pattern.every((part, at) => shapes[part]?.test(segments[at] ?? "") ?? part === segments[at])
+
+/** The call that a method and the segments of a path make; undefined: Packer makes none like it. */
+export const knownCall = (method: string, segments: readonly string[]): KnownCall | undefined => {
+  // the name of an image has a slash of its own
+  const whole = segments[4] === "content" ? [...segments.slice(0, 5), segments.slice(5).join("/")] : segments
+  const found = known.find(([of, path]) => of === method && matches(path.split("/").slice(1), whole))
+  return found === undefined ? undefined : { kind: found[2] ?? "plain", segments: whole }
+}
