@@ -1,5 +1,5 @@
 /** What a call of Packer's is for, as far as more than passing it on depends on it. */
-export type CallKind = "plain" | "machine" | "upload" | "download" | "remove-image" | "login" | "leave-pool"
+export type CallKind = "plain" | "machine" | "upload" | "download" | "new-disk" | "remove-image" | "login" | "leave-pool"
 
 /** A path of the API without `/api2/json`, decoded, with what it names. */
 export interface KnownCall {
@@ -52,6 +52,8 @@ const known: readonly (readonly [method: string, path: string, kind?: CallKind])
   ["POST", `${machine}/status/start`],
   ["POST", `${machine}/status/stop`],
   ["POST", `${machine}/status/shutdown`],
+  // the oldest versions make a VM's disks before the VM
+  ["POST", `${storage}/content`, "new-disk"],
   ["POST", `${storage}/upload`, "upload"],
   ["POST", `${storage}/download-url`, "download"],
   ["DELETE", `${storage}/content/IMAGE`, "remove-image"],
@@ -64,7 +66,8 @@ const matches = (pattern: readonly string[], segments: readonly string[]): boole
 /** The call that a method and the segments of a path make; undefined: Packer makes none like it. */
 export const knownCall = (method: string, segments: readonly string[]): KnownCall | undefined => {
   // the name of an image has a slash of its own
-  const whole = segments[4] === "content" ? [...segments.slice(0, 5), segments.slice(5).join("/")] : segments
+  const whole =
+    segments[4] === "content" && segments.length > 5 ? [...segments.slice(0, 5), segments.slice(5).join("/")] : segments
   const found = known.find(([of, path]) => of === method && matches(path.split("/").slice(1), whole))
   return found === undefined ? undefined : { kind: found[2] ?? "plain", segments: whole }
 }

@@ -91,14 +91,10 @@ const readForm = async (asked: IncomingMessage): Promise<Map<string, string>> =>
   }
   if (size === 0) return new Map()
   const text = Buffer.concat(chunks).toString("utf8")
-  switch (asked.headers["content-type"]) {
-    case formType:
-      return fieldsOf(new URLSearchParams(text))
-    case "application/json":
-      return fieldsOf(inJson(text))
-    default:
-      throw new Refusal(415, `the body is no ${formType}`)
-  }
+  const type = asked.headers["content-type"]
+  if (type === formType) return fieldsOf(new URLSearchParams(text))
+  if (type === "application/json") return fieldsOf(inJson(text))
+  throw new Refusal(415, `the body is no ${formType}`)
 }
 
 interface Target {
@@ -146,37 +142,45 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
     answer(response, status, because)
   }
 
+  const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+    (base.protocol === "https:" ? httpsRequest : httpRequest)(base, {
+      agent: hypervisor.agent,
+      method,
+      path: `${prefix}/${path}`,
+      // over its connection no other build's call ever comes
+      headers: { host: base.host, authorization: token, accept: "application/json", connection: "close", ...headers },
+    })
+
+  const isFree = (vmid: string): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      send("GET", `cluster/nextid?vmid=${vmid}`)
+        .once("response", (given) => {
+          given.resume()
+          resolve(given.statusCode === 200)
+        })
+        .once("error", reject)
+        .end()
+    })
+
   const passOn = async (response: ServerResponse, { method, segments, query, body }: Outgoing): Promise<void> => {
     const path = `/${segments.join("/")}`
     const written = segments.map((segment) => encodeURIComponent(segment)).join("/")
-    const start = base.protocol === "https:" ? httpsRequest : httpRequest
-    const outgoing = start(base, {
-      agent: hypervisor.agent,
+    const size = body === undefined && (method === "POST" || method === "PUT") ? { "content-length": "0" } : {}
+    const outgoing = send(
       method,
-      path: `${prefix}/${written}${query.size === 0 ? "" : `?${encoded(query)}`}`,
-      headers: {
-        host: base.host,
-        authorization: token,
-        accept: "application/json",
-        // no other build's call ever comes over it
-        connection: "close",
-        ...(body === undefined
-          ? method === "GET" || method === "DELETE"
-            ? {}
-            : { "content-length": "0" }
-          : { "content-type": body.type, "content-length": String(body.size) }),
-      },
-    })
+      `${written}${query.size === 0 ? "" : `?${encoded(query)}`}`,
+      body === undefined ? size : { "content-type": body.type, "content-length": String(body.size) },
+    )
     outgoing.on("response", (given) => {
       const seen: Buffer[] = []
-      let size = 0
-      given.on("data", (chunk: Buffer) => (size += chunk.length) <= maxSeen && seen.push(chunk))
+      let length = 0
+      given.on("data", (chunk: Buffer) => (length += chunk.length) <= maxSeen && seen.push(chunk))
       given.once("end", () =>
         onCall({
           method,
           path,
           status: given.statusCode ?? 0,
-          body: size <= maxSeen ? Buffer.concat(seen).toString("utf8") : "",
+          body: length <= maxSeen ? Buffer.concat(seen).toString("utf8") : "",
         }),
       )
       given.once("error", () => response.destroy())
@@ -259,6 +263,18 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
         const url = fields.get("url") ?? ""
         const because = await refuses(url)
         if (because !== undefined) throw new Refusal(403, `the node does not fetch ${url}: ${because}`)
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
+      }
+      case "new-disk": {
+        const fields = await readForm(asked)
+        const vmid = fields.get("vmid") ?? ""
+        const named = /^(?:(\d+)\/)?vm-(\d+)-disk-\d+(?:\.\w+)?$/u.exec(fields.get("filename") ?? "")
+        const isItsOwn = /^\d{3,9}$/u.test(vmid) && named?.[2] === vmid && (named[1] ?? vmid) === vmid
+        if (!isItsOwn || !(await isFree(vmid)))
+          throw new Refusal(
+            403,
+            `builds make no disk ${fields.get("filename") ?? ""} for VM ${vmid}: only for VMs that are yet to be made`,
+          )
         return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
       }
       case "machine":

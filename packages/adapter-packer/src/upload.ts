@@ -25,9 +25,9 @@ const headOf = (boundary: string): RegExp => {
 
 /** Reads where the file of an upload begins. Fails for what is no upload of one image. */
 export const readUpload = async (asked: IncomingMessage, nameOn: (filename: string) => string): Promise<Upload> => {
-  const [, quoted, plain] = /^multipart\/form-data; boundary=(?:"([\w'()+,./:=?-]+)"|([\w'()+,./:=?-]+))$/iu.exec(
-    asked.headers["content-type"] ?? "",
-  ) ?? []
+  const [, quoted, plain] =
+    /^multipart\/form-data; boundary=(?:"([\w'()+,./:=?-]+)"|([\w'()+,./:=?-]+))$/iu.exec(asked.headers["content-type"] ?? "") ??
+    []
   const boundary = quoted ?? plain
   const whole = Number(asked.headers["content-length"])
   if (boundary === undefined || !Number.isSafeInteger(whole)) throw new Error("an upload is a form with one image of known size")
@@ -36,12 +36,14 @@ export const readUpload = async (asked: IncomingMessage, nameOn: (filename: stri
   let head: RegExpExecArray | null = null
   while (head === null) {
     const next = await incoming.next()
-    if (next.done === true || first.length > maxHead) throw new Error("an upload has the fields content=iso and filename, in this order")
+    if (next.done === true || first.length > maxHead)
+      throw new Error("an upload has the fields content=iso and filename, in this order")
     first = Buffer.concat([first, next.value])
     head = headOf(boundary).exec(first.subarray(0, maxHead).toString("latin1"))
   }
   const asGiven = Buffer.from(head.groups?.["name"] ?? "", "latin1").toString("utf8")
-  if (!fileName.test(asGiven)) throw new Error(`${asGiven} is no name of an image: letters, digits and . _ + ~ -, with the ending iso or img`)
+  if (!fileName.test(asGiven))
+    throw new Error(`${asGiven} is no name of an image: letters, digits and . _ + ~ -, with the ending iso or img`)
   const own = `rangewright${randomBytes(16).toString("hex")}`
   const before = Buffer.from(
     `--${own}\r\nContent-Disposition: form-data; name="content"\r\n\r\niso\r\n` +
@@ -55,7 +57,7 @@ export const readUpload = async (asked: IncomingMessage, nameOn: (filename: stri
   const body = async function* (): AsyncGenerator<Buffer> {
     yield before
     let left = size
-    for (let chunk: Buffer = first.subarray(start); ; ) {
+    for (let chunk: Buffer = first.subarray(start); ;) {
       const part = chunk.subarray(0, left)
       left -= part.length
       if (part.length > 0) yield part

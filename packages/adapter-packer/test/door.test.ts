@@ -36,6 +36,7 @@ beforeEach(async () => {
     let body = ""
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
     asked.on("end", () => {
+      if (asked.url === "/api2/json/cluster/nextid?vmid=100") response.statusCode = 400
       seen.push({ method: asked.method ?? "", url: asked.url ?? "", headers: asked.headers, body })
       response.end(JSON.stringify({ data: "answered" }))
     })
@@ -194,6 +195,17 @@ it.each([
 ])("%s %s is what builders call", async (method, path) => {
   expect((await ask(method, `/api2/json${path}`)).status).toBe(200)
   expect(seen[0]).toMatchObject({ method, url: `/api2/json${path}` })
+})
+
+it("disks are made beforehand only for VMs that are not there yet", async () => {
+  const make = (fields: string) => ask("POST", "/api2/json/nodes/pve/storage/local-lvm/content", fields, form)
+  const made = () => seen.filter(({ method }) => method === "POST").length
+  expect((await make("vmid=120&filename=vm-120-disk-0&size=8G")).status).toBe(200)
+  expect((await make("vmid=120&filename=120/vm-120-disk-1.qcow2&size=8G")).status).toBe(200)
+  expect(made()).toBe(2)
+  for (const fields of ["vmid=100&filename=vm-100-disk-9", "vmid=120&filename=vm-100-disk-9", "vmid=120&filename=../x", ""])
+    expect((await make(`${fields}&size=8G`)).status).toBeGreaterThanOrEqual(400)
+  expect(made()).toBe(2)
 })
 
 const uploads = "/api2/json/nodes/pve/storage/local/upload"

@@ -1,3 +1,4 @@
+import { handlerTransport } from "@rangewright/adapter-proxmox"
 import { isRunId, type RunId } from "@rangewright/domain"
 import { type BuildAccount, HypervisorTemplates } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -180,6 +181,69 @@ describe("what a build made", () => {
     expect([500, 501, 600].map(rig.exists)).toEqual([false, false, true])
     expect(await traces()).toBe(before)
     await rig.run(templates((port) => port.close(id)))
+  })
+
+  it("goes with the build: containers, which it could not have made", async () => {
+    await open()
+    let container: "running" | "stopped" | "gone" = "running"
+    const inner = handlerTransport(rig.sim.handle)
+    const answerOf = (data: unknown, status = 200) => ({
+      status,
+      statusText: status === 200 ? "OK" : "Configuration file 'nodes/pve/lxc/950.conf' does not exist",
+      body: new TextEncoder().encode(JSON.stringify({ data })),
+    })
+    const upid = "UPID:pve:00000001:00000001:00000001:vzdestroy:950:root@pam:"
+    const withContainer = rig.as({
+      transport: {
+        send: async (request, signal) => {
+          const { method, path } = request
+          if (path.startsWith(`/api2/json/nodes/pve/tasks/${encodeURIComponent(upid)}/status`))
+            return answerOf({ status: "stopped", exitstatus: "OK", upid, node: "pve" })
+          if (path.startsWith("/api2/json/nodes/pve/lxc/950")) {
+            if (container === "gone") return answerOf(null, 500)
+            if (method === "GET") return answerOf({ status: container })
+            container = method === "DELETE" ? "gone" : "stopped"
+            return answerOf(upid)
+          }
+          const answer = await inner.send(request, signal)
+          if (method !== "GET" || !path.startsWith("/api2/json/pools?poolid=rw-build") || container === "gone") return answer
+          const member = { id: "lxc/950", type: "lxc", vmid: 950, node: "pve", name: "c", status: container }
+          const { data } = JSON.parse(new TextDecoder().decode(answer.body)) as {
+            readonly data: readonly Record<string, unknown>[]
+          }
+          return answerOf(data.map((pool) => ({ ...pool, members: [member] })))
+        },
+      },
+    })
+    await withContainer.run(templates((port) => port.close(id)))
+    expect(container).toBe("gone")
+    expect(await traces()).not.toContain(id)
+  })
+
+  it("goes with the build: images that it uploaded, but none that a template has in a drive, and none of others", async () => {
+    const account = await open()
+    await makeTemplate(account)
+    const names = [`rw-build-${id}-answers.iso`, `rw-build-${id}-kept.iso`, `rw-build-${other}-answers.iso`, "debian.iso"]
+    for (const filename of names)
+      await root(
+        "POST",
+        "/nodes/pve/storage/local/download-url",
+        new URLSearchParams({ content: "iso", filename, url: `https://images.example/${filename}` }).toString(),
+      )
+    const images = async () =>
+      ((await dataOf("/nodes/pve/storage/local/content?content=iso")) as readonly { readonly volid: string }[]).map(({ volid }) =>
+        volid.replace(/^.*\//u, ""),
+      )
+    let there = await images()
+    for (let seconds = 0; !names.every((name) => there.includes(name)) && seconds < 600; seconds += 1) {
+      await rig.run(Effect.sleep(1000))
+      there = await images()
+    }
+    await root("PUT", "/nodes/pve/qemu/500/config", `ide2=${encodeURIComponent(`local:iso/${names[1]},media=cdrom`)}`)
+    await rig.run(templates((port) => port.adopt(id, template)))
+    await rig.run(templates((port) => port.close(id)))
+    expect(await images()).toEqual(there.filter((name) => name !== names[0]))
+    expect(there).toEqual(expect.arrayContaining(names))
   })
 
   it("goes although the builder's last call is still being done", async () => {

@@ -122,17 +122,43 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
   })
 
   const removeMachine = Effect.fnUntraced(function* (
-    { vmid, node, name }: MadeMachine,
+    { vmid, node, kind }: ReturnType<typeof placesIn>[number],
     doing: string,
   ): Effect.fn.Return<void, HypervisorFault> {
-    const about = `${doing}: remove VM ${vmid} (${name})`
-    const at = path`/nodes/${node}/qemu/${vmid}`
+    const about = `${doing}: remove ${kind === "lxc" ? "container" : "VM"} ${vmid}`
+    const at = path`/nodes/${node}/${kind}/${vmid}`
     const status = yield* unlessGone(client.get(`${at}/status/current`, {}, { doing: about }))
     if (status === undefined) return
     if (text(recordOf(status.data), "status") === "running")
       yield* perform(client.post(`${at}/status/stop`, {}, { doing: about }), about)
     const params = { purge: true, "destroy-unreferenced-disks": true }
     yield* unlessGone(perform(client.remove(at, params, { doing: about }), about))
+  })
+
+  /** The images that a build uploaded, and that no finished template has in a drive. They carry the name of its pool. */
+  const removeImages = Effect.fnUntraced(function* (id: RunId, doing: string): Effect.fn.Return<void, HypervisorFault> {
+    const { isoStorage } = places
+    const storages = rows((yield* client.get("/cluster/resources", { type: "storage" }, { doing })).data).filter(
+      (row) => text(row, "storage") === isoStorage && text(row, "status") === "available",
+    )
+    for (const node of storages.flatMap((row) => text(row, "node") ?? [])) {
+      const content = yield* client.get(path`/nodes/${node}/storage/${isoStorage}/content`, { content: "iso" }, { doing })
+      const own = rows(content.data).flatMap((row) => {
+        const volid = text(row, "volid") ?? ""
+        return volid.startsWith(`${isoStorage}:iso/${poolOf(id)}-`) ? [volid] : []
+      })
+      if (own.length === 0) continue
+      const inDrives: string[] = []
+      for (const at of placesIn(yield* readPool(client, sharedPool, doing)))
+        if (at.kind === "qemu")
+          inDrives.push(...Object.values((yield* readConfig(client, at.node, at.vmid, doing)) ?? {}).map(String))
+      for (const volid of own) {
+        if (inDrives.some((device) => device.split(",").includes(volid))) continue
+        const gone = client.remove(path`/nodes/${node}/storage/${isoStorage}/content/${volid}`, {}, { doing })
+        // a service that may not remove images still ends its builds
+        yield* unlessGone(perform(gone, doing)).pipe(Effect.catchIf(has("forbidden"), () => Effect.void))
+      }
+    }
   })
 
   const close: Shape["close"] = Effect.fnUntraced(function* (id) {
@@ -145,14 +171,15 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       yield* awaitTask(upid)
     }
     if (pool === undefined) return
-    for (const machine of yield* membersIn(client, poolOf(id), doing)) yield* removeMachine(machine, doing)
+    for (const member of placesIn(yield* readPool(client, poolOf(id), doing))) yield* removeMachine(member, doing)
+    yield* removeImages(id, doing)
     const empty = yield* lookUntil(
       () =>
         Effect.map(readPool(client, poolOf(id), doing), (now) => (placesIn(now).length === 0 ? ("empty" as const) : undefined)),
       { seconds: lateSeconds, fastest: 0.5, slowest: 3 },
     )
     if (empty === undefined)
-      return yield* new HypervisorFault({ doing, reason: "locked", detail: `the pool ${poolOf(id)} still holds a VM` })
+      return yield* new HypervisorFault({ doing, reason: "locked", detail: `the pool ${poolOf(id)} still holds a machine` })
     yield* unlessGone(client.remove("/pools", { poolid: poolOf(id) }, { doing }))
   })
 

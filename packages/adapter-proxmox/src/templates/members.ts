@@ -13,11 +13,18 @@ export const readPool = (client: PveClient, poolid: string, doing: string): Effe
     Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
   )
 
-/** Where the VMs in a pool are. */
-export const placesIn = (pool: Fields | undefined): readonly { readonly vmid: Vmid; readonly node: string }[] =>
+/** A VM, or a container, which builds have no use for. */
+export type MemberKind = "qemu" | "lxc"
+
+/** Where the VMs and containers in a pool are. */
+export const placesIn = (
+  pool: Fields | undefined,
+): readonly { readonly vmid: Vmid; readonly node: string; readonly kind: MemberKind }[] =>
   (pool === undefined ? [] : list(pool, "members")).flatMap((row) => {
     const [vmid, node] = [number(row, "vmid"), text(row, "node")]
-    return vmid !== undefined && isVmid(vmid) && node !== undefined ? [{ vmid, node }] : []
+    return vmid !== undefined && isVmid(vmid) && node !== undefined
+      ? [{ vmid, node, kind: text(row, "type") === "lxc" ? ("lxc" as const) : ("qemu" as const) }]
+      : []
   })
 
 /** The VMs in a pool, as their own configurations tell: the list of members is late by seconds. */
@@ -27,7 +34,8 @@ export const membersIn = Effect.fnUntraced(function* (
   doing: string,
 ): Effect.fn.Return<readonly MadeMachine[], HypervisorFault> {
   const found: MadeMachine[] = []
-  for (const { vmid, node } of placesIn(yield* readPool(client, poolid, doing))) {
+  for (const { vmid, node, kind } of placesIn(yield* readPool(client, poolid, doing))) {
+    if (kind === "lxc") continue
     const config = yield* readConfig(client, node, vmid, doing)
     if (config !== undefined) found.push({ vmid, node, name: text(config, "name") ?? "", template: flag(config, "template") })
   }
