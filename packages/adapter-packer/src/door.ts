@@ -142,14 +142,17 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
     answer(response, status, because)
   }
 
-  const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
-    (base.protocol === "https:" ? httpsRequest : httpRequest)(base, {
+  const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}) => {
+    const outgoing = (base.protocol === "https:" ? httpsRequest : httpRequest)(base, {
       agent: hypervisor.agent,
       method,
       path: `${prefix}/${path}`,
-      // over its connection no other build's call ever comes
-      headers: { host: base.host, authorization: token, accept: "application/json", connection: "close", ...headers },
+      headers: { host: base.host, authorization: token, accept: "application/json", ...headers },
     })
+    // no other call ever comes over its connection, whatever the hypervisor answers and the agent keeps
+    outgoing.shouldKeepAlive = false
+    return outgoing
+  }
 
   const isFree = (vmid: string): Promise<boolean> =>
     new Promise((resolve, reject) => {

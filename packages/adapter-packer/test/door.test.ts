@@ -38,7 +38,8 @@ beforeEach(async () => {
     asked.on("end", () => {
       if (asked.url === "/api2/json/cluster/nextid?vmid=100") response.statusCode = 400
       seen.push({ method: asked.method ?? "", url: asked.url ?? "", headers: asked.headers, body })
-      response.end(JSON.stringify({ data: "answered" }))
+      // as the hypervisor does, whatever it was asked
+      response.setHeader("connection", "keep-alive").end(JSON.stringify({ data: "answered" }))
     })
   }).listen(0, "127.0.0.1")
   api.on("connection", () => (connections += 1))
