@@ -97,7 +97,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
   it("takes the locks of a process that stands still in the middle of a write, so that the others go on", async () => {
     const { url, drop } = await createDatabase(server ?? "")
     const program = Effect.gen(function* () {
-      const stalled = Context.get(yield* Layer.build(postgresLayer(url, undefined, 100)), Database)
+      const stalled = Context.get(yield* Layer.build(postgresLayer(url, undefined, 1000)), Database)
       const other = Context.get(yield* Layer.build(postgresLayer(url)), Database)
       const inside = yield* Deferred.make<void>()
       const wakes = yield* Deferred.make<void>()
