@@ -45,6 +45,15 @@ const noTar = (start: Buffer): Refusal =>
       : "it is no tar, or holds nothing",
   )
 
+/** The parser throws plain errors for numbers in the binary form that are none. */
+const headerOf = (block: Buffer): Header => {
+  try {
+    return new Header(block)
+  } catch {
+    throw damaged("it is damaged or cut off (a header holds what is no number)")
+  }
+}
+
 const isFile = (type: string): boolean => type === "0" || type === "7"
 
 /**
@@ -104,7 +113,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
       ended = true
       return
     }
-    const header = new Header(block)
+    const header = headerOf(block)
     if (!header.cksumValid)
       throw entries === 0 ? noTar(block) : damaged("it is damaged or cut off (a header has a wrong checksum)")
     ;[left, sink] = begin(header, sizeOf(block))
