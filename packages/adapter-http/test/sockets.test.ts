@@ -28,12 +28,13 @@ const serving = async (session: SocketSession, options: Partial<ServiceOptions> 
   return `ws://127.0.0.1:${service.port}/api/v2/socket`
 }
 
+const handshake =
+  "GET /api/v2/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+
 /** A client that speaks no more than the handshake. */
 const silent = async (): Promise<Socket> => {
   const socket = connect(service.port, "127.0.0.1")
-  const head =
-    "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-  socket.write(`GET /api/v2/socket HTTP/1.1\r\n${head}\r\n`)
+  socket.write(handshake)
   await once(socket, "readable")
   return socket
 }
@@ -202,10 +203,8 @@ describe("web sockets", () => {
   it("are refused to a request that did not wait for the answer before it, which harms nobody else", async () => {
     const url = await serving(never())
     const socket = connect(service.port, "127.0.0.1")
-    const upgrade =
-      "GET /api/v2/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     socket.on("error", () => undefined).resume()
-    socket.write(`GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${upgrade}`)
+    socket.write(`GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${handshake}`)
     await once(socket, "close")
     const other = new WebSocket(url)
     await once(other, "open")
