@@ -161,7 +161,8 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
           given.resume()
           resolve(given.statusCode === 200)
         })
-        .once("error", reject)
+        .on("error", reject)
+        .once("close", () => reject(new Error("the hypervisor closed without an answer")))
         .end()
     })
 
@@ -186,14 +187,20 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
           body: length <= maxSeen ? Buffer.concat(seen).toString("utf8") : "",
         }),
       )
-      given.once("error", () => response.destroy())
+      given.on("error", () => response.destroy())
       const kept = Object.fromEntries(Object.entries(given.headers).filter(([name]) => !hopByHop.has(name)))
-      response.writeHead(given.statusCode ?? 502, given.statusMessage ?? "", kept)
+      try {
+        response.writeHead(given.statusCode ?? 502, given.statusMessage ?? "", kept)
+      } catch {
+        return void outgoing.destroy(new Error("it answers what is not HTTP"))
+      }
       given.pipe(response)
     })
-    outgoing.once("error", (error) =>
-      response.headersSent ? response.destroy() : answer(response, 595, `the hypervisor cannot be reached: ${error.message}`),
-    )
+    const failed = ({ message }: Error) =>
+      response.headersSent ? response.destroy() : answer(response, 595, `the hypervisor cannot be reached: ${message}`)
+    outgoing.on("error", failed)
+    // an upgrade that nobody asked for ends without an error
+    outgoing.once("close", () => (response.headersSent ? undefined : failed(new Error("it closed without an answer"))))
     response.once("close", () => outgoing.destroy())
     if (body === undefined) outgoing.end()
     else

@@ -9,6 +9,8 @@ let seen: { method: string; url: string; headers: Record<string, unknown>; body:
 let calls: ApiCall[]
 let refused: string[]
 let connections: number
+/** What the hypervisor sends instead of an answer. */
+let raw: string | undefined
 let agent: Agent
 let door: ReturnType<typeof openDoor>
 
@@ -32,12 +34,14 @@ beforeEach(async () => {
   calls = []
   refused = []
   connections = 0
+  raw = undefined
   api = createServer((asked, response) => {
     let body = ""
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
     asked.on("end", () => {
       if (asked.url === "/api2/json/cluster/nextid?vmid=100") response.statusCode = 400
       seen.push({ method: asked.method ?? "", url: asked.url ?? "", headers: asked.headers, body })
+      if (raw !== undefined) return void asked.socket.end(raw, "latin1")
       // as the hypervisor does, whatever it was asked
       response.setHeader("connection", "keep-alive").end(JSON.stringify({ data: "answered" }))
     })
@@ -126,6 +130,21 @@ it("each call has a connection of its own to the hypervisor", async () => {
   for (const vmid of [100, 101, 102]) await ask("GET", `/api2/json/nodes/pve/qemu/${vmid}/config`)
   await Promise.all([100, 101].map((vmid) => ask("PUT", `/api2/json/nodes/pve/qemu/${vmid}/config`, "memory=512", form)))
   expect([seen.length, connections]).toEqual([5, 5])
+})
+
+it.each([
+  ["an upgrade that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"],
+  ["a reason of control characters", "HTTP/1.1 200 \x01\x7f\r\nContent-Length: 0\r\n\r\n"],
+  ["a header of control characters", "HTTP/1.1 200 OK\r\nX-Is: \x01\r\nContent-Length: 0\r\n\r\n"],
+  ["a status that is none", "HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n"],
+  ["what is not HTTP", "SSH-2.0-OpenSSH\r\n"],
+  ["nothing", ""],
+])("where the hypervisor answers %s, the call fails and the service goes on", async (_, sent) => {
+  raw = sent
+  expect((await ask("GET", "/api2/json/version")).status).toBe(595)
+  expect(
+    (await ask("POST", "/api2/json/nodes/pve/storage/local-lvm/content", "vmid=120&filename=vm-120-disk-0&size=8G", form)).status,
+  ).toBeGreaterThanOrEqual(400)
 })
 
 it("the node downloads nothing for builds, and the log says what to do about it", async () => {

@@ -15,10 +15,10 @@ export const dialDirectly: Dial = (address, port) =>
       reject(error)
     }
     socket.setTimeout(longestMillis, () => stop(new Error("it does not answer")))
-    socket.once("error", stop)
+    // and from then on: the other side may close it before anybody else listens
+    socket.on("error", stop)
     socket.once("connect", () => {
       socket.setTimeout(0)
-      socket.off("error", stop)
       resolve(socket)
     })
   })

@@ -28,11 +28,11 @@ const opened = async (folder: string, words: string): Promise<Socket> => {
         reject(error)
       }
       socket.setTimeout(longestMillis, () => stop(new Error("the gate does not answer")))
-      socket.once("error", stop)
+      // and from then on: the gate may close it before anybody else listens
+      socket.on("error", stop)
       socket.once("connect", () => {
         socket.setTimeout(0)
         socket.removeAllListeners("timeout")
-        socket.off("error", stop)
         socket.write(`${words}\n`)
         resolve(socket)
       })

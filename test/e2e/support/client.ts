@@ -40,10 +40,15 @@ const parseEvent = (block: string): StreamEvent | undefined => {
     : { id: Number(fields.get("id")), type: fields.get("event") ?? "", data: JSON.parse(data) as StreamEvent["data"] }
 }
 
-export const apiClient = (base: string, key: string): ApiClient => {
+/** `unreachable` tells more of a service that could not be asked. */
+export const apiClient = (base: string, key: string, unreachable: () => string = () => ""): ApiClient => {
   const json = { Accept: "application/json" }
   const call = (method: string, path: string, init: RequestInit = {}) =>
-    fetch(`${base}/api/v2${path}`, { ...init, method, headers: { ...init.headers, "X-API-KEY": key } })
+    fetch(`${base}/api/v2${path}`, { ...init, method, headers: { ...init.headers, "X-API-KEY": key } }).catch(
+      (cause: unknown) => {
+        throw new Error(`${method} ${path}: the service cannot be reached. ${unreachable()}`, { cause })
+      },
+    )
   const read = async <A>(response: Response): Promise<Answer<A>> => {
     const text = await response.text()
     const isJson = response.headers.get("content-type")?.includes("json") === true

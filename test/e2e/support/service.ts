@@ -90,7 +90,11 @@ export const startService = async (
   const port = Number(new URL(urls[0] ?? "").port)
   const url = place === undefined ? `http://127.0.0.1:${port}` : `https://${place.address}:${port}`
   if (place !== undefined) trust(readFileSync(join(data, "certificate.pem"), "utf8"))
-  const as = (key: string) => apiClient(url, key)
+  const ending = { is: "It runs." }
+  void program.ended.then(({ code, signal }) => {
+    ending.is = `It ended with ${code ?? signal}: ${program.stderr().slice(-4000)} ${program.stdout().slice(-4000)}`
+  })
+  const as = (key: string) => apiClient(url, key, () => ending.is)
   return {
     program,
     port,
