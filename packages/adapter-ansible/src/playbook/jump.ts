@@ -106,14 +106,16 @@ const toolOf = (jump: JumpHost): readonly string[] => {
 }
 
 /** A connection over the way that is open in this folder. The program speaks to the way's socket alone. */
-const dialOver =
+export const dialOver =
   (folder: string): Dial =>
   (address, port) => {
     const to = ["-W", `${address.includes(":") ? `[${address}]` : address}:${port}`, nobody]
     const args = ["-F", "/dev/null", "-S", socket, "-o", "ControlMaster=no", "-o", "BatchMode=yes", ...to]
     const child = spawn("ssh", args, { cwd: folder, env: environmentOf(folder), stdio: ["pipe", "pipe", "ignore"] })
     const connection = Duplex.from({ readable: child.stdout, writable: child.stdin })
-    child.once("error", (error) => connection.destroy(error))
+    // also before whoever dialled listens: the folder goes with the way, and then nothing can be started in it
+    connection.on("error", () => connection.destroy())
+    child.on("error", (error) => connection.destroy(error))
     connection.once("close", () => child.kill("SIGKILL"))
     return Promise.resolve(connection)
   }

@@ -6,13 +6,13 @@ import {
   isClosed,
   type MachineMark,
   type Range,
-  RangeBusy,
   rangeSubject,
   readRouterReport,
 } from "@rangewright/domain"
 import { GuestAutomation, type KeptInspection, Machines, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { busyWith } from "./router-access.ts"
 
 /** Longest that anybody waits for a router: it may be in the hands of somebody who never answers. */
 const patienceMillis = 120_000
@@ -20,7 +20,7 @@ const patienceMillis = 120_000
 /** A run of the range may be changing the rules at this moment. */
 const requireNoRun = Effect.fnUntraced(function* (range: Range) {
   const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
-  if (run !== undefined) yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: run.kind })
+  if (run !== undefined) yield* busyWith(range, run)
 })
 
 const refuse = (doing: string, because: string, hint: string) => new Conflict({ what: `Cannot ${doing}: ${because}`, hint })

@@ -1,4 +1,14 @@
-import { Failed, type Fault, howTo, type Range, RangeBusy, type RangeId, rangeSubject, type UserId } from "@rangewright/domain"
+import {
+  Failed,
+  type Fault,
+  howTo,
+  type Range,
+  RangeBusy,
+  type RangeId,
+  rangeSubject,
+  type RunHead,
+  type UserId,
+} from "@rangewright/domain"
 import { AccessRecords, beingTold, Machines, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -20,6 +30,10 @@ const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault
     return true
   })
 
+/** Refuses because this run changes the range now. */
+export const busyWith = ({ id }: Range, run: Pick<RunHead, "id" | "kind">): RangeBusy =>
+  new RangeBusy({ rangeId: id, runId: run.id, doing: rangeKinds.find(({ name }) => name === run.kind)?.doing ?? run.kind })
+
 /** Fails when the router cannot be updated now, because it is off or a run changes the range. */
 export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
   Effect.gen(function* () {
@@ -27,8 +41,7 @@ export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, 
     const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
     // one that is being aborted gives way
     if (run === undefined || run.cancelRequested) return
-    const named = rangeKinds.find(({ name }) => name === run.kind)?.doing ?? run.kind
-    yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: named })
+    yield* busyWith(range, run)
   })
 
 /** Makes the router's rules anew from the current grants, and waits for the end of that run. */
