@@ -16,7 +16,7 @@ const texts = new Map(
     }),
 )
 
-/** Of contract B 8.2: a builder that does not declare them gets none of them. */
+/** A builder that does not declare them gets none of them. */
 const variables =
   "proxmox_url proxmox_host proxmox_skip_tls_verify proxmox_pool proxmox_storage_pool proxmox_storage_format iso_storage_pool ansible_home ludus_nat_interface".split(
     " ",

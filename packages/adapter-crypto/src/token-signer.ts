@@ -7,7 +7,7 @@ import { createHmac } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const lifetimeSeconds = 7 * 24 * 60 * 60
-/** What clients of the record API expect to find in a token (contract A 3.2). */
+/** What clients of the record API expect to find in a token. */
 const collectionId = "_pb_users_auth_"
 const longestToken = 4096
 

@@ -5,7 +5,7 @@ import { problemOf } from "./problem.ts"
 import { reply, replyEmpty, replyProblem } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
 
-/** Only the service itself may make accounts for single sign-on; the path is kept closed because clients know it (contract A 3.5). */
+/** Only the service itself may make accounts for single sign-on; the path is kept closed because clients know it. */
 const internalPath = "/api/v2/user/provision-oauth2"
 
 const isClosed = (path: string): boolean => path.startsWith("/_") || path.startsWith("/admin") || path === internalPath

@@ -40,7 +40,7 @@ const announcedIn = (announced: readonly NotYetOffered[]) => {
 
 /**
  * What no route matched. Below `/api/v2` nobody learns without credentials that a path is unknown; changes of unknown things are
- * answered in the record API's form, reads in our own (contract A 2).
+ * answered in the record API's form, reads in our own.
  */
 const unknownPath = (options: HttpOptions): Middleware => {
   const announced = announcedIn(options.notYetOffered ?? [])

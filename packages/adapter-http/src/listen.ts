@@ -35,7 +35,7 @@ export interface ConnectionLimits {
   readonly connectionsCheckingInterval: number
 }
 
-/** A request has a minute for its headers and half an hour in all, because uploads and synchronous operations are long (contract A 1). */
+/** A request has a minute for its headers and half an hour in all, because uploads and synchronous operations are long. */
 const usualLimits: ConnectionLimits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 60_000,
@@ -49,7 +49,7 @@ const refusal = (reason: string): string => {
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 
-/** Bytes that are no HTTP request get one short answer; other statuses than 400 would be misread (contract A 7.1). */
+/** Bytes that are no HTTP request get one short answer; other statuses than 400 would be misread. */
 const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const reason =

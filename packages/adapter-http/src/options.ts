@@ -64,7 +64,7 @@ export interface HttpOptions {
   }
 }
 
-/** What most owners want: any origin (contract A 1), a comment every 15 s and a minute of patience, a ping every 30 s. */
+/** What most owners want: any origin, a comment every 15 s and a minute of patience, a ping every 30 s. */
 export const usualHttpOptions = {
   corsOrigins: "*",
   eventStreams: { heartbeat: 15_000, patience: 60_000 },

@@ -50,7 +50,7 @@ const render = (
   requestId: string,
 ): Problem => ({
   status,
-  // clients show `error` alone, so it carries the way out too; no member may be called message or code (contract A 7.1)
+  // clients show `error` alone, so it carries the way out too; no member may be called message or code
   body: JSON.stringify({
     error: hint === undefined ? detail : `${detail}\n${hint}`,
     type: `urn:rangewright:fault:${type}`,
@@ -63,7 +63,7 @@ const render = (
   }),
 })
 
-/** The form of the record API: `{status, message, data}`, with an entry in `data` for each field that is wrong (contract A 6.3). */
+/** The form of the record API: `{status, message, data}`, with an entry in `data` for each field that is wrong. */
 const renderRecord = (status: FailureStatus, message: string, issues: Fault["issues"]): Problem => {
   const data = Object.create(null) as Record<string, { code: string; message: string }>
   for (const issue of issues)

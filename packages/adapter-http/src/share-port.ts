@@ -16,7 +16,7 @@ const patience = 30_000
 const isLoopback = (address: string | undefined): boolean =>
   address !== undefined && (address === "::1" || /^(?:::ffff:)?127\./u.test(address))
 
-/** The first sentence is the one that existing clients recognise and explain (contract A 1). */
+/** The first sentence is the one that existing clients recognise and explain. */
 const plainRefused =
   "Client sent an HTTP request to an HTTPS server.\nUse https:// with this port; plain HTTP is for this machine itself.\n"
 const refusal = `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${plainRefused.length}\r\nConnection: close\r\n\r\n${plainRefused}`

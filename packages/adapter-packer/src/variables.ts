@@ -13,7 +13,7 @@ export const machinePorts = [22, 2222, 5985, 5986] as const
 /** What stands where secrets would: the service puts those in itself. */
 const placeholder = "held-by-the-service"
 
-/** The variables that templates are written for (contract B 8.2). */
+/** The variables that templates are written for. */
 export const variablesOf = (
   settings: Settings,
   { account, node }: Pick<TemplateBuild, "account" | "node">,

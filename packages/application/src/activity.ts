@@ -2,7 +2,7 @@ import type { RangeId, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** Stamps of activity, kept in memory and written together, so that a read costs no write (contract A 4.2: `lastActive`). */
+/** Stamps of activity, kept in memory and written together, so that a read costs no write (`lastActive`). */
 export class Activity extends Context.Service<
   Activity,
   {

@@ -46,7 +46,7 @@ export type PlaceOutcome = "placed" | "replaced" | "kept" | "differs"
 /** What one scope holds; each list is sorted by name. */
 export interface ScopeListing {
   readonly templates: readonly TemplateDefinition[]
-  /** A role is a folder with `meta/main.yml` or `.yaml`; its version is that of its receipt (contract C 5.5). */
+  /** A role is a folder with `meta/main.yml` or `.yaml`; its version is that of its receipt. */
   readonly roles: readonly InstalledCopy[]
   readonly collections: readonly InstalledCopy[]
 }
@@ -62,7 +62,7 @@ export class ArtifactLibrary extends Context.Service<
     readonly list: (scope: LibraryScope) => Effect.Effect<ScopeListing, LibraryFault>
     /**
      * Installs a copy. `version` is written as its receipt where it is known. A role without metadata gets minimal ones, a collection
-     * without a manifest one that its `galaxy.yml` tells (contract C 6.5). The receipts that this writes do not count when a copy is
+     * without a manifest one that its `galaxy.yml` tells. The receipts that this writes do not count when a copy is
      * compared with what is there.
      */
     readonly place: (

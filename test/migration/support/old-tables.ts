@@ -1,4 +1,4 @@
-/** The tables of a first generation's database (contract C 14). */
+/** The tables of a first generation's database. */
 export const oldTables = `
   create table user_objects (name text, user_id text, date_created datetime, date_last_active datetime, is_admin numeric,
     hashed_api_key text, proxmox_username text, portforwarding_enabled numeric);

@@ -1,4 +1,4 @@
-/** What `ansible-galaxy` prints of failures (contract C 9.1; ansible-core 2.14 and later). */
+/** What `ansible-galaxy` prints of failures (ansible-core 2.14 and later). */
 
 const warning = "[WARNING]: "
 const error = /^(?:\[ERROR\]:|ERROR!)\s*/u

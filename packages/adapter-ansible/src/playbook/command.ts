@@ -24,7 +24,7 @@ export interface Run {
   readonly verbose: boolean
 }
 
-/** Where the workspace is seen in the sandbox: the folder that roles were written for (contract B 9.4). */
+/** Where the workspace is seen in the sandbox: the folder that roles were written for. */
 const installFolder = "/opt/ludus"
 
 /** The path by which roles know their workspace. */

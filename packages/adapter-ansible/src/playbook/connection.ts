@@ -32,7 +32,7 @@ const overRelay = `-o ProxyUseFdpass=yes -o ProxyCommand="${reachCommand("%h", "
 const sshArguments = `${anyHostKey} -o LogLevel=ERROR ${overRelay}`
 
 /**
- * What the tool must know to reach each host beyond what inventories show to people (contract B 9.3): a second inventory, which wins.
+ * What the tool must know to reach each host beyond what inventories show to people: a second inventory, which wins.
  * Windows is spoken to over the HTTP proxy that every tool finds in its environment.
  */
 export const connections = (settings: Pick<Settings, "logins" | "windows">, hosts: readonly RangeHost[]): string => {

@@ -49,7 +49,7 @@ export interface PlaybookOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** The service's own defaults of range configurations. */
   readonly rangeDefaults?: Partial<RangeDefaults>
-  /** Facts of the installation that roles may read as variables (contract B 9.4), no secrets. */
+  /** Facts of the installation that roles may read as variables, no secrets. */
   readonly variables?: Readonly<Record<string, Json>>
   /** Longest time of one stage. */
   readonly stageSeconds?: Partial<Readonly<Record<GuestStage, number>>>
@@ -110,7 +110,7 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
 /** The playbooks lie beside the sources in the package, whether these are compiled or not. */
 export const playbooksFolder = join(fileURLToPath(new URL(".", import.meta.url)), "..", "..", "playbooks")
 
-/** Where what one user's roles and collections lie, the user's own before the global ones (contract C 4.3). */
+/** Where what one user's roles and collections lie, the user's own before the global ones. */
 export const searchPaths = (
   { library, collections }: Pick<Settings, "library" | "collections">,
   userId: string | undefined,

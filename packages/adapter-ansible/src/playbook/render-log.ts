@@ -74,7 +74,7 @@ const recapLine = ([host, recap]: readonly [string, Recap]): string =>
   `${host.padEnd(26)} : ${counts.map(([key, name]) => `${name}=${String(recap[key]).padEnd(4)}`).join(" ")}`
 
 /**
- * Writes events as the lines that `ansible-playbook` itself prints, which tools that read logs look for (contract B A.4). The events do not
+ * Writes events as the lines that `ansible-playbook` itself prints, which tools that read logs look for. The events do not
  * tell whether a failure was ignored: it was, when another task of its play follows.
  */
 export const logRenderer = (): ((event: PlaybookEvent) => readonly string[]) => {

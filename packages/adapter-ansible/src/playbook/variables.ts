@@ -34,8 +34,8 @@ const seenOf = ({ range, config, hosts, target, detail }: Site) => {
 }
 
 /**
- * Variables that roles of others rely on, with the rank of extra variables: one of these names among a role's own variables has no effect
- * (contract B 9.4). The range's configuration is a file before them, so that `defaults` is here once more with all its keys. Left out:
+ * Variables that roles of others rely on, with the rank of extra variables: one of these names among a role's own variables has no effect.
+ * The range's configuration is a file before them, so that `defaults` is here once more with all its keys. Left out:
  * credentials of the hypervisor and the service's secrets.
  */
 export const roleVariables = (
@@ -96,7 +96,7 @@ export const localhostVariables = (settings: Pick<Settings, "variables">, site: 
 
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** Roles find these in their environment too (contract B 5.1). Credentials of the hypervisor are not among them. */
+/** Roles find these in their environment too. Credentials of the hypervisor are not among them. */
 export const roleEnvironment = (
   settings: Pick<Settings, "variables">,
   site: Site,
@@ -117,7 +117,7 @@ export const roleEnvironment = (
   }
 }
 
-/** As the file spells them (contract B 3.3). */
+/** As the file spells them. */
 const defaultsOf = (defaults: RangeDefaults): Json => ({
   snapshot_with_RAM: defaults.snapshotWithRam,
   stale_hours: defaults.staleHours,

@@ -80,7 +80,7 @@ const siteOf = (bridge: string, more: Partial<Site> = {}): Site => {
 const variables: Readonly<Record<string, Json>> = { proxmox_url: "https://pve.example:8006", sdn_zone: "labs", port: 8080 }
 const known = (site: Site, given = variables) => roleVariables({ variables: given }, site, "/opt/ludus")
 
-describe("what roles may rely on (contract B 9)", () => {
+describe("what roles may rely on", () => {
   const ofOneNode: Readonly<Record<string, Json>> = {
     username: "alice",
     range_id: "LAB",

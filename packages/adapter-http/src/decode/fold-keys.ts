@@ -36,7 +36,7 @@ const foldObject = (asts: readonly AST.AST[]): Fold => {
     const folded: Record<string, unknown> = {}
     for (const [key, part] of Object.entries(value)) {
       const member = members.get(key.toLowerCase())
-      // null counts as absent (contract A 6.1)
+      // null counts as absent
       if (member !== undefined && part === null) delete folded[member.name]
       else if (member !== undefined) folded[member.name] = member.fold(part)
       else if (further !== undefined) folded[key] = further(part)
@@ -64,6 +64,6 @@ const foldOf = (ast: AST.AST): Fold => {
 
 /**
  * Member names match in any letter case, all the way down the schema, and the last of two that match counts: `vmIDs` must never be
- * taken for "no vmids, so all of them" (contract A 6.1). Unknown members fall away, nulls too.
+ * taken for "no vmids, so all of them". Unknown members fall away, nulls too.
  */
 export const foldKeys = (schema: { readonly ast: AST.AST }): Fold => foldOf(AST.toEncoded(schema.ast))

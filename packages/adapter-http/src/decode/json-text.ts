@@ -32,7 +32,7 @@ const parse = (text: string): unknown => {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
   }
-  // what follows the first value is ignored, as clients are used to (contract A 6.1)
+  // what follows the first value is ignored, as clients are used to
   const end = endOfFirstValue(text)
   try {
     return JSON.parse(text.slice(0, end))

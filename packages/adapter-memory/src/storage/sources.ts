@@ -56,7 +56,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         const before = stored.source
         const { access, ...rest } = change
         const source = { ...before, ...rest }
-        // what is fetched anew from elsewhere is no content any more; another ref of the same place keeps it (contract C 2.4)
+        // what is fetched anew from elsewhere is no content any more; another ref of the same place keeps it
         const elsewhere = source.url !== before.url || source.path !== before.path
         return put({
           ...stored,

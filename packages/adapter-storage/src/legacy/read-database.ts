@@ -6,7 +6,7 @@ const rowsAtMost = 20_000
 /** Bytes of a field. The longest real ones are lists of allowed domains. */
 const textAtMost = 32_768
 
-/** The tables and columns (contract C 14). A column that is missing is empty in every row. */
+/** The tables and columns. A column that is missing is empty in every row. */
 const tables = {
   user_objects: ["name", "user_id", "date_created", "is_admin", "hashed_api_key", "proxmox_username"],
   range_objects: [

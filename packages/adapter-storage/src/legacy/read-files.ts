@@ -45,7 +45,7 @@ const readSmall = async (root: string, path: readonly string[], limit: number): 
   }
 }
 
-/** A user with what the installation's folder tells of him (contract C 14, steps 2 and 5). Never fails: what was not read is named. */
+/** A user with what the installation's folder tells of him. Never fails: what was not read is named. */
 export const withFiles = async (
   folder: string,
   user: Omit<LegacyUser, "password" | "config" | "unread">,

@@ -28,7 +28,7 @@ import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { requireUser } from "./require.ts"
 import { sourceReads } from "./source-reads.ts"
 
-/** What is fetched anew from elsewhere is no content any more; another ref of the same place keeps it (contract C 2.4). */
+/** What is fetched anew from elsewhere is no content any more; another ref of the same place keeps it. */
 const changed = (before: SourceOrigin, change: SourceChange) => {
   const { url = before.url, path = before.path } = change
   const elsewhere = url !== before.url || path !== before.path

@@ -14,7 +14,7 @@ export interface Credentials {
 const howToShowAKey =
   "The command line reads your API key from LUDUS_API_KEY; other clients send X-API-KEY: <userID>.<secret>, or Authorization: Bearer <token>. An administrator can give you a new key."
 const malformed = "The API key is malformed: it must be <userID>.<secret> with exactly one dot"
-/** One text for an unknown user and for a wrong secret: the answer must not tell which users exist (contract A 17-20). */
+/** One text for an unknown user and for a wrong secret: the answer must not tell which users exist. */
 const refused = "The API key is not valid"
 
 const byApiKey = Effect.fnUntraced(function* (
@@ -51,7 +51,7 @@ const byToken = Effect.fnUntraced(function* (
 
 /**
  * The owner of the credentials. An API key wins over a token and fails the request when it is wrong; a token that is wrong or has
- * ended counts as none (contract A 3). Undefined: nobody.
+ * ended counts as none. Undefined: nobody.
  */
 export const authenticate = ({
   apiKey,

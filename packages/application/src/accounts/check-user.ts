@@ -12,7 +12,7 @@ export interface UserDraft {
 // a local part, one @, a domain with a dot: enough to catch mistakes, and no address that mail servers take is refused
 const emailPattern = /^[^\s@"<>(),;:\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/u
 
-/** Everything that is wrong with a new user, before anything is made (contract A 13.2, with its late failures moved to the front). */
+/** Everything that is wrong with a new user, before anything is made. */
 export const checkUserDraft = (draft: UserDraft): readonly FaultIssue[] => {
   const issues: FaultIssue[] = []
   const issue = (path: string, message: string, allowed?: string) =>

@@ -13,7 +13,7 @@ export const newRecordId: Effect.Effect<RecordId, never, CredentialHasher> = Eff
 /** A fresh identity for a run; it is also the id of its entry in the log history. */
 export const newRunId: Effect.Effect<RunId, never, CredentialHasher> = Effect.map(newRecordId, (id) => id as string as RunId)
 
-/** A fresh API key, `<userID>.<40 letters and digits>` (contract A 3.1), with the hash to keep. */
+/** A fresh API key, `<userID>.<40 letters and digits>`, with the hash to keep. */
 export const newApiKey = (
   userId: UserId,
 ): Effect.Effect<{ readonly key: string; readonly hash: string }, never, CredentialHasher> =>
@@ -22,7 +22,7 @@ export const newApiKey = (
     return { key, hash: hasher.hash(key) }
   })
 
-/** Random text that signs a user's tokens (contract A 3.2: 50 letters and digits). */
+/** Random text that signs a user's tokens: 50 letters and digits. */
 export const newTokenKey: Effect.Effect<string, never, CredentialHasher> = Effect.map(CredentialHasher, (hasher) =>
   hasher.randomText(50),
 )

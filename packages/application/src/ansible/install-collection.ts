@@ -20,7 +20,7 @@ export const collectionRequirement = (collection: string, version: string | unde
 
 /**
  * Installs a collection. One that is there already and fits is a conflict whose text clients match; another version takes its place, also
- * without force, as the field's tool has it (contract C 8.6).
+ * without force, as the field's tool has it.
  */
 export const installCollection = (
   requirement: CollectionRequirement,

@@ -11,7 +11,7 @@ const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
 const namesFor = (filename: string): readonly string[] => (known.test(filename) ? [filename] : ["role.tar", "role.tar.gz"])
 
 /**
- * Installs the role that was uploaded as an archive, under the name of the file (contract C 8.3). The one folder that all of it lies in is
+ * Installs the role that was uploaded as an archive, under the name of the file. The one folder that all of it lies in is
  * left out. Tells whether it is there now, or something else stays because replacing it was not asked for.
  */
 export const installRoleArchive = (

@@ -10,7 +10,7 @@ import {
 import * as Effect from "effect/Effect"
 import { fetchAndInstall } from "./fetch-and-install.ts"
 
-/** Roles that installations of the original rely on; they cannot be removed (contract C 8.2). */
+/** Roles that installations of the original rely on; they cannot be removed. */
 const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.packer", "ansible-thoteam.nexus3-oss"])
 
 /** Kinds by which sources claim a role; when it is gone none does. */
@@ -25,7 +25,7 @@ export const roleRequirement = (role: string, version: string | undefined): Role
 })
 
 /**
- * Installs a role. One that is there in another version than asked for is a failure whose beginning clients match (contract C 8.2); so is
+ * Installs a role. One that is there in another version than asked for is a failure whose beginning clients match; so is
  * one that is there in a version that nobody asked for, or in an unknown one when a version is asked for.
  */
 export const installRole = (

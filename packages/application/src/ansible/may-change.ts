@@ -2,11 +2,11 @@ import { Forbidden, type User } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** The hypervisor's own account, in whose name no roles are installed (contract C 8, G1). */
+/** The hypervisor's own account, in whose name no roles are installed. */
 const systemAccount = "root"
 
 /**
- * Fails unless the user may add or remove roles and collections, for themselves or for everybody (contract C 8, G1 to G3). Rights are
+ * Fails unless the user may add or remove roles and collections, for themselves or for everybody. Rights are
  * those of the user acted as.
  */
 export const mayChangeArtifacts = Effect.fnUntraced(function* (
@@ -21,7 +21,7 @@ export const mayChangeArtifacts = Effect.fnUntraced(function* (
   yield* mayUploadArtifacts(user, target)
 })
 
-/** The same, but for the hypervisor's own account, which may upload (contract C 8, G2 and G3). Clients compare the last text. */
+/** The same, but for the hypervisor's own account, which may upload. Clients compare the last text. */
 export const mayUploadArtifacts = Effect.fnUntraced(function* (
   user: User,
   { global }: { readonly global: boolean },

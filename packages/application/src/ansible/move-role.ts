@@ -14,7 +14,7 @@ const nameOf = (global: boolean): string => (global ? "global" : "user's")
 
 /**
  * Moves or copies roles, each named once, between a user's scope and that of everybody. A role is looked for among the global ones first, so one that is in
- * both cannot go either way (contract C 8.4).
+ * both cannot go either way.
  */
 export const moveRoles = (
   roles: readonly string[],

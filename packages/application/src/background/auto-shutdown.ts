@@ -17,7 +17,7 @@ import { RunEngine } from "@rangewright/run-engine"
 import { rangeRequest } from "../run/request.ts"
 import { Settings } from "../settings.ts"
 
-/** Seconds between two looks at all ranges (contract A 13.11: about five minutes). */
+/** Seconds between two looks at all ranges. */
 const lookEverySeconds = 300
 
 /** When a range was last used or changed, in milliseconds. */

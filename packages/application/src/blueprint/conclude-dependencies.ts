@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { failuresAmong, type ItemOutcome } from "../source/item-outcome.ts"
 
-/** Notes on a blueprint how the installation of what it requires ended: these failures, or none (contract C 12.5). */
+/** Notes on a blueprint how the installation of what it requires ended: these failures, or none. */
 export const noteInstallation = ({ id }: Pick<Blueprint, "id">, failures: readonly string[]) =>
   Effect.gen(function* () {
     const at = new Date(yield* Clock.currentTimeMillis)

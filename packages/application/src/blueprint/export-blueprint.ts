@@ -18,7 +18,7 @@ import { blueprintConfig } from "./find-blueprint.ts"
 const utf8 = new TextEncoder()
 
 /**
- * An archive with everything that a blueprint is made of (contract C 11.14): its manifest, configuration, requirements and picture as they
+ * An archive with everything that a blueprint is made of: its manifest, configuration, requirements and picture as they
  * are now, and the other files that came with it. The same blueprint gives the same bytes, on every installation. Owners and shares
  * stay here.
  */

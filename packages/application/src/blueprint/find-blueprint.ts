@@ -19,7 +19,7 @@ export const groupsOf = (user: User) =>
     (memberships) => new Set(memberships.map(({ group }) => group.name)),
   )
 
-/** By its own id, else by that of its record (contract C 11.0). */
+/** By its own id, else by that of its record. */
 const lookUp = (id: string) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints

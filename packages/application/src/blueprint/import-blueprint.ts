@@ -87,7 +87,7 @@ const requirementsOf = (archive: Unpacked) =>
     return unsafe === undefined ? text : yield* refused(`${requirementsFile}: ${unsafe.message}`)
   })
 
-/** The picture that the manifest names; one that is not there is forgiven (contract C 3.3). */
+/** The picture that the manifest names; one that is not there is forgiven. */
 const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
   Effect.gen(function* () {
     const bytes = thumbnail === undefined ? undefined : yield* archive.bytes(thumbnail, mostPictureBytes)
@@ -99,7 +99,7 @@ const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
   })
 
 /**
- * Makes a blueprint of the user's from an archive (contract C 11.5). Whatever the archive holds is kept beside it, so that an export of it
+ * Makes a blueprint of the user's from an archive. Whatever the archive holds is kept beside it, so that an export of it
  * is complete. The configuration is checked when it is applied.
  */
 export const importBlueprint = (file: StoredFile, user: User) =>

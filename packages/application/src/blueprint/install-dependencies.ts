@@ -25,7 +25,7 @@ const noSubscription =
   "subscription roles need a licence that includes them, and a registry that offers them; nothing of this blueprint was installed"
 
 /**
- * Why nothing of a blueprint with subscription roles can be installed (contract C 6.6): an installation with holes would look like one
+ * Why nothing of a blueprint with subscription roles can be installed: an installation with holes would look like one
  * without. Undefined: it can.
  */
 const subscriptionObstacle = ({ subscriptionRoles }: InstallPlan) =>
@@ -55,7 +55,7 @@ const runInstall = (blueprint: Blueprint, choice: DependencyChoice) =>
   })
 
 /**
- * Installs what a blueprint requires, and notes on it how that ended (contract C 11.13, 12.5). What cannot be had is an outcome of its
+ * Installs what a blueprint requires, and notes on it how that ended. What cannot be had is an outcome of its
  * own; only a store that does not work is a fault.
  */
 export const installDependencies = (
@@ -81,7 +81,7 @@ export const installDependencies = (
   )
 
 /**
- * The same for a blueprint that was just made, as far as the user may and it can be had: making it never fails by it (contract C 16). No
+ * The same for a blueprint that was just made, as far as the user may and it can be had: making it never fails by it. No
  * outcomes where there is nothing to install.
  */
 export const installForNew = (

@@ -31,7 +31,7 @@ const presentFor = (choice: DependencyChoice): Effect.Effect<Parameters<typeof p
 
 /**
  * Plans to install what the blueprint requires, and changes nothing: what its source ships comes out of the snapshot that the blueprint
- * was installed from, everything else from where it is published (contract C 6.6, 11.13). Templates are none of it: they are built.
+ * was installed from, everything else from where it is published. Templates are none of it: they are built.
  */
 export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
@@ -55,7 +55,7 @@ export const planDependencies = Effect.fnUntraced(function* (
   return { ...plan, artifacts: plan.artifacts.filter(({ kind }) => kind !== "template") }
 })
 
-/** What of the plan is to be done: subscription roles that are there are never replaced (contract C 6.6). */
+/** What of the plan is to be done: subscription roles that are there are never replaced. */
 export const stillToInstall = (plan: InstallPlan): InstallPlan => ({
   ...plan,
   subscriptionRoles: plan.subscriptionRoles.filter(({ there }) => !there),

@@ -28,7 +28,7 @@ export interface ConfigPlace {
 /**
  * The text of a `requirements.yml` with which this configuration works elsewhere, as it does for the user here: what was required stays,
  * and what neither that nor the blueprint's source has comes to it. Undefined: nothing is required. Fails where a role is only on this
- * server's disk, for the blueprint could be used nowhere else (contract C 11.2). `doing` completes "Cannot …".
+ * server's disk, for the blueprint could be used nowhere else. `doing` completes "Cannot …".
  */
 export const requiredByConfig = (
   doing: string,

@@ -31,7 +31,7 @@ const peopleManagedBy = (user: User) =>
 
 /**
  * Shares the blueprint with users, or takes it back. An administrator may name anybody, others whom they meet in a group that they manage:
- * owning the blueprint gives no right to (contract C 11.11).
+ * owning the blueprint gives no right to.
  */
 export const changeUsersOfBlueprint = (change: ShareChange, blueprint: Blueprint, items: readonly string[], asker: User) =>
   Effect.gen(function* () {

@@ -136,7 +136,7 @@ export interface Operation {
   readonly summary: string
   readonly access: Access
   readonly accessNote: string | undefined
-  /** Who gets through beside administrators, where the contract knows administrators only (contract A 17-9). */
+  /** Who gets through beside administrators, where the contract knows administrators only. */
   readonly alsoFor: "group-manager" | undefined
   readonly tier: "community" | "enterprise"
   readonly origin: Origin

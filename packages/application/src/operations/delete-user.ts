@@ -16,7 +16,7 @@ export const deleteUser = operation({
   access: "admin",
   target: "none",
   path: { userID: Schema.String },
-  // only the exact text `true` deletes a range (contract A 6.1); everything else keeps it
+  // only the exact text `true` deletes a range; everything else keeps it
   query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: TextResult },
   statuses: {

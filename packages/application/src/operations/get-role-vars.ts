@@ -27,7 +27,7 @@ const RoleVars = Schema.Struct({
   variables: Schema.optionalKey(Schema.Array(RoleVariable)),
 }).annotate({ identifier: "RoleVars" })
 
-/** The user's copy counts before the global one. A role that is not there has no variables (contract C 8.5). */
+/** The user's copy counts before the global one. A role that is not there has no variables. */
 const variablesOf = (user: User, name: string) =>
   Effect.gen(function* () {
     if (!isArtifactName("role", name)) return { name, vars: {} }

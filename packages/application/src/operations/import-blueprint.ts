@@ -4,7 +4,7 @@ import { installForNew } from "../blueprint/install-dependencies.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
 
-/** Bytes of an archive (contract C 11.5). */
+/** Bytes of an archive. */
 const mostArchiveBytes = 50 * 1024 * 1024
 
 export const importBlueprint = operation({

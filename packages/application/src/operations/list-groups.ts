@@ -17,7 +17,7 @@ export const listGroups = operation({
   statuses: { 200: "the groups, ascending by name" },
   handle: ({ caller, user }) =>
     Effect.gen(function* () {
-      // what an administrator sees does not depend on whom they act as (contract A 5)
+      // what an administrator sees does not depend on whom they act as
       const groups = yield* (yield* Groups).list(caller.isAdmin ? {} : { for: user.id })
       return groups.map(groupObject)
     }),

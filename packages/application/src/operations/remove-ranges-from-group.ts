@@ -20,7 +20,7 @@ export const removeRangesFromGroup = operation({
   handle: ({ group, body, caller, user }) =>
     Effect.gen(function* () {
       const items = yield* itemsOf(`remove ranges from group ${group.name}`, "rangeIDs", body.rangeIDs)
-      // some clients read the outcome at the top, some under `result` (contract A 18)
+      // some clients read the outcome at the top, some under `result`
       const result = bulkResult(yield* removeRanges(group, items, { caller, user }))
       return { ...result, result }
     }),

@@ -167,7 +167,7 @@ export const denyEntries = (range: Range, { domains, ips }: Payload, by: UserId)
       .filter(({ gone }) => gone.length === 0)
       .map(({ item }) => ({ item, reason: `${item} is not allowed, so there is nothing to deny` }))
     const knownIps = named(ips).filter((item) => testing.allowedIps.includes(item))
-    // clients of the API expect this sentence among what was denied (contract A 13.6)
+    // clients of the API expect this sentence among what was denied
     const strange = named(ips).flatMap((item) =>
       knownIps.includes(item) ? [] : [`${item} is not allowed, so there is nothing to deny`],
     )

@@ -46,7 +46,7 @@ const fenced = [
   Users,
 ] as const
 
-/** History kept when the setting makes no sense (contract B 1.11). */
+/** History kept when the setting makes no sense. */
 const historyAtLeast = 10
 
 export interface RangeEngineOptions extends Pick<RunEngineOptions, "owner" | "leaseSeconds"> {

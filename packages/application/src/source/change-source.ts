@@ -18,7 +18,7 @@ const forgotten = (source: Source, url: string | undefined): Pick<SourceChange, 
   return same ? {} : { access: undefined }
 }
 
-/** Refuses what does not fit the source or the user, in the order of the contract (C 2.4). */
+/** Refuses what does not fit the source or the user. */
 export const checkChange = Effect.fnUntraced(function* (
   source: Source,
   input: SourceChangeInput,

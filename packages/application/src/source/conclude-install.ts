@@ -25,7 +25,7 @@ export const releaseInstalled = (source: RecordId): Effect.Effect<void, never, C
     for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
   }).pipe(Effect.ignore({ log: "Warn" }))
 
-/** Keeps on the record of the source how an installation ended (contract C 6.8). May be repeated. */
+/** Keeps on the record of the source how an installation ended. May be repeated. */
 export const concludeInstall = (source: RecordId, end: Conclusion, state: RunState): Effect.Effect<void, StorageFault, Sources> =>
   Effect.flatMap(Sources, (sources) => {
     // a plan that could not be made has no items
@@ -34,7 +34,7 @@ export const concludeInstall = (source: RecordId, end: Conclusion, state: RunSta
     return sources.setOutcome(source, { status: failures === "" ? "ok" : "partial", error: failures })
   })
 
-/** Keeps on the records of the installed blueprints how the installation of what they require ended (contract C 12.5). May be repeated. */
+/** Keeps on the records of the installed blueprints how the installation of what they require ended. May be repeated. */
 export const tellBlueprints = (content: SourceContent, state: RunState): Effect.Effect<void, StorageFault, Blueprints> =>
   Effect.gen(function* () {
     const outcomes = installOutcomes(state)

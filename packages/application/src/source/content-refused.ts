@@ -7,10 +7,10 @@ const isOfContent = (fault: Fault): boolean =>
 
 const textOf = ({ message, hint }: Fault) => ({ what: message, ...(hint === undefined ? {} : { hint }) })
 
-/** Whoever gave a source whose content cannot be had or read has to mend it (contract C 2.1): invalid, whatever went wrong. */
+/** Whoever gave a source whose content cannot be had or read has to mend it: invalid, whatever went wrong. */
 export const asRefusal = (fault: Fault): Fault =>
   isOfContent(fault) ? new InvalidInput({ ...textOf(fault), issues: fault.issues }) : fault
 
-/** A source that was fine before and whose content cannot be had or read now (contract C 2.6): failed. */
+/** A source that was fine before and whose content cannot be had or read now: failed. */
 export const asFailure = (fault: Fault): Fault =>
   isOfContent(fault) || fault instanceof LibraryFault ? new Failed(textOf(fault)) : fault

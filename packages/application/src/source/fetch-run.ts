@@ -99,7 +99,7 @@ const fetchWork = work({
 
 const longestError = 2000
 
-/** Why a sync failed, for people (contract C 6.8). */
+/** Why a sync failed, for people. */
 const errorText = (state: RunState, end: Conclusion): string => {
   const text = state.steps.get(step)?.failure?.message ?? end.message
   return text.length <= longestError ? text : `${text.slice(0, longestError - 1)}…`

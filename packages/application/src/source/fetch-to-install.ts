@@ -8,7 +8,7 @@ import { contentOf, type FetchedSource } from "./fetch-source.ts"
 import type { SourceContents } from "./source-contents.ts"
 
 /**
- * What the source ships now: an installation always begins with that (contract C 6.1). A source that cannot be fetched or read keeps
+ * What the source ships now: an installation always begins with that. A source that cannot be fetched or read keeps
  * what it had, says so on its record, and installs nothing.
  */
 export const fetchToInstall = (

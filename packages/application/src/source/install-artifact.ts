@@ -11,7 +11,7 @@ const differs = "something else of this name is there and stays; use force to re
 
 /**
  * Installs one item of a plan, and notes that the source brought it. May be repeated. `force` replaces what differs; without it what is
- * there stays, which is no failure (contract C 6.5). A failure is the item's own and leaves the others.
+ * there stays, which is no failure. A failure is the item's own and leaves the others.
  */
 export const installArtifact = (
   installation: ArtifactInstallation,

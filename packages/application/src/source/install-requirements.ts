@@ -63,7 +63,7 @@ export const installRequirements = (
     ),
   )
 
-/** With the versions that copies tell of themselves, where the tool did not (contract C 6.6). */
+/** With the versions that copies tell of themselves, where the tool did not. */
 const withVersions = (scope: LibraryScope, outcomes: readonly InstallOutcome[]) =>
   Effect.gen(function* () {
     const isUntold = (outcome: InstallOutcome) => isThere(outcome) && !outcome.version
@@ -88,7 +88,7 @@ const claimOf = (scope: LibraryScope, { type, name, version = "" }: InstallOutco
     ? { kind: "galaxy-role", name, version, scope }
     : { kind: "galaxy-collection", name: guessCollection(name) ?? name, version, scope }
 
-/** In the words of clients (contract C 6.6): what is there already is no failure and says so. */
+/** In the words of clients: what is there already is no failure and says so. */
 export const requirementOutcome = ({ type, name, version, outcome, because }: InstallOutcome): ItemOutcome => {
   switch (outcome) {
     case "installed":

@@ -40,7 +40,7 @@ export const InstallStep = Schema.Union([
       change: Schema.Literals(["place", "replace", "keep", "differs", "refuse"]),
       because: optional,
     }),
-    /** Requirements name it by its full name too: then it is an outcome of theirs as well (contract C 6.6). */
+    /** Requirements name it by its full name too: then it is an outcome of theirs as well. */
     required: Schema.Boolean,
     force: Schema.Boolean,
   }),
@@ -73,7 +73,7 @@ const seconds = { row: 0.1, copy: 0.5, requirement: 8 } as const
 
 /**
  * All that is to be done. Nothing of it stops anything else, but what comes from elsewhere waits for what the source ships: it may need
- * that (contract C 6.1).
+ * that.
  */
 export const installStepsOf = ({ plan, blueprints, pruned }: PreparedInstall, force: boolean): readonly PlannedStep[] => {
   const required = new Set(plan.vendoredRoles.map(({ name }) => name))

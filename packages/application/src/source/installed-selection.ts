@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 
 /**
- * What was installed from the source for this target and is still shipped: what an update installs again, and never more (contract
- * C 6.3). Blueprints have no scope: all of the source count.
+ * What was installed from the source for this target and is still shipped: what an update installs again, and never more.
+ * Blueprints have no scope: all of the source count.
  */
 export const installedSelection = (
   source: Pick<Source, "recordId">,

@@ -99,7 +99,7 @@ const shippedBlueprint = (
 }
 
 /**
- * They are for everybody and never replaced (contract C 6.6): one that is there needs no licence. Without a licence for them the others
+ * They are for everybody and never replaced: one that is there needs no licence. Without a licence for them the others
  * fail; nothing else does.
  */
 const subscriptionRoles = (source: RecordId, names: readonly string[]) =>

@@ -77,7 +77,7 @@ const idOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Fetches a source of the user's again where it is the one that is meant (contract C 2.1, checks 6 to 8). What it says of itself stays. */
+/** Fetches a source of the user's again where it is the one that is meant. What it says of itself stays. */
 const registerAgain = Effect.fnUntraced(function* (
   source: Source,
   input: SourceInput,
@@ -167,7 +167,7 @@ const registerNew = Effect.fnUntraced(function* (
   )
 })
 
-/** Registers a source and fetches what it ships; installs nothing. One that the user has already is fetched again (contract C 2.1). */
+/** Registers a source and fetches what it ships; installs nothing. One that the user has already is fetched again. */
 export const registerSource = Effect.fnUntraced(function* (
   input: SourceInput,
   user: User,

@@ -85,7 +85,7 @@ const catalogWith = (
     survey,
   )
 
-/** The catalog of the source for a user (contract C 5). One without content has an empty one. */
+/** The catalog of the source for a user. One without content has an empty one. */
 export const sourceCatalog = Effect.fnUntraced(function* (
   source: Source,
   userId: UserId,

@@ -6,7 +6,7 @@ import type { WorkRequest } from "@rangewright/run-engine"
 import { whileAwaited } from "../operation/caller-gone.ts"
 
 /**
- * Starts the run when those that change its subject now have ended: calls on one source queue up, they do not fail (contract C 4.4). A call
+ * Starts the run when those that change its subject now have ended: calls on one source queue up, they do not fail. A call
  * that nobody waits for any more leaves the queue: `SubjectBusy`.
  */
 export const startAfterOthers = (request: WorkRequest, by: UserId): Effect.Effect<RunHead, Fault, RunEngine> =>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import type { InstallTarget } from "./installation.ts"
 
-/** Roles and collections of sources are for whom those from elsewhere are; blueprints and templates are for all (contract C 18.35). */
+/** Roles and collections of sources are for whom those from elsewhere are; blueprints and templates are for all. */
 export const mayChangeRolesOf = ({ user: userId, global }: InstallTarget) =>
   Effect.gen(function* () {
     const user = yield* (yield* Users).find(userId)

@@ -12,7 +12,7 @@ export interface Viewer {
   readonly query: { readonly userID?: string }
 }
 
-/** Whose sources the viewer sees: everybody's, for administrators who act for themselves; else the user's own (contract C 2.0). */
+/** Whose sources the viewer sees: everybody's, for administrators who act for themselves; else the user's own. */
 const seenBy = ({ user, query }: Viewer): { readonly owner?: User["id"] } =>
   user.isAdmin && query.userID === undefined ? {} : { owner: user.id }
 

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { lastInstallation } from "./blueprint.ts"
 import { recordTime } from "./common.ts"
 
-/** A blueprint in the record API (contract C 13.2): users and groups by the ids of their records. */
+/** A blueprint in the record API: users and groups by the ids of their records. */
 export const BlueprintRecord = Schema.Struct({
   id: Schema.String,
   collectionId: Schema.String,

@@ -13,7 +13,7 @@ import type { Readiness } from "../blueprint/readiness.ts"
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { AnsibleInstallResult, ansibleResults } from "./sync-result.ts"
 
-/** A blueprint in lists (contract C 15.2); empty members are left out. */
+/** A blueprint in lists; empty members are left out. */
 export const BlueprintListItem = Schema.Struct({
   blueprintID: Schema.String,
   name: Schema.String,
@@ -55,7 +55,7 @@ export const blueprintListItem = (
   updated: blueprint.updatedAt.toISOString(),
 })
 
-/** A blueprint with what it needs (contract C 11.6). */
+/** A blueprint with what it needs. */
 export const BlueprintDetail = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -84,7 +84,7 @@ export const BlueprintDetail = Schema.Struct({
   license: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "BlueprintDetail" })
 
-/** The last installation of what a blueprint requires, as clients show it: the time to the second (contract C 0.3, 12.5). */
+/** The last installation of what a blueprint requires, as clients show it: the time to the second. */
 export const lastInstallation = ({ installation: { status, error, at } }: Blueprint) => ({
   lastInstallStatus: status,
   lastInstallError: error,
@@ -146,7 +146,7 @@ export const BlueprintCreated = Schema.Struct({
 export const installedForNew = (outcomes: readonly ItemOutcome[]): Pick<typeof BlueprintCreated.Type, "ansibleResults"> =>
   outcomes.length === 0 ? {} : { ansibleResults: ansibleResults(outcomes) }
 
-/** A user who reads a blueprint, and why (contract C 11.12). */
+/** A user who reads a blueprint, and why. */
 export const BlueprintAccessUser = Schema.Struct({
   userID: Schema.String,
   name: Schema.optionalKey(Schema.String),

@@ -2,7 +2,7 @@ import { type Fault, InvalidInput } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What became of the items of one request; an empty list is left out (contract A 6.5). */
+/** What became of the items of one request; an empty list is left out. */
 export const BulkResult = Schema.Struct({
   success: Schema.optionalKey(Schema.Array(Schema.String)),
   errors: Schema.optionalKey(Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))),

@@ -6,10 +6,10 @@ export const TextResult = Schema.Struct({ result: Schema.String }).annotate({ id
 /** An object of which nothing more is promised. */
 export const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
 
-/** Time "never" on the wire: clients test for Go's zero time and fail on an empty text (contract B 0.3). */
+/** Time "never" on the wire: clients test for Go's zero time and fail on an empty text. */
 export const zeroTime = "0001-01-01T00:00:00Z"
 
 export const wireTime = (at: Date | undefined): string => (at === undefined ? zeroTime : at.toISOString())
 
-/** Time in the record API: a blank instead of the T; never is the empty text (contract A 6.2). */
+/** Time in the record API: a blank instead of the T; never is the empty text. */
 export const recordTime = (at: Date | undefined): string => (at === undefined ? "" : at.toISOString().replace("T", " "))

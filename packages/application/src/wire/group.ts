@@ -3,7 +3,7 @@ import type { GroupOverview } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
-/** A group in lists (contract A 13.3). */
+/** A group in lists. */
 export const GroupObject = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
@@ -42,7 +42,7 @@ export const groupRecord = (group: Group) => ({
   description: group.description,
 })
 
-/** A group, seen from one of its users (contract A 13.2). */
+/** A group, seen from one of its users. */
 export const UserMembershipObject = Schema.Struct({
   groupName: Schema.String,
   description: Schema.optionalKey(Schema.String),

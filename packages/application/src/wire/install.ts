@@ -12,7 +12,7 @@ export const InstallSelection = Schema.Struct({
   localCollections: names,
 }).annotate({ identifier: "InstallSelection" })
 
-/** What is to be installed (contract C 2.8): without a selection everything, with an empty one nothing. */
+/** What is to be installed: without a selection everything, with an empty one nothing. */
 export const InstallRequest = Schema.Struct({
   selection: Schema.optionalKey(Schema.NullOr(InstallSelection)),
   global: Schema.optionalKey(Schema.Boolean),
@@ -29,7 +29,7 @@ export const installChoice = ({ selection, force, noDeps }: typeof InstallReques
   ...(noDeps === undefined ? {} : { noDeps }),
 })
 
-/** What became of every item; with `dryRun` nothing became of any, and the plan says what would (`DryRunPlan`, contract C 15.1). */
+/** What became of every item; with `dryRun` nothing became of any, and the plan says what would. */
 export const InstallResponse = Schema.Struct({
   ...syncResultFields,
   sourceName: Schema.optionalKey(Schema.String),

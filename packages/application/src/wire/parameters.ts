@@ -8,7 +8,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
 ])
 
-/** A boolean in a query or a form, as Go reads them (contract A 6.1). */
+/** A boolean in a query or a form, as Go reads them. */
 export const BooleanText = Schema.String.pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transformEffect((text: string, options) => {
@@ -21,7 +21,7 @@ export const BooleanText = Schema.String.pipe(
   }),
 )
 
-/** A boolean in a form; an empty field is false (contract C 8.3). */
+/** A boolean in a form; an empty field is false. */
 export const FormBoolean = Schema.String.pipe(
   Schema.decodeTo(BooleanText, {
     decode: SchemaGetter.transform((text: string) => (text === "" ? "false" : text)),

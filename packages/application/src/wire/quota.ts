@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 const limitFields = { limitRAM: Schema.Int, limitCPU: Schema.Int, limitVMs: Schema.Int, limitRanges: Schema.Int }
 const usedFields = { usedRAM: Schema.Int, usedCPU: Schema.Int, usedVMs: Schema.Int, usedRanges: Schema.Int }
 
-/** What a user may take, memory in GB, and takes; 0: without a limit (contract A 13.4). */
+/** What a user may take, memory in GB, and takes; 0: without a limit. */
 export const QuotaLimits = Schema.Struct(limitFields).annotate({ identifier: "QuotaLimits" })
 export const QuotaStatus = Schema.Struct({ ...limitFields, ...usedFields }).annotate({ identifier: "QuotaStatus" })
 

@@ -3,7 +3,7 @@ import { isClosed, rangeStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
-/** A range in the record API and in `/whoami` (contract A 13.1). */
+/** A range in the record API and in `/whoami`. */
 export const RangeRecord = Schema.Struct({
   id: Schema.String,
   collectionId: Schema.String,

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 const optionalText = Schema.optionalKey(Schema.String)
 const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
 
-/** A blueprint that was installed from a source (contract C 15.1); empty members are left out. */
+/** A blueprint that was installed from a source; empty members are left out. */
 export const SourceBlueprintListItem = Schema.Struct({
   id: Schema.String,
   sourceID: Schema.String,

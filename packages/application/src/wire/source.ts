@@ -2,7 +2,7 @@ import { homepageOf, type Source } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
-/** Bytes of an archive that is uploaded (contract C 4.2). */
+/** Bytes of an archive that is uploaded. */
 export const mostArchiveBytes = 50 * 1024 * 1024
 
 /** How a private repository is opened: a token, or a key and the server's own one. Nothing that is read tells it. */
@@ -27,7 +27,7 @@ export const sourceFields = {
   ...accessFields,
 } as const
 
-/** A source (contract C 15.1); empty members are left out. */
+/** A source; empty members are left out. */
 export const SourceResponse = Schema.Struct({
   id: Schema.String,
   sourceID: Schema.String,

@@ -49,7 +49,7 @@ export const sourceWarnings = (issues: readonly SourceIssue[]): { readonly warni
     ? {}
     : { warnings: issues.map(({ file, path, line, column, message }) => ({ file, path, line, column, message })) }
 
-/** How a sync or an installation ended, item by item (contract C 15.1). */
+/** How a sync or an installation ended, item by item. */
 export const SyncResultResponse = Schema.Struct({
   ...syncResultFields,
   warnings: Schema.optionalKey(Schema.Array(SourceWarning)),

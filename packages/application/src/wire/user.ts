@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { AnyObject, recordTime, wireTime } from "./common.ts"
 import { RangeRecord } from "./range-record.ts"
 
-/** A user in lists (contract A 13.2). Quotas are sent when the user has some of their own. */
+/** A user in lists. Quotas are sent when the user has some of their own. */
 export const UserObject = Schema.Struct({
   name: Schema.String,
   userID: Schema.String,

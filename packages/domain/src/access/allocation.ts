@@ -8,7 +8,7 @@ export interface Span {
   readonly to: number
 }
 
-/** Numbers of users: each is the last octet of a VPN address (contract A 12.4). */
+/** Numbers of users: each is the last octet of a VPN address. */
 export const userNumberSpan: Span = { from: 2, to: 150 }
 /** ROOT's number, outside the span. */
 export const rootUserNumber = 1
@@ -30,7 +30,7 @@ export const restedNumbers = (facts: {
   const letIn = new Set([...routers.flatMap((numbers) => numbers ?? []), ...vpn])
   return [...resting].flatMap(([number, since]) => (since <= now - userNumberRestMillis && !letIn.has(number) ? [number] : []))
 }
-/** Numbers of ranges: the second octet of addresses, and 100 + number is an octet too (contract B 4.1). */
+/** Numbers of ranges: the second octet of addresses, and 100 + number is an octet too. */
 export const rangeNumberSpan: Span = { from: 1, to: 153 }
 
 /** The lowest number of the span that is not taken. */

@@ -2,7 +2,7 @@ import type { Brand } from "effect/Brand"
 import type { RecordId, UserId } from "./ids.ts"
 import type { AccessType, User } from "./user.ts"
 
-/** Name of a group on the wire, and its only identity: letters, digits, `_` and `-` (contract A 13.3); case counts. */
+/** Name of a group on the wire, and its only identity: letters, digits, `_` and `-`; case counts. */
 export type GroupName = string & Brand<"GroupName">
 
 const groupNamePattern = /^[A-Za-z0-9_-]{1,64}$/u

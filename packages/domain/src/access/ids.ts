@@ -1,8 +1,8 @@
 import type { Brand } from "effect/Brand"
 
-/** Name of a user on the wire: a letter, then letters and digits, at most 20 in all (contract A 15). */
+/** Name of a user on the wire: a letter, then letters and digits, at most 20 in all. */
 export type UserId = string & Brand<"UserId">
-/** Name of a range on the wire, also its pool: up to three levels parted by `/` (contract A 10). */
+/** Name of a range on the wire, also its pool: up to three levels parted by `/`. */
 export type RangeId = string & Brand<"RangeId">
 /** Identity of one run of the engine; also the id of its log history entry. 15 characters of a-z and 0-9. */
 export type RunId = string & Brand<"RunId">
@@ -25,6 +25,6 @@ export const isVmid = (n: number): n is Vmid => Number.isInteger(n) && n >= 100 
 /** The bootstrap administrator. It owns no range. */
 export const rootUserId = "ROOT" as UserId
 
-/** Ids no user may take, compared without regard to case (contract A 11, A 17-32). */
+/** Ids no user may take, compared without regard to case. */
 const reservedUserIds: ReadonlySet<string> = new Set(["ADMIN", "ROOT", "CICD", "SHARED", "0"])
 export const isReservedUserId = (text: string): boolean => reservedUserIds.has(text.toUpperCase())

@@ -54,7 +54,7 @@ export interface UserSecrets {
   readonly tokenKey: string
 }
 
-/** How a user comes to a range (contract A 13.10). */
+/** How a user comes to a range. */
 export type AccessType = "Direct" | "Group Member" | "Group Manager"
 
 /** One path by which one user has one range. */

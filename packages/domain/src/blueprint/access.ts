@@ -3,7 +3,7 @@ import type { UserId } from "../access/ids.ts"
 import type { User } from "../access/user.ts"
 import type { Blueprint } from "./blueprint.ts"
 
-/** How a user comes to read a blueprint; of several ways the first of these (contract C 15.2). */
+/** How a user comes to read a blueprint; of several ways the first of these. */
 export type BlueprintAccess = "admin" | "owner" | "direct" | "group"
 
 /** Undefined: the user may not read it. `groups`: those the user is in, as member or manager. */

@@ -50,7 +50,7 @@ export interface ArchiveLayout {
 export const manifestFile = "blueprint.yml"
 export const requirementsFile = "requirements.yml"
 
-/** The folder of an archive of this blueprint: its id as one name (contract C 11.14). */
+/** The folder of an archive of this blueprint: its id as one name. */
 export const archiveFolder = (id: BlueprintId): string => id.replaceAll("/", "_").replaceAll("..", "_")
 
 /** The first of `stem.ending`, `stem-2.ending`, … that is no other path on any file system. */

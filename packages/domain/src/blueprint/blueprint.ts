@@ -68,7 +68,7 @@ export const newlyMadeBlueprint = (
   updatedAt: draft.createdAt,
 })
 
-/** The version that a blueprint has when none was said (contract C 11.2). */
+/** The version that a blueprint has when none was said. */
 export const firstBlueprintVersion = "1.0.0"
 
 const longest = { name: 255, description: 5000, version: 255, minVersion: 255 } as const
@@ -107,7 +107,7 @@ export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly Faul
 
 const room = "-copy-9999".length
 
-/** The first id of `<id>-copy`, `<id>-copy-2`, … that is not taken (contract C 11.4). An id that could not be chosen today counts as `blueprint`. */
+/** The first id of `<id>-copy`, `<id>-copy-2`, … that is not taken. An id that could not be chosen today counts as `blueprint`. */
 export const copyIdOf = (original: string, taken: ReadonlySet<string>): BlueprintId => {
   const base = `${isBlueprintId(original) ? original.slice(0, 255 - room) : "blueprint"}-copy`
   let id = base

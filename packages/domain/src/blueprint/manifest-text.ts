@@ -21,7 +21,7 @@ const scalar = (text: string): string =>
     : JSON.stringify(shownText(text)).replace(unprintable, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * The text of a `blueprint.yml` that `readBlueprintManifest` reads back as it was (contract C 11.14), but for control characters and
+ * The text of a `blueprint.yml` that `readBlueprintManifest` reads back as it was, but for control characters and
  * halves of character pairs, which no manifest may hold. The same facts give the same text.
  */
 export const blueprintManifestText = (manifest: ArchiveManifest): string => {

@@ -4,7 +4,7 @@ import type { SnapshotId } from "../content/snapshot-id.ts"
 import { isShippedBlueprintId, isSourceId } from "../source/names.ts"
 
 /**
- * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). One
+ * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/`. One
  * from a source has the source's id before them.
  */
 export type BlueprintId = string & Brand<"BlueprintId">
@@ -38,7 +38,7 @@ export const neverInstalled: DependencyInstallation = { status: "", error: "", a
 
 const mostErrorText = 4000
 
-/** One failure is an error, several are a part of the whole (contract C 12.5). */
+/** One failure is an error, several are a part of the whole. */
 export const installationOf = (failures: readonly string[], at: Date): DependencyInstallation => ({
   status: failures.length === 0 ? "ok" : failures.length === 1 ? "error" : "partial",
   error: failures.join("; ").slice(0, mostErrorText),
@@ -47,7 +47,7 @@ export const installationOf = (failures: readonly string[], at: Date): Dependenc
 
 const longest = 255
 
-/** The id of a blueprint from a source (contract C 6.4); undefined where that would be longer than an id may be. */
+/** The id of a blueprint from a source; undefined where that would be longer than an id may be. */
 export const idOfSourceBlueprint = (source: string, shipped: string): BlueprintId | undefined => {
   const id = `${source}/${shipped}`
   return id.length > longest ? undefined : (id as BlueprintId)

@@ -1,4 +1,4 @@
-/** The kinds of pictures that are kept, each with its ending (contract C 12.4). */
+/** The kinds of pictures that are kept, each with its ending. */
 const endings = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp" } as const
 export const pictureTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const
 

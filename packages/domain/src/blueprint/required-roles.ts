@@ -19,7 +19,7 @@ export interface RequiredRoles {
 }
 
 /**
- * What must be installed elsewhere so that a configuration with these roles works there (contract C 11.2): a role for subscribers by name;
+ * What must be installed elsewhere so that a configuration with these roles works there: a role for subscribers by name;
  * one of a collection as its collection; another in the version that is installed here. Names that no role can have require nothing.
  */
 export const requiredRoles = (names: ReadonlyArray<string>, known: KnownRoles): RequiredRoles => {

@@ -5,7 +5,7 @@ import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog, Survey
 import { type SourceSurvey, surveySource } from "./survey.ts"
 
 /**
- * The catalog of a source: what it ships, with the state of each item for one viewer, and who needs it (contract C 5). A pure
+ * The catalog of a source: what it ships, with the state of each item for one viewer, and who needs it. A pure
  * function: the same values give the same catalog, whatever their order; time grows with their size. `survey` spares most of the work
  * where it is kept from an earlier call; it must be of the same content.
  */

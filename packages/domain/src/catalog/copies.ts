@@ -1,4 +1,4 @@
-/** Copies of an artifact, and what they say of its state (contract C 5.5, 5.6). */
+/** Copies of an artifact, and what they say of its state. */
 import { satisfiesPin } from "../source/version.ts"
 import type { InstalledCopy } from "./installed.ts"
 import type { CatalogItem, CatalogScope, InstallScope } from "./source-catalog.ts"

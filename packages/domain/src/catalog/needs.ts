@@ -34,7 +34,7 @@ export interface Needs {
   /** Shipped collections that the requirements name, or that a role in the configuration is of. */
   readonly collections: ReadonlyArray<string>
   /**
-   * The roles in the configuration that would be missing after an installation (contract C 5.9). A role of a collection is provided by
+   * The roles in the configuration that would be missing after an installation. A role of a collection is provided by
    * the collection: one that the source ships, or one that the requirements name, by its name or by the URL of its git repository.
    */
   readonly undeclared: ReadonlyArray<UndeclaredDependency>

@@ -46,7 +46,7 @@ export const surveyedRequirements = (requirements: ReadonlyMap<string, Requireme
   [...requirements.values()].toSorted((a, b) => compareNames(a.name, b.name)).map(surveyedRequirement)
 
 const surveyedRequirement = ({ name, by, pins, git }: Requirement): SurveyedItem => {
-  // That of the first blueprint that has one (contract C 5.7).
+  // That of the first blueprint that has one.
   const pin = pins[0]?.[1]
   const fqcn = git ? guessCollection(name) : name
   return {

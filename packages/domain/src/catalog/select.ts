@@ -59,7 +59,7 @@ export const partBroken = (
 }
 
 /**
- * A selection with all that its blueprints need of the same source (contract C 5.8, 6.2): templates and roles that their configurations
+ * A selection with all that its blueprints need of the same source: templates and roles that their configurations
  * name, roles and collections that their requirements name. Never adds blueprints; selecting again adds nothing. Lists are sorted and
  * without repetition. Fails with every name that the source does not ship.
  */

@@ -48,7 +48,7 @@ export interface CatalogBlueprint {
   readonly requiredCollections?: ReadonlyArray<string>
 }
 
-/** A template, a role or a collection. Which fields it can have depends on the list that it is in (contract C 5.4). */
+/** A template, a role or a collection. Which fields it can have depends on the list that it is in. */
 export interface CatalogItem {
   readonly name: string
   readonly description?: string

@@ -1,6 +1,6 @@
 import type { InstallPlan, ItemChange, PlannedBlueprint } from "./install-plan.ts"
 
-/** A plan in the words of the wire (contract C 15.1, `DryRunPlan`): what would be installed, by name, and what happens to every item. */
+/** A plan in the words of the wire: what would be installed, by name, and what happens to every item. */
 export interface DryRunPlan {
   readonly sourceName: string
   readonly blueprintIDs: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface DryRunPlan {
   readonly items: ReadonlyArray<DryRunItem>
 }
 
-/** Kinds of items, as failures in a source's status name them (contract C 6.8). */
+/** Kinds of items, as failures in a source's status name them. */
 export const installItemKinds = [
   "blueprint",
   "template",

@@ -7,7 +7,7 @@ export interface InstallFailure {
   readonly because: string
 }
 
-/** The longest text of a status, in characters (contract C 6.8). */
+/** The longest text of a status, in characters. */
 const longest = 4000
 
 /** `<kind> <name>: <reason>` of each, joined with `; `. Empty where nothing failed. */

@@ -57,7 +57,7 @@ export interface InstallPlan {
   readonly artifacts: ReadonlyArray<PlannedArtifact>
   /** Sorted by id. */
   readonly blueprints: ReadonlyArray<PlannedBlueprint>
-  /** Manifest ids of installed blueprints that the source no longer ships: their rows go (contract C 6.4). */
+  /** Manifest ids of installed blueprints that the source no longer ships: their rows go. */
   readonly pruned: ReadonlyArray<string>
   /** Empty where dependencies were not asked for. */
   readonly roles: ReadonlyArray<PlannedRequirement<RoleRequirement>>
@@ -69,7 +69,7 @@ export interface InstallPlan {
     readonly by: ReadonlyArray<string>
     readonly there: boolean
   }>
-  /** Of all blueprints of the source, whatever was selected (contract C 5.9). */
+  /** Of all blueprints of the source, whatever was selected. */
   readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
 

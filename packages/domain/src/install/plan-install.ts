@@ -30,7 +30,7 @@ export interface InstallChoice {
 }
 
 /**
- * What an installation will do (contract C 6): the selection with all that it needs of the same source, then what happens to each item.
+ * What an installation will do: the selection with all that it needs of the same source, then what happens to each item.
  * Nothing outside the selection is touched, but for rows of blueprints that are no longer shipped. Without `force` nothing that is there
  * is replaced. A pure function; carried out and planned again it has nothing left to do. Fails with all names that the source does not
  * ship.

@@ -10,8 +10,8 @@ type Left = Pick<InstallPlan, "roles" | "collections" | "vendoredRoles" | "subsc
 export const nothingLeft: Left = { roles: [], collections: [], vendoredRoles: [], subscriptionRoles: [] }
 
 /**
- * Names that the source ships (of directories, of roles and of collections) are taken out, for their copies come from the source
- * (contract C 6.6). `blueprints` must be sorted by id.
+ * Names that the source ships (of directories, of roles and of collections) are taken out, for their copies come from the source.
+ * `blueprints` must be sorted by id.
  */
 export const requirementsLeft = (
   content: SourceContent,
@@ -75,7 +75,7 @@ const vendoredRoles = ({ roles }: SourceContent, named: ReadonlySet<string | und
     .filter(({ name, directory }) => named.has(name) && name !== directoryName(directory))
     .map(({ name, version }) => (version === undefined ? { name } : { name, version }))
 
-/** They are always global (contract C 6.6). */
+/** They are always global. */
 const subscriptionRoles = (blueprints: ReadonlyArray<ShippedBlueprint>, present: Present): Left["subscriptionRoles"] => {
   const there = new Set(present.globalRoles)
   const names = sortedUnique(blueprints.flatMap(({ requirements }) => requirements.subscriptionRoles))

@@ -1,7 +1,7 @@
 import { everythingShipped, type Selection } from "../catalog/select.ts"
 import type { SourceContent } from "../source/content.ts"
 
-/** What of a selection the source ships (still): with what was installed from it once, an update applies that again and never more (contract C 6.3). */
+/** What of a selection the source ships (still): with what was installed from it once, an update applies that again and never more. */
 export const stillShipped = (content: SourceContent, selection: Selection): Selection => {
   const all = everythingShipped(content)
   const both = (list: keyof Selection) => {

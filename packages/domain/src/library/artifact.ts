@@ -10,7 +10,7 @@ export const collectionSegments = (name: string): readonly [namespace: string, n
   return more.length === 0 && isCollectionSegment(namespace) && isCollectionSegment(own) ? [namespace, own] : undefined
 }
 
-/** Whether a thing of this kind may be called so: its name becomes that of folders that are written and removed (contract C 18). */
+/** Whether a thing of this kind may be called so: its name becomes that of folders that are written and removed. */
 export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
   switch (kind) {
     case "template":
@@ -50,7 +50,7 @@ export const collectionMetadataFile = "galaxy.yml"
 /** Whether a file tells how a template is built. */
 export const isBuilder = (path: string): boolean => /pkr\.(?:hcl|json)$/u.test(path)
 
-/** Why files of these paths are no such thing; undefined where they are (contract C 6.5). */
+/** Why files of these paths are no such thing; undefined where they are. */
 export const shapeProblem = (kind: ArtifactKind, paths: ReadonlySet<string>): string | undefined => {
   switch (kind) {
     case "template": {

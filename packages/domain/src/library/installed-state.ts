@@ -28,7 +28,7 @@ export interface InstalledState {
   readonly because?: string
 }
 
-/** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool (contract C 9.1). */
+/** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool. */
 export const otherVersion = (name: string, have: string | undefined, want: string | undefined): string =>
   `${name} (${have ?? "unknown version"}) is already installed - use force to change version to ${want ?? "unspecified"}`
 

@@ -1,7 +1,7 @@
 import { type ArtifactKind, collectionManifestFile, collectionMetadataFile } from "./artifact.ts"
 import { readCollectionManifest, readCollectionSource, readRoleReceipt, roleReceiptFile } from "./receipt.ts"
 
-/** The files that tell the version of an installed copy, the one that counts first (contract C 5.5). */
+/** The files that tell the version of an installed copy, the one that counts first. */
 export const versionFiles: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
   template: [],
   role: [roleReceiptFile],

@@ -60,7 +60,7 @@ export interface PreparedArtifact {
 
 /**
  * What belongs to a copy beyond its own files: a role's receipt, and metadata where it has none; a collection's manifest where it has
- * none (contract C 6.5). A failure says why the files are no such artifact, or another one than they are taken for.
+ * none. A failure says why the files are no such artifact, or another one than they are taken for.
  */
 export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArtifact, string> => {
   const problem = shapeProblem(given.kind, given.paths)

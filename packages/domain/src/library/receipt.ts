@@ -1,4 +1,4 @@
-/** What tells of an installed copy which version it is: the notes that Ansible's own tool writes and reads (contract C 5.5, 9). */
+/** What tells of an installed copy which version it is: the notes that Ansible's own tool writes and reads. */
 import * as Result from "effect/Result"
 import { readCollectionMetadata } from "../source/collection.ts"
 import { readManifest } from "../source/manifest.ts"

@@ -1,4 +1,4 @@
-/** What a requirement asks for: under which name it will lie in the library, where it comes from, in which versions (contract C 3.4, 9.1). */
+/** What a requirement asks for: under which name it will lie in the library, where it comes from, in which versions. */
 import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"

@@ -1,7 +1,7 @@
 import type { RangeId } from "../access/ids.ts"
 
 /**
- * Our mark on a VM, kept in its description beside the groups that inventories read (contract B 4.4: JSON with `groups`). No mutating call
+ * Our mark on a VM, kept in its description beside the groups that inventories read (JSON with `groups`). No mutating call
  * goes to a VM whose mark does not name the range and machine that the caller expects.
  */
 export interface MachineMark {

@@ -12,7 +12,7 @@ export interface NetworkPair {
   readonly range: InstallationRange | undefined
 }
 
-/** VXLAN tags go from 1 to this; the outside network has the last one, which no range's tag meets (contract B 7.2). */
+/** VXLAN tags go from 1 to this; the outside network has the last one, which no range's tag meets. */
 export const lastVxlanTag = 16_777_215
 
 /** Names of zones and VNets, as the hypervisor wants them (pve/facts c16). */

@@ -12,7 +12,7 @@ export const legacyLine = (text: string): string => {
   return letters.length > longestShown ? `${letters.slice(0, longestShown).join("")}…` : line
 }
 
-/** What a range shows here. Nobody continues a run that the old service left unfinished (contract A 11). */
+/** What a range shows here. Nobody continues a run that the old service left unfinished. */
 export const legacyState = (text: string): RangeState => {
   if (text === "DEPLOYING") return "ABORTED"
   if (text === "DESTROYING") return "ERROR"

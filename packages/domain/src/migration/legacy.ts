@@ -1,5 +1,5 @@
 /*
- * What an installation of the first generation left behind (contract C 14). Nothing of it is trusted: its numbers may be any number, its
+ * What an installation of the first generation left behind. Nothing of it is trusted: its numbers may be any number, its
  * texts any text. Reading bounds them; what they come to here is decided by `planImport`.
  */
 

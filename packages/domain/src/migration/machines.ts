@@ -4,7 +4,7 @@ import { isRouter } from "../machine/router.ts"
 import type { Installation, InstallationMachine, RecordedMachine } from "./installation.ts"
 import { nicNetwork } from "./nic.ts"
 
-/** Pool of the service's own machines (contract B 4.5). */
+/** Pool of the service's own machines. */
 export const adminPool = "ADMIN"
 
 /**

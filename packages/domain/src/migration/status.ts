@@ -6,7 +6,7 @@ import { asFound } from "./outside.ts"
 import { type MigrationPicture, migrationPicture, type VnetState, vnetState } from "./picture.ts"
 import { zoneCommands, zoneToMake } from "./zone.ts"
 
-/** What a migration would need, as the wire asks for it (contract B 7.3), told truly. */
+/** What a migration would need, as the wire asks for it, told truly. */
 export interface MigrationStatus {
   readonly clusterMode: boolean
   readonly zoneExists: boolean

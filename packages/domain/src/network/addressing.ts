@@ -1,4 +1,4 @@
-/** Which addresses and names a range has: everything follows from its number (contract B 4.1 to 4.3). */
+/** Which addresses and names a range has: everything follows from its number. */
 import type { RangeId } from "../access/ids.ts"
 import type { Cidr } from "./cidr.ts"
 
@@ -22,7 +22,7 @@ export const rangeNumberProblem = (rangeNumber: number): string | undefined => {
 
 /** The network that routers and templates reach the outside through. */
 export const natNetwork: Cidr = { text: "192.0.2.0/24", first: 0xc0_00_02_00, last: 0xc0_00_02_ff }
-/** Its bridge on a single node, and its VNet in a cluster, unless the operator names another (contract B 4.2). */
+/** Its bridge on a single node, and its VNet in a cluster, unless the operator names another. */
 export const natNetworkName = (clusterMode: boolean): string => (clusterMode ? "ludusnat" : "vmbr1000")
 /** The host in it: gateway, name server, and where routers are managed from. */
 export const natHost = "192.0.2.254"

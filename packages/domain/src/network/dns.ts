@@ -1,4 +1,4 @@
-/** Which names the router of a range answers, and with which address (contract B 5.4 stage 14, 6.2). */
+/** Which names the router of a range answers, and with which address. */
 import type { RangeConfig } from "../range/config/model.ts"
 import { renderName, renderString, type TemplateVariables } from "../range/config/variables.ts"
 import { machineAddress } from "./addressing.ts"

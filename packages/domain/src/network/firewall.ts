@@ -1,4 +1,4 @@
-/** The packet filter of a range's router, from its configuration (contract B 6.1, 6.4). */
+/** The packet filter of a range's router, from its configuration. */
 import type { Endpoint, FirewallRule, NetworkConfig, PortRange } from "../range/config/model.ts"
 import { machineAddress, natHost, rangeNetwork, vlanNetwork, vpnAddress, vpnNetwork, vpnServer } from "./addressing.ts"
 import { parseCidr } from "./cidr.ts"

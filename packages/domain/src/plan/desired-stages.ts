@@ -45,11 +45,11 @@ const finish =
 
 const isController = (place: DomainPlace | undefined): boolean => place !== undefined && place.role !== "member"
 
-/** False: nobody waits for the machine's guest agent, and only roles run in it. A domain controller is always managed (contract B 3.5). */
+/** False: nobody waits for the machine's guest agent, and only roles run in it. A domain controller is always managed. */
 export const isManaged = (context: StageContext, machine: MachineConfig): boolean =>
   !machine.unmanaged || isController(context.placeOf(machine))
 
-/** What happens inside a machine of a range, in order (contract B 5.4). */
+/** What happens inside a machine of a range, in order. */
 export const machineStages = (context: StageContext, machine: MachineConfig): readonly DesiredStage[] => {
   const name = context.nameOf(machine.name)
   const own = isManaged(context, machine) ? hostStages(context, machine, name) : []
@@ -164,7 +164,7 @@ const fromDomain = (
   return { needs: [primary.key, ...across], renewedBy: primary.key }
 }
 
-/** Programs, those before and those after the machine joins its domain (contract B 5.4). */
+/** Programs, those before and those after the machine joins its domain. */
 const installations = (
   context: StageContext,
   os: inputs.Windows,

@@ -1,7 +1,7 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { Action } from "./action.ts"
 
-/** Tags that select parts of a deploy (contract B 1.7). */
+/** Tags that select parts of a deploy. */
 export const deployTags = [
   "access-control",
   "additional-tools",

@@ -5,7 +5,7 @@ import type { Plan, Step } from "./plan.ts"
 /** Hosts that a playbook works on at once where nobody sets the number. */
 const forks = 5
 
-/** Stages in the order in which a playbook has them; each begins when the one before has ended everywhere (contract B 5.4). */
+/** Stages in the order in which a playbook has them; each begins when the one before has ended everywhere. */
 const stageOrder: readonly GuestStage[] = [
   "address",
   "sysprep",

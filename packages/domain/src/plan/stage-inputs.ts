@@ -67,7 +67,7 @@ export const windowsBase = (context: StageContext, machine: MachineConfig, os: W
   })
 }
 
-/** Whom a machine logs on by itself: the configured user, else its domain's, else the local one (contract B 5.4, stages 17 and 19). */
+/** Whom a machine logs on by itself: the configured user, else its domain's, else the local one. */
 const autologon = ({ input }: StageContext, os: Windows, place: DomainPlace | undefined): Json => {
   const { defaults } = input.config
   if (os.autologon.user !== undefined) return object({ user: os.autologon.user, password: os.autologon.password })
@@ -252,7 +252,7 @@ const hardwareAddresses = ({
   }
 }
 
-/** Names in the range; in testing mode also what the name service of its machines knows of the outside (contract B 6.4). */
+/** Names in the range; in testing mode also what the name service of its machines knows of the outside. */
 export const dns = (context: StageContext): Json => {
   const { config, range } = context.input
   const { records } = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })

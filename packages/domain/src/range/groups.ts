@@ -1,12 +1,12 @@
 import type { RangeId } from "../access/ids.ts"
 import { type MachineConfig, renderName } from "./config/index.ts"
 
-/** Inventory groups of a range's router (contract B 9.2). */
+/** Inventory groups of a range's router. */
 export const routerGroups = (rangeId: RangeId): readonly string[] => [rangeId, `${rangeId}_router`]
 
 /**
  * Inventory groups of a machine, in the order that descriptions keep: the range, what kind of machine it is, then the configured ones.
- * A domain controller is in the domain's groups instead of the endpoints' (contract B 5.4).
+ * A domain controller is in the domain's groups instead of the endpoints'.
  */
 export const machineGroups = (rangeId: RangeId, machine: MachineConfig): readonly string[] => {
   const isController = machine.domain !== undefined && machine.domain.role !== "member"

@@ -1,6 +1,6 @@
 import type { RangeId, RecordId, UserId } from "../access/ids.ts"
 
-/** States of a range on the wire (contract B 5.9). A run that waits shows as DEPLOYING. */
+/** States of a range on the wire. A run that waits shows as DEPLOYING. */
 export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
 export type RangeState = (typeof rangeStates)[number]
 

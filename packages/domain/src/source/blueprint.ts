@@ -40,7 +40,7 @@ export const readBlueprintManifest = (text: string): Result.Result<BlueprintMani
   )
 
 /**
- * The manifest of the blueprint in a directory of the source (contract C 3.3). The id must be the path of that directory below
+ * The manifest of the blueprint in a directory of the source. The id must be the path of that directory below
  * `blueprints/`.
  */
 export const blueprintManifestOf = (

@@ -1,4 +1,4 @@
-/** What the builder file of a template says about the template (contract C 3.7). */
+/** What the builder file of a template says about the template. */
 import * as Result from "effect/Result"
 import { childOf, type Node } from "../range/config/node.ts"
 import { readYaml } from "../range/config/read-yaml.ts"

@@ -13,7 +13,7 @@ export interface CollectionMetadata {
   readonly version: string | undefined
 }
 
-/** Reads a `galaxy.yml`. Namespace and name must be there, and be such that a folder may be called so (contract C 3.7, 18). */
+/** Reads a `galaxy.yml`. Namespace and name must be there, and be such that a folder may be called so. */
 export const readCollectionMetadata = (root: MapNode): Result.Result<CollectionMetadata, ReadonlyArray<Finding>> => {
   const fields: Fields = { map: root, path: [], findings: [] }
   const [namespace, name] = [segment(fields, "namespace"), segment(fields, "name")]

@@ -33,7 +33,7 @@ export const roots = {
   roles: "ansible/roles",
   collections: "ansible/collections",
 } as const
-/** First parts of the layout: an archive that holds but one of these folders is not wrapped in it (contract C 4.2). */
+/** First parts of the layout: an archive that holds but one of these folders is not wrapped in it. */
 export const rootsOfLayout: readonly string[] = ["blueprints", "templates", "ansible"]
 const insideRoots = /^(blueprints|templates|ansible\/(roles|collections))\//u
 

@@ -1,4 +1,4 @@
-/** Where in a source's tree the things that it ships are (contract C 3.1, 3.6). Reads names only. */
+/** Where in a source's tree the things that it ships are. Reads names only. */
 import { isBuilder } from "../library/artifact.ts"
 import { roots, type SourceEntry } from "./files.ts"
 import { compareNames } from "./content.ts"

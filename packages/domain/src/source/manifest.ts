@@ -81,7 +81,7 @@ export const listField = ({ map, path, findings }: Fields, key: string): Readonl
   return []
 }
 
-/** Only version 1 of manifests exists; 0 and absent mean it too (contract C 3.2). */
+/** Only version 1 of manifests exists; 0 and absent mean it too. */
 export const checkManifestVersion = ({ map, path, findings }: Fields): void => {
   const node = map.entries.get("manifest_version")?.value
   if (node === undefined || isNull(node) || (node.kind === "scalar" && (node.value === 0 || node.value === 1))) return

@@ -13,9 +13,9 @@ const collectionSegment = /^[a-z_][a-z0-9_]*$/u
 /** What a folder's name may be on the file systems in use, in characters of these alphabets. */
 const longest = 255
 
-/** The slug that names a source to clients (contract C 2.1). */
+/** The slug that names a source to clients. */
 export const isSourceId = (text: string): text is SourceId => text.length <= longest && sourceId.test(text)
-/** The id in a blueprint's manifest: up to three levels, also its path below `blueprints/` (contract C 3.3). */
+/** The id in a blueprint's manifest: up to three levels, also its path below `blueprints/`. */
 export const isShippedBlueprintId = (text: string): boolean => text.length <= longest && blueprintId.test(text)
 /** The name of the VM that a template is built as. */
 export const isTemplateName = (text: string): boolean => text.length <= longest && templateName.test(text)
@@ -28,7 +28,7 @@ const fullyQualified = /^[a-z0-9_]+\.[a-z0-9_]+$/u
 
 /**
  * The collection that a requirement probably means: a git URL names it in its last segment, as in `https://host/x/acme.util.git`.
- * The name itself where it is no URL; undefined where the last segment is no `<namespace>.<name>` (contract C 5.5).
+ * The name itself where it is no URL; undefined where the last segment is no `<namespace>.<name>`.
  */
 export const guessCollection = (requirement: string): string | undefined => {
   const suffix = requirement.search(/[#?]/u)

@@ -6,7 +6,7 @@ import { compareNames, type ConfigReferences } from "./content.ts"
 
 /**
  * The templates and roles that a range configuration names: those of its machines, and those of its router where it names any
- * (contract C 3.5, and 17.20: a router's role must be installed as much as another). The file need not be valid: whatever has the
+ * (a router's role must be installed as much as another). The file need not be valid: whatever has the
  * right form counts. Fails where the text cannot be read at all.
  */
 export const readReferences = (config: string): Result.Result<ConfigReferences, ReadonlyArray<Finding>> =>

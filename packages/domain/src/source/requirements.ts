@@ -8,7 +8,7 @@ import { type Fields, listField, present, readManifest, textField, wrongType } f
 export const noRequirements: Requirements = { roles: [], collections: [], subscriptionRoles: [] }
 
 /**
- * Reads a `requirements.yml`: three optional lists, of which an entry is a mapping or a bare name (contract C 3.4). A file that has
+ * Reads a `requirements.yml`: three optional lists, of which an entry is a mapping or a bare name. A file that has
  * another form requires nothing, and its findings are for its author. `unsafe` are findings for which the source must be refused: text
  * that a program would take for an option.
  */

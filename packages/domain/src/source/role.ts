@@ -12,7 +12,7 @@ export interface RoleMetadata {
 const part = /^[A-Za-z0-9_-]+$/u
 
 /**
- * Reads a role's `meta/main.yml` (contract C 3.7): the namespace is `galaxy_info.namespace`, else the author; the name is
+ * Reads a role's `meta/main.yml`: the namespace is `galaxy_info.namespace`, else the author; the name is
  * `galaxy_info.role_name`, else the directory's. Where either could not be a name, the role is called as its directory.
  */
 export const readRoleMetadata = (root: MapNode, directory: string): RoleMetadata => {

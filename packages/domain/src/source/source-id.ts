@@ -8,7 +8,7 @@ export type IdBasis =
   | { readonly type: "upload" | "folder"; readonly name: string }
 
 /**
- * The id of a source that was given none: `<user>-<organisation>-<repository>`, or `<user>-<file or folder>` (contract C 2.1).
+ * The id of a source that was given none: `<user>-<organisation>-<repository>`, or `<user>-<file or folder>`.
  * Undefined where nothing usable is left, or what is left does not begin with a letter.
  */
 export const deriveSourceId = (user: UserId, basis: IdBasis): SourceId | undefined => {

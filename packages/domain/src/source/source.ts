@@ -6,14 +6,14 @@ import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import type { SourceManifest } from "./content.ts"
 import { sayIssues, type SourceIssue } from "./issue.ts"
 
-/** Name of a source on the wire: a letter, then letters, digits, `_` and `-` (contract C 2.1). One for the whole installation. */
+/** Name of a source on the wire: a letter, then letters, digits, `_` and `-`. One for the whole installation. */
 export type SourceId = string & Brand<"SourceId">
 
 /** Where a source's content comes from: a repository, an archive that was sent, a folder on the service's host. */
 export const sourceTypes = ["git", "upload", "folder"] as const
 export type SourceType = (typeof sourceTypes)[number]
 
-/** How the last sync or install ended; empty: there was none yet (contract C 6.8). */
+/** How the last sync or install ended; empty: there was none yet. */
 export const sourceStatuses = ["", "ok", "partial", "error"] as const
 export type SourceStatus = (typeof sourceStatuses)[number]
 
@@ -71,7 +71,7 @@ export const newlyMadeSource = (draft: SourceDraft): Source => ({
   lastSyncError: "",
 })
 
-/** Text that a manifest says replaces what was known; what it does not say, or leaves empty, stays (contract C 3.2). */
+/** Text that a manifest says replaces what was known; what it does not say, or leaves empty, stays. */
 export const describedBy = (manifest: SourceManifest): Partial<SourceText> => ({
   ...(manifest.name ? { name: manifest.name } : {}),
   ...(manifest.description ? { description: manifest.description } : {}),

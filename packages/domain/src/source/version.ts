@@ -1,6 +1,6 @@
 /**
  * Versions as sources, roles and collections write them: one, two or three numbers, with a pre-release and a build mark only after
- * three, and with or without a leading `v` (contract C 5.6). Numbers may be of any length.
+ * three, and with or without a leading `v`. Numbers may be of any length.
  */
 
 /** A version that was understood; its build mark is left out, for it does not count. */

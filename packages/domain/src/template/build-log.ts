@@ -14,7 +14,7 @@ const ended = ({ status, message }: Extract<RunEvent, { readonly type: "Ended" }
 
 /**
  * The log of a template's build as text: what the tool printed, and what the service has to say. Lines of the service begin with `=>`, by which
- * clients choose what they show (contract B 2.6).
+ * clients choose what they show.
  */
 export const openBuildLog = (template: string): RunLog => {
   const titles = new Map<string, string>()

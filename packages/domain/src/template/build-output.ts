@@ -1,7 +1,7 @@
 /** What a tool that runs strangers' programs prints, made into lines for the log of a build. */
 import { shownText } from "../source/shown-text.ts"
 
-/** Characters of one line, and of a whole log: history keeps logs of at most 20 MB (contract B 0.5). */
+/** Characters of one line, and of a whole log: history keeps logs of at most 20 MB. */
 const longestLine = 4096
 const longestLog = 8 * 1024 * 1024
 

@@ -21,7 +21,7 @@ export const systemByName = (name: string): TemplateSystem => {
   return text.includes("win") ? "windows" : "linux"
 }
 
-/** What runs on a VM of this type of the hypervisor (contract B 8.1). */
+/** What runs on a VM of this type of the hypervisor. */
 export const systemOfType = (os: string): TemplateSystem => {
   const type = os.toLowerCase()
   if (/^(?:win|w2k|wxp|wvista)/u.test(type)) return "windows"
@@ -60,7 +60,7 @@ export const readTemplateReceipt = (text: string | undefined): Told => {
   }
 }
 
-/** The variables that each builder file gets (contract B 8.2). */
+/** The variables that each builder file gets. */
 export const builderVariables: readonly string[] = [
   "proxmox_url",
   "proxmox_host",

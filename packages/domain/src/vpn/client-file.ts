@@ -11,7 +11,7 @@ export interface VpnEndpoint {
 /** What fits through a VXLAN network with the tunnel around it: also a server behind one needs no fragments. */
 const mtu = 1370
 
-/** The configuration of a user's WireGuard client (contract A 12.6). It names each range once, ascending by number. */
+/** The configuration of a user's WireGuard client. It names each range once, ascending by number. */
 export const vpnClientFile = (client: {
   readonly privateKey: string
   readonly userNumber: number

@@ -40,7 +40,7 @@ const secretsOfRoles = (environment: NodeJS.ProcessEnv): Readonly<Record<string,
   )
 
 /**
- * The keys of the configuration that roles may read as variables (contract B 9.4), by the names under which they know them. Never secrets;
+ * The keys of the configuration that roles may read as variables, by the names under which they know them. Never secrets;
  * what no key says, the automation reads from the machines themselves.
  */
 const installation = (config: Config): Readonly<Record<string, Json>> => {

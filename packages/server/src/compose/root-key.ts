@@ -23,7 +23,7 @@ const writeKey = (path: string, key: string): void => {
   renameSync(beside, path)
 }
 
-/** What ROOT's key may look like: also one of the first generation, whose 40 characters are of any printable kind but a dot (contract A 3.1). */
+/** What ROOT's key may look like: also one of the first generation, whose 40 characters are of any printable kind but a dot. */
 const rootKeyPattern = new RegExp(`^${rootUserId}\\.[!-\\-/-~]{40}$`, "u")
 
 /** The key in a file, such as an older service keeps for ROOT. The text of a fault does not show it. */

@@ -18,7 +18,7 @@ export const recordPage = <S extends Schema.Codec<unknown, unknown, never, never
     totalPages: Schema.Int,
   })
 
-/** `<field> = "<value>"`, with `\"` for a quotation mark in the value: the one form that clients send (contract A 9). */
+/** `<field> = "<value>"`, with `\"` for a quotation mark in the value: the one form that clients send. */
 const filterPattern = /^\s*([A-Za-z]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*$/u
 
 /** A field as filters see it; lists and objects have no text to compare with. */

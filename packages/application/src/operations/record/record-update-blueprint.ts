@@ -12,7 +12,7 @@ import { blueprintRecord, BlueprintRecord } from "../../wire/blueprint-record.ts
 /** Hides whether a record exists from those who may not change it. */
 const notFound = () => Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
 
-/** What a blueprint says of itself; other fields that are sent stay as they are (contract C 13.2). */
+/** What a blueprint says of itself; other fields that are sent stay as they are. */
 export const recordUpdateBlueprint = operation({
   id: "recordUpdateBlueprint",
   route: "PATCH /api/collections/blueprints/records/{id}",

@@ -1,4 +1,4 @@
-/** Addresses, templates, nodes and sizes of machines (contract B 3.9, 2, 5, 9 and 10, and what it names as unchecked). */
+/** Addresses, templates, nodes and sizes of machines. */
 import { missingHint, missingText } from "../../template/missing.ts"
 import { dhcpPool } from "../../network/addressing.ts"
 import type { CheckContext } from "./check-context.ts"

@@ -1,4 +1,4 @@
-/** Keys that are well-formed but do nothing, or half of what is meant (contract B 3.2, 3.5, 3.6 and the end of its appendix B). */
+/** Keys that are well-formed but do nothing, or half of what is meant. */
 import type { CheckContext } from "./check-context.ts"
 import { childOf, type Node, type Path } from "./node.ts"
 

@@ -1,4 +1,4 @@
-/** Roles: named as roles are, installed, their dependencies resolvable (contract B 3.9, 11, and 3.10), and their variables such as Ansible takes. */
+/** Roles: named as roles are, installed, their dependencies resolvable, and their variables such as Ansible takes. */
 import * as Result from "effect/Result"
 import { allowedNames } from "../../library/artifact.ts"
 import { allowedVariableNames, isVariableName } from "../../library/variable-name.ts"

@@ -1,4 +1,4 @@
-/** Firewall rules that are well-formed and still cannot be loaded, or mean nothing (contract B 3.4, cross rules). */
+/** Firewall rules that are well-formed and still cannot be loaded, or mean nothing. */
 import { parseCidr } from "../../network/cidr.ts"
 import { type Finding, quote } from "./issue.ts"
 import type { Endpoint, FirewallRule, Protocol } from "./model.ts"

@@ -12,7 +12,7 @@ import { renderName } from "./variables.ts"
 
 /**
  * What is wrong with a configuration as a whole, for this range on this server: errors first, then warnings, each in document
- * order. Errors are what a deploy could not do (contract B 3.9 and what it names as unchecked); what works, but hardly as
+ * order. Errors are what a deploy could not do; what works, but hardly as
  * meant, is a warning. Facts that are absent are not checked.
  */
 export const checkRangeConfig = (parsed: ParsedRangeConfig, facts: RangeFacts): ReadonlyArray<ConfigIssue> => {

@@ -1,4 +1,4 @@
-/** The keys of one machine, an element of `ludus` (contract B 3.5). */
+/** The keys of one machine, an element of `ludus`. */
 import {
   any,
   choice,

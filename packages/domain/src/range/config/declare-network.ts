@@ -1,4 +1,4 @@
-/** The keys of the firewall and of the router (contract B 3.4 and 3.6). */
+/** The keys of the firewall and of the router. */
 import { routerDefaults } from "./defaults.ts"
 import { roleUse } from "./declare-machine.ts"
 import { any, choice, defaulted, either, flag, list, number, object, optional, required, text, whole, wholeOf } from "./shape.ts"

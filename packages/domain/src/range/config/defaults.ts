@@ -1,6 +1,6 @@
 import type { RangeDefaults } from "./model.ts"
 
-/** What a server uses when its own settings say nothing (contract B 3.3). */
+/** What a server uses when its own settings say nothing. */
 export const builtinDefaults: RangeDefaults = {
   snapshotWithRam: true,
   staleHours: 0,
@@ -16,7 +16,7 @@ export const builtinDefaults: RangeDefaults = {
   machineLogins: "template",
 }
 
-/** The machine that routes for a range, where the file says nothing (contract B 3.6). */
+/** The machine that routes for a range, where the file says nothing. */
 export const routerDefaults = {
   name: "{{ range_id }}-router-debian11-x64",
   template: "debian-11-x64-server-template",

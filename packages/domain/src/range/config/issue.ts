@@ -98,7 +98,7 @@ const graphCodes: ReadonlySet<string> = new Set(["role-dependency-not-found", "r
 
 /**
  * The text that clients get with a refused configuration. Begins with `Configuration error: `; what the file itself gets wrong
- * follows `invalid YAML: ` as `<path>: <message>; …`, role dependencies keep their own `ERROR: ` (contract B 3.1, 3.10).
+ * follows `invalid YAML: ` as `<path>: <message>; …`, role dependencies keep their own `ERROR: `.
  */
 export const configurationError = (issues: ReadonlyArray<ConfigIssue>): string => {
   const errors = issues.filter((issue) => issue.severity === "error")

@@ -1,4 +1,4 @@
-/** In which order the roles of a range run, from what each says it depends on (contract B 3.10). */
+/** In which order the roles of a range run, from what each says it depends on. */
 import * as Result from "effect/Result"
 import type { RangeConfig, RoleUse } from "./model.ts"
 import type { Path } from "./node.ts"

@@ -1,6 +1,6 @@
 /**
  * What an unquoted scalar means. The dialect is YAML 1.1 as configurations of ranges have always been read at upload: yes, no, on,
- * off, y and n are booleans, a leading zero is octal, and there are no base-60 numbers and no dates (contract B 3.1).
+ * off, y and n are booleans, a leading zero is octal, and there are no base-60 numbers and no dates.
  */
 
 const booleans: ReadonlyMap<string, boolean> = new Map(

@@ -1,4 +1,4 @@
-/** Template variables in configurations (contract B 3.8). */
+/** Template variables in configurations. */
 
 const rangeIdExpression = /\{\{\s*range_id\s*\}\}/giu
 const expression = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/gu

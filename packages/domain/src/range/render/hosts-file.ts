@@ -4,7 +4,7 @@ import type { RangeHost } from "./host.ts"
 export const shortNameOf = (name: string): string => name.slice(name.indexOf("-") + 1)
 
 /**
- * Lines for `/etc/hosts`: for each host that has an address its name, then its short name (contract B 1.12). Hosts come ascending by
+ * Lines for `/etc/hosts`: for each host that has an address its name, then its short name. Hosts come ascending by
  * name; five blanks part address and name.
  */
 export const renderHostsFile = (hosts: readonly RangeHost[]): string =>

@@ -8,7 +8,7 @@ export interface LogWindow {
 
 /**
  * A part of a log, and the cursor that asks for what comes next: the number of its newlines. A cursor past the end gives the whole text,
- * by which followers survive that a new run begins a new log (contract B 1.10).
+ * by which followers survive that a new run begins a new log.
  */
 export const readLog = (text: string, window: LogWindow): { readonly result: string; readonly cursor: number } => {
   const lines = text.split("\n")

@@ -26,7 +26,7 @@ const fileOf = (address: string, domain: string, user: string): string =>
   ].join("\r\n")
 
 /**
- * Remote desktop files of every Windows host, one for each account that it has (contract B 1.14). A host that has not told its address
+ * Remote desktop files of every Windows host, one for each account that it has. A host that has not told its address
  * is written with the configured one. Empty when the range has no Windows host.
  */
 export const renderRemoteDesktopFiles = (
