@@ -124,6 +124,7 @@ test.skipIf(!hasReference)(`every read answers as the schema promises, of SDN in
   await lab.task("PUT", "/cluster/sdn")
   await lab.ok("POST", "/cluster/sdn/vnets/vn1/subnets", { subnet: "10.9.0.0/24", type: "subnet", gateway: "10.9.0.1" })
   await lab.ok("POST", "/cluster/ha/rules", { rule: "near", type: "node-affinity", resources: "vm:200", nodes: "pve1:1,pve2" })
+  await lab.ok("POST", "/cluster/qemu/custom-cpu-models", { cputype: "plain", "reported-model": "host", flags: "-hypervisor" })
   lab.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error" })
   await lab.task("PUT", "/cluster/sdn")
   // what waits to be applied shows too
@@ -134,6 +135,7 @@ test.skipIf(!hasReference)(`every read answers as the schema promises, of SDN in
     subnet: "one-10.9.0.0-24",
     sid: "vm:200",
     rule: "near",
+    cputype: "plain",
     storage: "vmstore",
   }
   const queries: readonly (readonly [RegExp, string])[] = [

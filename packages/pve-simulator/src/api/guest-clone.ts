@@ -1,4 +1,5 @@
 import { copyDisks, type Plan, type Source } from "./clone-disks.ts"
+import { checkCpuModel } from "./cpu-models.ts"
 import { forget, joinPool } from "./guest-create.ts"
 import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
@@ -45,6 +46,7 @@ const planClone = (call: Call): Plan => {
   if (world.state.guests.has(newid)) throw failure(`unable to create VM ${newid}: config file already exists`)
   checkDisks(call, source, full, node, storage)
   checkBridges(call, source.config)
+  checkCpuModel(call, source.config["cpu"])
   const name = optionalText(call, "name") ?? `Copy-of-VM-${guestName(source.guest)}`
   return { source, newid, node, full, storage, format, pool, name, description: optionalText(call, "description") }
 }

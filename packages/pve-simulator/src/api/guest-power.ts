@@ -7,6 +7,7 @@ import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
 import { findGuest, flag, guestOf, optionalNumber, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { findVolume, removeVolume } from "../core/volumes.ts"
 import { isManaged, requestState } from "../ha/resources.ts"
+import { needCpuModel } from "./cpu-models.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
 /** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
@@ -47,6 +48,7 @@ export const powerOn = (world: World, guest: Guest): void => {
   }
   const absent = cdroms(guest).find((volume) => findVolume(world, guest.node, volume) === undefined)
   if (absent !== undefined) throw failure(`volume '${absent}' does not exist`)
+  needCpuModel(world, "cpu" in guest.pending ? guest.pending["cpu"] : guest.config["cpu"])
   touch(world, guest)
   applyPending(guest)
   guest.status = "running"

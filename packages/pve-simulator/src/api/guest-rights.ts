@@ -1,3 +1,4 @@
+import { checkCpuModel } from "./cpu-models.ts"
 import { newDisk } from "./new-disks.ts"
 import { failure } from "../core/errors.ts"
 import { isCdrom, isDisk, isNet, parseNic, volumeOf } from "../core/guest-config.ts"
@@ -34,6 +35,7 @@ export const checkOptions = (call: Call, vmid: number, changes: Config, removed:
     if (/^hostpci\d+$/.test(key) && !identity.isRoot && !String(changes[key]).includes("mapping="))
       throw failure(`only root can set '${key}' config for non-mapped devices`)
     const value = changes[key]
+    if (key === "cpu") checkCpuModel(call, value, call.world.state.guests.get(vmid)?.config["cpu"])
     const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
     demandOnGuest(call, vmid, cdrom ? "VM.Config.CDROM" : privilegeOf(key), pool)
     if (value === undefined) continue

@@ -3,6 +3,7 @@ import { aclRoutes } from "./acl.ts"
 import { agentRoutes } from "./agent.ts"
 import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
+import { cpuModelRoutes } from "./cpu-models.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
 import { guestMigrateRoutes } from "./guest-migrate.ts"
@@ -40,6 +41,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     agentRoutes,
     clusterRoutes,
     consoleRoutes,
+    cpuModelRoutes,
     guestCloneRoutes,
     guestConfigRoutes,
     guestCreateRoutes,

@@ -132,6 +132,7 @@ export const initialState = (options: InitialOptions): State => {
     pools: new Map([["SHARED", { poolid: "SHARED", comment: "templates", vms: new Set(), storages: new Set() }]]),
     ha: new Map(),
     haRules: new Map(),
+    cpuModels: new Map(),
     sdn: { config: emptySdn(), running: emptySdn(), version: 0, lock: undefined },
     tasks: new Map(),
     leases: new Map(),

@@ -15,6 +15,8 @@ export interface State {
   readonly ha: Map<number, HaResource>
   /** Rules of high availability by their id, in their order. */
   readonly haRules: Map<string, HaRule>
+  /** Options of the processor models that an administrator has made, by name without prefix. */
+  readonly cpuModels: Map<string, Config>
   readonly sdn: SdnState
   /** By UPID, in the order of their start. */
   readonly tasks: Map<string, TaskRecord>

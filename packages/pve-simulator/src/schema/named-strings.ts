@@ -125,6 +125,11 @@ export const namedStrings: Readonly<
   },
 }
 
+/** The processor flags that a VM may have beside those of its model. */
+export const cpuFlags: ReadonlySet<string> = new Set(
+  "nested-virt md-clear pcid spec-ctrl ssbd ibpb virt-ssbd amd-ssbd amd-no-ssb pdpe1gb hv-tlbflush hv-evmcs aes".split(" "),
+)
+
 /** The processor models a VM may name without a `custom-` prefix. */
 export const cpuModels: ReadonlySet<string> = new Set(
   [

@@ -1,6 +1,6 @@
 import { badParameter } from "../core/errors.ts"
 import { checkFormat, FormatError } from "./formats.ts"
-import { cpuModels, namedStrings } from "./named-strings.ts"
+import { cpuFlags, cpuModels, namedStrings } from "./named-strings.ts"
 import type { Method, Property } from "./schema.ts"
 
 /** Complaints by parameter name; nested ones are `net0.model`. */
@@ -13,7 +13,7 @@ export const compilePattern = (pattern: string): RegExp => {
   const known = patterns.get(pattern)
   if (known !== undefined) return known
   const translated = pattern
-    .replaceAll("(?^:", "(?:")
+    .replaceAll(/\(\?\^u?:/g, "(?:")
     .replaceAll(/\(\?\^([a-z]+):/g, "(?$1:")
     .replaceAll(String.raw`\z`, "$")
     .replaceAll(String.raw`\A`, "^")
@@ -132,14 +132,19 @@ const checkAnyFormat = (format: NonNullable<Property["format"]>, text: string, p
   const named = namedStrings[format]
   if (named === undefined) return checkFormat(format, text)
   const parsed = parsePropertyString(named.format, text, named.path ?? path)
-  if (format === "pve-vm-cpu-conf") checkCpuModel(parsed["cputype"])
+  if (format === "pve-vm-cpu-conf") checkCpu(parsed)
 }
 
-const checkCpuModel = (model: string | undefined): void => {
+/** Whether a model with the prefix is there, its giver's call checks. */
+const checkCpu = ({ cputype: model, flags, ...others }: Readonly<Record<string, string>>): void => {
   if (model === undefined) throw new FormatError("CPU is missing cputype\n")
   if (!model.startsWith("custom-") && !cpuModels.has(model)) {
     throw new FormatError(`Built-in cputype '${model}' is not defined (missing 'custom-' prefix?)\n`)
   }
+  if (flags?.split(";").every((flag) => cpuFlags.has(flag.slice(1)) && /^[+-]/u.test(flag)) === false)
+    throw new FormatError(`VM-specific CPU flags must be a subset of: ${[...cpuFlags].join(", ")}\n`)
+  if (others["reported-model"] !== undefined)
+    throw new FormatError("Property 'reported-model' not allowed in VM-specific CPU config.\n")
 }
 
 const checkObject = (
