@@ -36,6 +36,10 @@ const stageMillis = (stage: GuestStage, os: GuestOs, input: Json): number => {
       throw new Error("no deploy updates Windows")
     case "inspect-router":
       throw new Error("no deploy inspects routers")
+    case "inspect-windows":
+    case "activate-windows":
+    case "kms-server":
+      throw new Error("no deploy activates Windows")
     case "role":
       return timing.role
   }

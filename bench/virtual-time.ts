@@ -39,7 +39,13 @@ import { RunEngine } from "@rangewright/run-engine"
 import type { Range, RangeId, RecordId, RoleSequence, RunId, RunState, UserId } from "@rangewright/domain"
 import { wholeDeploy } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
-import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
+import {
+  createManualClock,
+  createSimulator,
+  shippedTemplates,
+  type Simulator,
+  type TemplateSpec,
+} from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
@@ -125,13 +131,22 @@ export interface VirtualLabOptions {
   readonly config: string
   readonly nodes?: number
   readonly seed?: number
+  /** Besides those of common labs. */
+  readonly templates?: readonly TemplateSpec[]
+  readonly kms?: SettingsShape["kms"]
 }
 
 /** A cluster of so many nodes on virtual time, and a range that is described but not deployed. */
-export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLabOptions): Promise<VirtualLab> => {
+export const makeVirtualLab = async ({
+  config,
+  nodes = 1,
+  seed = 1,
+  templates = [],
+  kms,
+}: VirtualLabOptions): Promise<VirtualLab> => {
   const clock = createManualClock()
-  const simulator = createSimulator({ nodes, seed, clock })
-  const settings = settingsFor(nodes)
+  const simulator = createSimulator({ nodes, seed, clock, templates: [...shippedTemplates, ...templates] })
+  const settings = { ...settingsFor(nodes), ...(kms === undefined ? {} : { kms }) }
   const artifacts = makeMemoryArtifacts()
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   const ports = Layer.mergeAll(

@@ -55,6 +55,7 @@ const samples: Readonly<Record<string, Sample>> = {
   shutDownRange: { json: { machines: ["R1-win11"], timeout: 60 } },
   rebootRange: { json: { machines: ["all"] } },
   resetRange: { json: { machines: ["all"] } },
+  kmsLicense: { json: { vmIDs: "20000", productKey: "" } },
   snapshotsTake: { json: { name: "clean", vmids: [20_000], includeRAM: true, atomic: true } },
   snapshotsRollback: { json: { name: "clean" } },
   snapshotsRemove: { json: { name: "clean", vmids: [20_000] } },

@@ -56,6 +56,7 @@ const settings: SettingsShape = {
   ...testSettings,
   reservedRangeNumbers: [],
   templateBuilds: 2,
+  kms: { host: { host: "kms.example.org", port: 1688 }, server: undefined, hostKey: undefined },
   vpn: { host: "vpn.example.org", port: 51_820, publicKey: "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI=" },
 }
 
@@ -237,7 +238,7 @@ export const startWholeService = async ({
         Layer.mergeAll(
           memoryHypervisorLayer(world),
           memoryBuilderLayer(world, builds),
-          memoryNamesLayer(makeMemoryNames()),
+          memoryNamesLayer({ ...makeMemoryNames(), listening: new Set(["kms.example.org:1688"]) }),
           Layer.succeed(Settings, settings),
           apiDescriptionLayer(operations, settings),
         ),

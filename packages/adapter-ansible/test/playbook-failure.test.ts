@@ -103,3 +103,17 @@ describe.each(["jsonl", "default"] as const)("a machine that Ansible did not rea
     expect(failure?.detail).not.toContain("the login was refused")
   })
 })
+
+describe("what a playbook reports", () => {
+  it.each([
+    ["what a shell printed", { stdout: "told" }, "told"],
+    ["the result of PowerShell", { result: { report: "told" }, output: [] }, "told"],
+    ["nothing where it is no text", { result: { report: { a: 1 } } }, undefined],
+    ["nothing of another task", undefined, undefined],
+  ])("is %s", (_what, result, report) => {
+    const told = openAccount("jsonl", (text) => text)
+    const task = { name: result === undefined ? "Look" : "Report" }
+    told.take(JSON.stringify({ _event: "v2_runner_on_ok", task, hosts: { ws: result ?? { stdout: "told" } } }))
+    expect(told.report()).toBe(report)
+  })
+})

@@ -1,5 +1,6 @@
 import { NameLookup } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
+import { connects } from "./connects.ts"
 import type { InternetOptions } from "./options.ts"
 import { resolve } from "./resolve.ts"
 import { revocationHosts } from "./revocation-hosts.ts"
@@ -9,4 +10,5 @@ export const nameLookupLayer = (options: InternetOptions = {}): Layer.Layer<Name
   Layer.succeed(NameLookup, {
     resolve: (name) => resolve(options, name),
     revocationHosts: (name, address) => revocationHosts(options, name, address),
+    connects,
   })

@@ -8,9 +8,15 @@ export interface MemoryNames {
   readonly addresses: Map<string, string>
   /** Hosts by the name whose certificates name them. */
   readonly revocationHosts: Map<string, readonly string[]>
+  /** `host:port` that accepts connections. */
+  readonly listening: Set<string>
 }
 
-export const makeMemoryNames = (): MemoryNames => ({ addresses: new Map(), revocationHosts: new Map() })
+export const makeMemoryNames = (): MemoryNames => ({
+  addresses: new Map(),
+  revocationHosts: new Map(),
+  listening: new Set(),
+})
 
 /** Resolves what is in the maps when it is asked; other names do not exist. */
 export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
@@ -22,5 +28,7 @@ export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
           ? Effect.fail(new NameFault({ name, reason: "not-found", detail: "there is no such name" }))
           : Effect.succeed(address)
       }),
+    connects: (host, port) =>
+      Effect.sync(() => (names.listening.has(`${host}:${port}`) ? undefined : "the connection was refused")),
     revocationHosts: (name) => Effect.sync(() => names.revocationHosts.get(name) ?? []),
   })

@@ -1,8 +1,18 @@
-import type { Amounts, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
+import type { Amounts, KmsHost, TemplateLogin, Vmid, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** A class in front of one lab, with some to spare. */
 export const usualConsolesPerUser = 32
+
+/** How machines with Windows are activated: `host`, `server` or both. */
+export interface KmsSettings {
+  /** Where machines find it; undefined: at `server`. */
+  readonly host: KmsHost | undefined
+  /** The machine of a range that the service sets a KMS host up on; undefined: it sets none up. */
+  readonly server: Vmid | undefined
+  /** The operator's key of a KMS host, a secret; there with `server`. */
+  readonly hostKey: string | undefined
+}
 
 /** What the operator decides and the application needs; read once at start. */
 export interface SettingsShape {
@@ -38,6 +48,8 @@ export interface SettingsShape {
   readonly quotaDefaults?: Amounts
   /** Where clients find the VPN. Absent: there is none. */
   readonly vpn?: VpnEndpoint | undefined
+  /** Absent: no machine is activated. */
+  readonly kms?: KmsSettings | undefined
   /** Templates that are built at once. Absent: one. */
   readonly templateBuilds?: number
   /** Only administrators upload and build templates. Absent: everybody does. */

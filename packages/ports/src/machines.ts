@@ -1,4 +1,5 @@
 import type {
+  Activation,
   GuestSystem,
   MachineSettings,
   MachineSnapshot,
@@ -127,6 +128,12 @@ export class Machines extends Context.Service<
     readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
     /** Replaces what is kept of a machine's login; nothing in it means the template's. Of a range that is gone nothing is kept. */
     readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
+    /** Replaces what is kept of the licence of a machine's Windows; undefined: nothing is known. Nothing happens when the range has no such VM. Forgotten with the VM. */
+    readonly keepActivation: (
+      rangeId: RangeId,
+      vmid: Vmid,
+      activation: Activation | undefined,
+    ) => Effect.Effect<void, StorageFault>
     /** What machines are to be set to after a rollback, by VMID. Forgotten with the VM. */
     readonly owed: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, OwedSettings>, StorageFault>
     /** Replaces what is kept of one; undefined: it is paid. Of a range that is gone nothing is kept. */

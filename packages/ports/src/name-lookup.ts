@@ -29,7 +29,7 @@ export class NameFault extends defineFault(
   (f) => ({ message: `Cannot resolve ${JSON.stringify(f.name.slice(0, 260)).slice(1, -1)}: ${f.detail}` }),
 ) {}
 
-/** What the public internet says of a name. */
+/** What the network of the service says of a name. */
 export class NameLookup extends Context.Service<
   NameLookup,
   {
@@ -41,5 +41,7 @@ export class NameLookup extends Context.Service<
      * the server does not show a certificate of the name that a known authority signed within seconds.
      */
     readonly revocationHosts: (name: string, address: string) => Effect.Effect<readonly string[]>
+    /** Why this host of the operator's cannot be connected to over TCP within seconds; undefined: it can. Nothing is sent. */
+    readonly connects: (host: string, port: number) => Effect.Effect<string | undefined>
   }
 >()("rangewright/NameLookup") {}

@@ -1,4 +1,5 @@
 import type {
+  Activation,
   Amounts,
   Exhausted,
   Grant,
@@ -38,6 +39,8 @@ export interface RangeMachine extends ObservedMachine {
   /** Absent: none. */
   readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
+  /** The licence of its Windows when the service looked last; absent: nothing is known. */
+  readonly activation?: Activation
   /** Since when the hypervisor's list lacks it, so that all else is as it was last seen. Absent: it does not. */
   readonly missingSince?: Date
 }

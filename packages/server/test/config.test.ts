@@ -55,6 +55,25 @@ describe("the configuration", () => {
     ])
   })
 
+  test("activation needs a KMS host that machines can reach, or a machine and a key for it, which no problem tells", () => {
+    const key = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEE"
+    const server = { RANGEWRIGHT_KMS_SERVER: "20014", RANGEWRIGHT_KMS_HOST_KEY: key }
+    for (const good of [
+      { RANGEWRIGHT_KMS_HOST: "kms.example.org:1688" },
+      server,
+      { ...server, RANGEWRIGHT_KMS_HOST: "10.0.0.9" },
+    ])
+      expect(problems(good)).toEqual([])
+    for (const host of ["127.0.0.1", "localhost:1688", "kms;calc", "kms:0", "$(calc)", "10.0.0.1"])
+      expect(problems({ RANGEWRIGHT_KMS_HOST: host, RANGEWRIGHT_PROTECTED_ADDRESSES: "10.0.0.1" })).toEqual([
+        expect.stringMatching(/^kms_host: /u),
+      ])
+    expect(problems({ RANGEWRIGHT_KMS_SERVER: "20014" })).toEqual([expect.stringContaining("give both or none")])
+    expect(problems({ ...server, RANGEWRIGHT_KMS_HOST_KEY: `${key}; calc` })).toEqual([
+      "kms_host_key: five groups of five letters and digits, parted by dashes, are needed",
+    ])
+  })
+
   test("a variable beats the file, the file beats the default", () => {
     const file = fileWith("port: 9000\nsdn_zone: labs\n")
     expect(load({}, file).port).toBe(9000)

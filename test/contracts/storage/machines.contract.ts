@@ -1,5 +1,5 @@
-import { Exhausted } from "@rangewright/domain"
-import { Machines, Ranges } from "@rangewright/ports"
+import { type Activation, Exhausted } from "@rangewright/domain"
+import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { describe, expect, type SuiteCollector } from "vitest"
@@ -104,6 +104,41 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.keepLogin(lab, vmid(103), {})
         yield* machines.forget(vmid(102))
         expect((yield* machines.logins(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
+      "keeps the licence of a machine's Windows through observations until it is taken back or the machine is removed",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const licence = (of: RangeMachine | undefined) => of?.activation
+        yield* machines.record(machine(102))
+        const activated: Activation = { state: "activated", at: later(1), until: later(2) }
+        const forEver: Activation = { state: "activated", at: later(1), until: undefined }
+        const failed: Activation = { state: "not-activated", at: later(3), because: "the KMS host did not answer" }
+        expect(licence(yield* machines.find(vmid(102)))).toBeUndefined()
+        const before = yield* (yield* Ranges).revision
+        yield* machines.keepActivation(lab, vmid(102), activated)
+        expect(licence(yield* machines.find(vmid(102)))).toEqual(activated)
+        expect(yield* (yield* Ranges).revision).toBeGreaterThan(before)
+        for (const one of [forEver, failed]) {
+          yield* machines.keepActivation(lab, vmid(102), one)
+          expect(licence(yield* machines.find(vmid(102)))).toEqual(one)
+        }
+        yield* machines.record({ ...machine(102), power: "stopped" })
+        yield* machines.replace(cluster(later(1), [{ ...machine(102), cpus: 7 }]))
+        expect((yield* machines.ofRange(lab)).map(licence)).toEqual([failed])
+        // nothing of another range, or of a machine that is not there
+        yield* machines.keepActivation(rangeId("OTHER"), vmid(102), activated)
+        yield* machines.keepActivation(lab, vmid(999), activated)
+        expect((yield* machines.ofRange(lab)).map(licence)).toEqual([failed])
+        yield* machines.keepActivation(lab, vmid(102), undefined)
+        expect(licence(yield* machines.find(vmid(102)))).toBeUndefined()
+        yield* machines.keepActivation(lab, vmid(102), activated)
+        yield* machines.forget(vmid(102))
+        yield* machines.record(machine(102))
+        expect(licence(yield* machines.find(vmid(102)))).toBeUndefined()
       }),
     )
 

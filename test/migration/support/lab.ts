@@ -30,6 +30,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
+import { plainSecrets } from "../../support/plain-secrets.ts"
 import { type CrashGate, makeCrashGate } from "../../runs/support/crash-gate.ts"
 import { admin, labSettings } from "../../runs/support/lab.ts"
 import { makeVirtualClock, type VirtualClock } from "../../runs/support/virtual-clock.ts"
@@ -147,6 +148,7 @@ export const bootMigration = (
   const base = Layer.mergeAll(
     ports,
     Layer.succeed(Settings, lab.settings),
+    plainSecrets,
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

@@ -21,6 +21,7 @@ import {
   runPlannerLayer,
   type ServerSentEvent,
   Settings,
+  type SettingsShape,
   sourceContentsLayer,
 } from "@rangewright/application"
 import type { Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
@@ -34,15 +35,20 @@ import * as Stream from "effect/Stream"
 import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 
 /** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
-export const makeRangeService = () => {
+export const makeRangeService = (settings: SettingsShape = labSettings) => {
   const lab = makeCompany()
   const names = makeMemoryNames()
+  const secrets = { seal: (plain: string) => plain, open: (sealed: string) => sealed }
   const ports = Layer.mergeAll(
     memoryStorageLayer(lab.store),
     memoryHypervisorLayer(lab.world),
     licenseLayer(openLicense),
     memoryNamesLayer(names),
-    Layer.succeed(Settings, labSettings),
+    Layer.succeed(SecretStore, {
+      seal: (plain) => secrets.seal(plain),
+      open: (sealed) => Effect.sync(() => secrets.open(sealed)),
+    }),
+    Layer.succeed(Settings, settings),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
@@ -59,7 +65,6 @@ export const makeRangeService = () => {
       randomText: (length) => (++texts).toString(36).padStart(length, "0"),
       vncAnswer: (_password, challenge) => challenge,
     }),
-    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
     memoryVpnLayer(),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
@@ -118,6 +123,18 @@ export const makeRangeService = () => {
       body: {},
       file: { filename: "file", contentType: "", bytes: new TextEncoder().encode(text) },
     })
-  return { lab, names, addUser, call, find, deploy, end, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
+  return {
+    lab,
+    names,
+    secrets,
+    addUser,
+    call,
+    find,
+    deploy,
+    end,
+    putConfig,
+    run: runtime.runPromise,
+    close: () => runtime.dispose(),
+  }
 }
 export type RangeService = ReturnType<typeof makeRangeService>

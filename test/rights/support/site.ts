@@ -80,7 +80,7 @@ export const makeSite = (): Site => {
 
 /** The same store and world once more, at the same time. */
 export const copySite = (site: Site): Site => {
-  const { fault: _fault, listed: _listed, print: _print, ...world } = site.world
+  const { fault: _fault, listed: _listed, print: _print, windowsReport: _report, ...world } = site.world
   return {
     store: structuredClone(site.store),
     world: { ...makeMemoryWorld(), ...structuredClone(world) },

@@ -46,6 +46,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import { newRange } from "../../contracts/storage/samples.ts"
 import { guardedPorts } from "../../support/guarded-ports.ts"
+import { plainSecrets } from "../../support/plain-secrets.ts"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
@@ -172,6 +173,7 @@ export const boot = (
   const base = Layer.mergeAll(
     ports,
     Layer.succeed(Settings, lab.settings),
+    plainSecrets,
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

@@ -68,6 +68,14 @@ const summary = () => {
   }
 }
 
+/** The text that a report returned: what a shell printed, or of PowerShell the member `report` of its result. */
+const saidIn = (result: TaskResult["result"]): string | undefined => {
+  const { stdout, result: ofPowerShell } = result
+  if (typeof stdout === "string") return stdout
+  if (typeof ofPowerShell !== "object" || ofPowerShell === null || !("report" in ofPowerShell)) return undefined
+  return typeof ofPowerShell.report === "string" ? ofPowerShell.report : undefined
+}
+
 /** Reads the events of the callback `ansible.posix.jsonl`. */
 const fromEvents = (cover: Cover): Account => {
   const render = logRenderer()
@@ -83,8 +91,7 @@ const fromEvents = (cover: Cover): Account => {
     if (event.type === "result") {
       const result = { ...event, task: cover(event.task) }
       tasks.note(result)
-      const said = event.result["stdout"]
-      if (event.task === reportTask && typeof said === "string") report = said
+      if (event.task === reportTask) report = saidIn(event.result) ?? report
       if (event.outcome === "failed" || event.outcome === "unreachable") failure = result
     }
     if (event.type === "recap") changed = [...event.hosts.values()].some((recap) => recap.changed > 0)

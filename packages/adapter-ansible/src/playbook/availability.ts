@@ -11,7 +11,7 @@ const windowsStages = guestStages.filter((stage) => stage !== "role")
 export const usedCollections = [
   { name: "ansible.posix", needs: "the log shows tasks one by one", stages: [] },
   { name: "ansible.windows", needs: "Windows machines", stages: windowsStages },
-  { name: "community.windows", needs: "Windows machines", stages: ["windows-base"] },
+  { name: "community.windows", needs: "Windows machines", stages: ["windows-base", "kms-server"] },
   { name: "microsoft.ad", needs: "domains", stages: ["primary-dc", "alt-dc", "domain-join"] },
   { name: "chocolatey.chocolatey", needs: "packages on Windows", stages: ["chocolatey", "additional-tools"] },
   { name: "community.general", needs: "roles that expect it", stages: [] },

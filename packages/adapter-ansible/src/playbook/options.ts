@@ -85,6 +85,9 @@ const longest: Readonly<Record<GuestStage, number>> = {
   "visual-studio": 240 * minutes,
   "windows-update": 480 * minutes,
   "inspect-router": 2 * minutes,
+  "inspect-windows": 5 * minutes,
+  "activate-windows": 15 * minutes,
+  "kms-server": 60 * minutes,
   role: 240 * minutes,
 }
 

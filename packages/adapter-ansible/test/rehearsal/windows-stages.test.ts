@@ -13,7 +13,18 @@ const modules = [...new Set(tasks.map(({ module }) => module))].toSorted()
 const planned = plannedStages(windowsRange)
 const [some] = [...planned.values()].filter(({ machine }) => machine.mark.machine === "LAB-ws")
 if (some === undefined) throw new Error("the plan has no stage of LAB-ws")
-const stages = new Map([...planned, ["windows-update:LAB-ws", { ...some, stage: "windows-update", input: {} } as Stage]])
+const hostKey = "Kms-Host-Key-4"
+const clientKey = "Kms-Client-Key-5"
+const alone: readonly (readonly [stage: Stage["stage"], input: Stage["input"]])[] = [
+  ["windows-update", {}],
+  ["inspect-windows", {}],
+  ["activate-windows", { host: "kms.example.org", port: 1688, license_key: clientKey }],
+  ["kms-server", { license_key: hostKey }],
+]
+const stages = new Map([
+  ...planned,
+  ...alone.map(([stage, input]) => [`${stage}:LAB-ws`, { ...some, stage, input } as Stage] as const),
+])
 const stageOf = (key: string): Stage => {
   const stage = stages.get(key)
   if (stage === undefined) throw new Error(`the plan has no ${key}, only ${[...stages.keys()].join(", ")}`)
@@ -33,6 +44,8 @@ const rehearsed = [
   "office:LAB-ws",
   "visual-studio:LAB-ws",
   "windows-update:LAB-ws",
+  "activate-windows:LAB-ws",
+  "kms-server:LAB-ws",
 ] as const
 const noCollections =
   found.because ?? (found.missing.length === 0 ? undefined : `missing collections: ${found.missing.join(", ")}`)
@@ -175,6 +188,49 @@ describe.skipIf(found.because !== undefined)(
       expect(failed.said).toContain("0x80240022")
     })
 
+    it("a machine is asked for its licence without a change", async () => {
+      const told = await rehearse(stageOf("inspect-windows:LAB-ws"), settledMachine)
+      expect([told.ok, told.changed], told.said).toEqual([true, false])
+      expect(told.calls.map(({ task }) => task)).toEqual(["Report"])
+    })
+
+    it("a machine gets its product key, its KMS host and its licence, and tells in the end what it has", () => {
+      const calls = first.get("activate-windows:LAB-ws")?.calls ?? []
+      expect(calls.map(({ task }) => task)).toEqual([
+        "See that it is to be activated",
+        "Have the product key",
+        "Point it to the KMS host and activate it",
+        "Report",
+      ])
+      expect(calls[1]?.arguments["parameters"]).toEqual({ Key: clientKey })
+      expect(calls[2]?.arguments["parameters"]).toEqual({ KmsHost: "kms.example.org", Port: "1688" })
+    })
+
+    it("a key that Windows refuses is told by its code, and nothing is activated", async () => {
+      for (const key of ["activate-windows:LAB-ws", "kms-server:LAB-ws"]) {
+        const answers = { ...newMachine, "Have the product key": { result: { error: "0xC004F050" } } }
+        const told = await theatre.rehearse(stageOf(key), answers)
+        expect(told.ok, told.said).toBe(true)
+        expect(told.calls.filter(({ task }) => /activate/iu.test(task)).map(({ task }) => task)).toEqual([
+          "See that it is to be activated",
+        ])
+        expect(told.calls.at(-1)?.task).toBe("Report")
+      }
+    })
+
+    it("an evaluation and a domain controller get no key", async () => {
+      const answers = {
+        ...newMachine,
+        "See that it is to be activated": { failed: true, msg: "It has an evaluation edition, which cannot be activated." },
+      }
+      for (const key of ["activate-windows:LAB-ws", "kms-server:LAB-ws"]) {
+        const told = await theatre.rehearse(stageOf(key), answers)
+        expect(told.ok).toBe(false)
+        expect(told.said).toContain("evaluation edition")
+        expect(told.calls.map(({ task }) => task)).not.toContain("Have the product key")
+      }
+    })
+
     it("Sysprep's answers name the machine and its login, and are removed again", () => {
       const [answers] = callsOf("sysprep:LAB-dc", "ansible.windows.win_template")
       expect(answers?.content).toContain("<ComputerName>LAB-dc</ComputerName>")
@@ -245,7 +301,7 @@ describe.skipIf(found.because !== undefined)(
 
     it("passwords are told to modules alone, never to the log", () => {
       const said = [...first.values()].map((performance) => performance.said).join("")
-      for (const secret of [...Object.values(secrets), login.password]) {
+      for (const secret of [...Object.values(secrets), login.password, hostKey, clientKey]) {
         expect(said).not.toContain(secret)
         expect(JSON.stringify(made)).toContain(secret)
       }

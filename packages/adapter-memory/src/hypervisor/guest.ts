@@ -63,7 +63,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
           const vm = yield* guestOf(task)
           if (!vm.stages.has(identityOf(task))) return yield* fault(task, "away", "the stage is not known to have run")
           const address = addressIn(task)
-          const report = task.stage === "inspect-router" ? world.routerReport : undefined
+          const report = task.stage === "inspect-router" ? world.routerReport : world.windowsReport(task.stage, task.name)
           const facts = {
             changed: token !== null,
             ...(address === undefined ? {} : { address }),

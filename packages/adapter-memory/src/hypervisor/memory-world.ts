@@ -142,6 +142,8 @@ export interface MemoryWorld {
   guestObstacles: readonly GuestObstacle[]
   /** What a router prints that is asked for its rules; undefined: it tells nothing. */
   routerReport: string | undefined
+  /** What a machine with Windows prints when it is asked for its licence, or was activated; undefined: it tells nothing. */
+  windowsReport: (stage: GuestStage, machine: string) => string | undefined
   /** What a stage inside a machine prints. */
   print: (stage: GuestStage, machine: string, input: Json) => string
   /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
@@ -183,6 +185,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   roles: undefined,
   guestObstacles: [],
   routerReport: undefined,
+  windowsReport: () => undefined,
   print: () => "",
   fault: () => undefined,
 })

@@ -9,12 +9,13 @@ import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 /** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
 const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): RangeMachine | undefined => {
   if (stored === undefined || stored.machine.template) return undefined
-  const { machine, address, foreignAddresses = [], missingSince } = stored
+  const { machine, address, foreignAddresses = [], missingSince, activation } = stored
   const foreign = foreignAddresses.length === 0 ? {} : { foreignAddresses }
   const missing = missingSince === undefined ? {} : { missingSince }
+  const licence = activation === undefined ? {} : { activation }
   const rangeId = machine.pool as RangeId
   return store.ranges.has(rangeId)
-    ? { ...machine, rangeId, address, ...foreign, ...missing, isRouter: isRouter(machine, rangeId) }
+    ? { ...machine, rangeId, address, ...foreign, ...missing, ...licence, isRouter: isRouter(machine, rangeId) }
     : undefined
 }
 
@@ -61,8 +62,14 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
           if (store.gone.has(machine.vmid)) continue
           const before = kept.get(machine.vmid)
           const name = machine.name ?? before?.machine.name
-          const { address, foreignAddresses } = before ?? { address: undefined }
-          store.machines.set(machine.vmid, { machine: { ...machine, name }, address, foreignAddresses, recordedAt: 0 })
+          const { address, foreignAddresses, activation } = before ?? { address: undefined }
+          store.machines.set(machine.vmid, {
+            machine: { ...machine, name },
+            address,
+            foreignAddresses,
+            activation,
+            recordedAt: 0,
+          })
         }
         for (const [vmid, stored] of missing)
           store.machines.set(vmid, { ...stored, missingSince: stored.missingSince ?? cluster.at })
@@ -98,6 +105,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
           machine,
           address: address ?? before?.address,
           foreignAddresses: foreignAddresses ?? before?.foreignAddresses,
+          activation: before?.activation,
           recordedAt,
         })
         store.gone.delete(machine.vmid)
@@ -167,6 +175,13 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       change(() => {
         if (!store.ranges.has(rangeId)) return
         store.systems.set(rangeId, new Map(store.systems.get(rangeId)).set(vmid, { ...system }))
+      }),
+    keepActivation: (rangeId, vmid, activation) =>
+      change(() => {
+        const known = store.machines.get(vmid)
+        if (known === undefined || known.machine.pool !== rangeId) return
+        store.machines.set(vmid, { ...known, activation })
+        store.revision++
       }),
     logins: (rangeId) => Effect.sync(() => new Map(store.logins.get(rangeId))),
     keepLogin: (rangeId, vmid, login) =>

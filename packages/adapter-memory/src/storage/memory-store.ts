@@ -1,4 +1,5 @@
 import {
+  type Activation,
   type Amounts,
   type Blueprint,
   type BlueprintId,
@@ -57,6 +58,7 @@ export interface StoredMachine {
   readonly machine: ObservedMachine
   readonly address: string | undefined
   readonly foreignAddresses?: readonly string[] | undefined
+  readonly activation?: Activation | undefined
   readonly recordedAt: number
   /** Since when observations lack it. */
   readonly missingSince?: Date

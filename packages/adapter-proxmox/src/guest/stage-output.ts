@@ -38,9 +38,11 @@ export const factsOf = (output: string): StepFacts => {
   const printed = parsed(output) ?? {}
   const address = text(child(printed, "state"), "address")
   const warnings = words(printed, "warnings")
+  const report = text(printed, "report")
   return {
     ...(typeof printed["changed"] === "boolean" ? { changed: printed["changed"] } : {}),
     ...(address === undefined ? {} : { address: address.replace(/\/\d+$/u, "") }),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(report === undefined ? {} : { data: { report } }),
   }
 }

@@ -28,6 +28,7 @@ import { m0027VpnKeys } from "./m0027-vpn-keys.ts"
 import { m0028VpnServer } from "./m0028-vpn-server.ts"
 import { m0029ConsoleTickets } from "./m0029-console-tickets.ts"
 import { m0030RouterInspections } from "./m0030-router-inspections.ts"
+import { m0031Activations } from "./m0031-activations.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -62,6 +63,7 @@ const changes: readonly SchemaChange[] = [
   m0028VpnServer,
   m0029ConsoleTickets,
   m0030RouterInspections,
+  m0031Activations,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

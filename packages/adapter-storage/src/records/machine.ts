@@ -1,6 +1,7 @@
-import { isRouter, MachineSettingsJson, type ObservedMachine, powerStates } from "@rangewright/domain"
+import { type Activation, isRouter, MachineSettingsJson, type ObservedMachine, powerStates } from "@rangewright/domain"
 import type { Freshness, MissingMachine, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 import {
   count,
   declared,
@@ -22,6 +23,18 @@ import { rangeId, vmid } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
 import { ofRange } from "./range.ts"
 
+const stamp = Schema.Finite.pipe(
+  Schema.decodeTo(Schema.Date, {
+    decode: SchemaGetter.transform((millis: number) => new Date(millis)),
+    encode: SchemaGetter.transform((at: Date) => at.getTime()),
+  }),
+)
+
+const ActivationJson = Schema.Union([
+  Schema.Struct({ state: Schema.Literal("activated"), at: stamp, until: Schema.optional(stamp) }),
+  Schema.Struct({ state: Schema.Literal("not-activated"), at: stamp, because: Schema.String }),
+])
+
 /** All VMs of the cluster; those whose pool is a range's id belong to that range. */
 export const machines = table("machines", {
   vmid: key(vmid),
@@ -39,11 +52,13 @@ export const machines = table("machines", {
   recordedAt: time,
   /** The time of the first observation that lacks it. */
   missingSince: optional(time),
+  /** The licence of its Windows when it was looked at last. */
+  activation: optional(json(ActivationJson)),
 })
 
-const ofGuests = ["address", "foreignAddresses", "recordedAt", "missingSince"] as const
+const ofGuests = ["address", "foreignAddresses", "recordedAt", "missingSince", "activation"] as const
 export const toMachine: (row: StoredRow) => ObservedMachine = machines.reader({ without: ofGuests })
-const guestOf = machines.reader({ only: ["address", "foreignAddresses", "missingSince"] })
+const guestOf = machines.reader({ only: ["address", "foreignAddresses", "missingSince", "activation"] })
 
 export const toMissingMachine = (row: StoredRow): MissingMachine => ({
   ...toMachine(row),
@@ -53,7 +68,7 @@ export const toMissingMachine = (row: StoredRow): MissingMachine => ({
 /** The machine as a VM of the range whose pool it is in. */
 export const toRangeMachine = (row: StoredRow): RangeMachine => {
   const machine = toMachine(row)
-  const { address, foreignAddresses, missingSince } = guestOf(row)
+  const { address, foreignAddresses, missingSince, activation } = guestOf(row)
   const range = rangeId.read(machine.pool)
   return {
     ...machine,
@@ -61,6 +76,7 @@ export const toRangeMachine = (row: StoredRow): RangeMachine => {
     address,
     ...(foreignAddresses.length === 0 ? {} : { foreignAddresses }),
     ...(missingSince === undefined ? {} : { missingSince }),
+    ...(activation === undefined ? {} : { activation: activation as Activation }),
     isRouter: isRouter(machine, range),
   }
 }

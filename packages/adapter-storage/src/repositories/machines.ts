@@ -191,6 +191,16 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           ),
         )
       },
+      keepActivation: (rangeId, vmid, activation) => {
+        const { activation: text } = machines.write({ activation })
+        return database.serializedWrite(`keep the licence of machine ${vmid}`, (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db.updateTable("machines").set({ activation: text }).where("vmid", "=", vmid).where("pool", "=", rangeId).execute(),
+            ),
+          ),
+        )
+      },
       owed: ofMachines(
         "machine_debts",
         machineDebts.reader(),

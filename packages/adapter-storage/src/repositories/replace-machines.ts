@@ -52,8 +52,8 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
       if (before !== undefined && isToldSince(Number(before.recorded_at), at)) continue
       const row = machines.write({ ...machine, foreignAddresses: [], recordedAt: new Date(0), missingSince: undefined })
       // what guests told, which no observation tells
-      const { address = null, foreign_addresses = row.foreign_addresses } = before ?? {}
-      const named = { ...row, address, foreign_addresses, name: row.name ?? before?.name ?? null }
+      const { address = null, activation = null, foreign_addresses = row.foreign_addresses } = before ?? {}
+      const named = { ...row, address, activation, foreign_addresses, name: row.name ?? before?.name ?? null }
       if (before === undefined || !saysTheSame(named, before)) changed.push(named)
     }
     const unseen = [...stored.values()].filter((row) => !seen.has(row.vmid) && !isToldSince(Number(row.recorded_at), at))

@@ -82,6 +82,9 @@ import { installRole } from "./install-role.ts"
 import { installRoleTar } from "./install-role-tar.ts"
 import { installSource } from "./install-source.ts"
 import { installSubscriptionRoles } from "./install-subscription-roles.ts"
+import { kmsInstall } from "./kms-install.ts"
+import { kmsLicense } from "./kms-license.ts"
+import { kmsStatus } from "./kms-status.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
@@ -198,6 +201,9 @@ const range = [
   abortRange,
   deleteRangeVms,
   listRangeTags,
+  kmsInstall,
+  kmsLicense,
+  kmsStatus,
   listAllRange,
   getConfig,
   putConfig,

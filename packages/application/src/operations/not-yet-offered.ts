@@ -16,8 +16,6 @@ const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>>
   antiSandboxInstallCustom: ["POST /antisandbox/install-custom", "install the anti-sandbox packages"],
   antiSandboxInstallStandard: ["POST /antisandbox/install-standard", "install the standard virtualization packages"],
   antiSandboxStatus: ["GET /antisandbox/status", "read the state of the anti-sandbox packages"],
-  kmsInstall: ["POST /kms/install", "install a KMS server"],
-  kmsLicense: ["POST /kms/license", "activate Windows on machines with a KMS server"],
 }
 
 /** Operations whose calls get a 404 that names them. The list only shrinks: conformance tests compare it with the contract and the operations. */

@@ -1,4 +1,13 @@
-import { type Action, findSnapshot, letIn, type MachineRef, noSnapshots, stageFingerprint, type Step } from "@rangewright/domain"
+import {
+  type Action,
+  findSnapshot,
+  type GuestStage,
+  letIn,
+  type MachineRef,
+  noSnapshots,
+  stageFingerprint,
+  type Step,
+} from "@rangewright/domain"
 import {
   AccessRecords,
   type Hypervisor,
@@ -12,6 +21,9 @@ import * as Effect from "effect/Effect"
 import type { Settlement } from "@rangewright/run-engine"
 import { noteTold } from "../range/note-told.ts"
 import { readSnapshots } from "../range/snapshot-reader.ts"
+
+/** Stages that change the licence of Windows. */
+const endsLicence: ReadonlySet<GuestStage> = new Set(["sysprep", "activate-windows", "kms-server"])
 
 type RollBack = Extract<Action, { readonly kind: "roll-back" }>
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
@@ -41,6 +53,9 @@ export const noteBefore = Effect.fnUntraced(function* ({
   action,
 }: Step): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
   if (action.kind === "roll-back") yield* noteOwed(action)
+  // nobody knows its licence until it was looked at again
+  if (action.kind === "roll-back" || (action.kind === "guest" && endsLicence.has(action.stage)))
+    yield* (yield* Machines).keepActivation(action.machine.mark.range, action.machine.vmid, undefined)
   const told = yield* mayLetIn(action)
   if (told === undefined || !("machine" in action)) return
   yield* noteTold(action.machine.mark.range, told)
@@ -109,6 +124,7 @@ export const keepSettled = Effect.fnUntraced(function* (
       const { vmid, mark } = action.machine
       // whatever had this number before: a clone has its template's login
       yield* machines.keepLogin(mark.range, vmid, {})
+      yield* machines.keepActivation(mark.range, vmid, undefined)
       yield* machines.keepSnapshots(mark.range, vmid, { ...noSnapshots, readAt: new Date(yield* Clock.currentTimeMillis) })
       return yield* record(action.machine, { name: action.name, power: "stopped" })
     }

@@ -15,9 +15,11 @@ import {
   type ObservedCluster,
   type ParsedRangeConfig,
   type Plan,
+  planActivateWindows,
   planDeploy,
   planDestroy,
   planFingerprint,
+  planKmsServer,
   type PlanIssue,
   planPower,
   planRemoveSnapshots,
@@ -55,7 +57,8 @@ import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { testingPlan } from "./plan-testing.ts"
 import { loadReservations, makeReservations, type CapacityReservations } from "./reservations.ts"
 import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
-import type { DeployOptions, RunRequest, SnapshotRequest } from "./request.ts"
+import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
+import type { DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
@@ -262,6 +265,16 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
     }
   })
 
+/** Looks again: what was asked of machines before the run was opened may not hold any more. */
+const kmsPlan = (range: Range, request: KmsRequest) =>
+  Effect.gen(function* () {
+    yield* requireOpenRange(range, kmsDoing(request, range))
+    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    return request.kind === "kms-install"
+      ? planKmsServer({ range, world, vmid: request.vmid })
+      : planActivateWindows({ range, world, ...request })
+  })
+
 const make = Effect.gen(function* () {
   type Needs =
     | GuestAutomation
@@ -297,6 +310,9 @@ const make = Effect.gen(function* () {
       case "testing-change":
       case "testing-update":
         return testingPlan(range, request, (testing, tags) => routerInput({ ...range, testing }, tags, by, moment))
+      case "kms-license":
+      case "kms-install":
+        return kmsPlan(range, request)
     }
   }
   return RunPlanner.of({

@@ -20,9 +20,12 @@ import {
   Machines,
   monotonicMillis,
   Ranges,
+  SecretStore,
 } from "@rangewright/ports"
 import { type Settlement, type StepActions, type StepContext, retryStorage } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import { judgeLicence } from "../kms/judge-licence.ts"
+import { withLicenseKey } from "../kms/license-key.ts"
 import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
 import { restoreRequest } from "./request.ts"
@@ -48,7 +51,11 @@ const noResult: Settlement = { facts: {}, output: "" }
 const told = (warnings: readonly string[]): Settlement => (warnings.length === 0 ? noResult : { facts: { warnings }, output: "" })
 
 /** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
-const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, context: StepContext): GuestTask => {
+const guestTaskOf = Effect.fnUntraced(function* (
+  step: Step,
+  action: Extract<Action, { readonly kind: "guest" }>,
+  context: StepContext,
+): Effect.fn.Return<GuestTask, Fault, SecretStore | Settings> {
   const { head } = context
   const request = restoreRequest(head.options)
   const { verbose, onlyRoles } = request?.kind === "deploy" ? request.options : { verbose: false, onlyRoles: [] }
@@ -64,9 +71,9 @@ const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest
     name: step.machine ?? action.machine.mark.machine,
     os: action.os,
     stage: action.stage,
-    input: action.input,
+    input: yield* withLicenseKey(action),
   }
-}
+})
 
 const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddress) {
   const hypervisor = yield* Hypervisor
@@ -91,7 +98,16 @@ const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddre
   }
 })
 
-type Services = AccessRecords | GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Ranges | Settings
+type Services =
+  | AccessRecords
+  | GuestAutomation
+  | Hypervisor
+  | HypervisorAccess
+  | HypervisorNetwork
+  | Machines
+  | Ranges
+  | SecretStore
+  | Settings
 
 const unknownAction = ({ title }: Step): Conflict =>
   new Conflict({ what: `Cannot do "${title}": this version of the service does not know it as a part of a range's run` })
@@ -112,7 +128,7 @@ const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Ser
       return HypervisorNetwork.use((networks) => Effect.map(networks.dispatch(action), ({ token }) => token))
     case "guest":
       return GuestAutomation.use((guests) =>
-        Effect.map(guests.dispatch(guestTaskOf(step, action, context)), ({ token }) => token),
+        Effect.flatMap(guestTaskOf(step, action, context), (task) => Effect.map(guests.dispatch(task), ({ token }) => token)),
       )
     case "clone":
     case "configure":
@@ -146,7 +162,9 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
     case "await-address":
       return awaitAddress(step, action)
     case "guest":
-      return GuestAutomation.use((guests) => guests.settle(guestTaskOf(step, action, context), token))
+      return GuestAutomation.use((guests) =>
+        Effect.flatMap(guestTaskOf(step, action, context), (task) => guests.settle(task, token)),
+      ).pipe(Effect.tap(({ facts }) => judgeLicence(action, facts)))
     case "clone":
     case "configure":
     case "start":

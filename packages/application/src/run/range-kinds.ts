@@ -32,6 +32,8 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "testing-stop": "the end of testing",
   "testing-change": "a change of what is allowed while testing",
   "testing-update": "an update of Windows",
+  "kms-license": "the activation of Windows",
+  "kms-install": "the set-up of a KMS host",
 }
 
 const systemLimits = Settings.use(({ quotaDefaults = noAmounts }) => Effect.succeed(quotaDefaults))

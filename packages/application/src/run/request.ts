@@ -40,6 +40,11 @@ export type DeployOptions = DeployChoice & typeof StoredDeployOptions.Type
 const AllowedEntries = Schema.Struct({ domains: Schema.Array(Schema.String), ips: Schema.Array(Schema.String) })
 export type AllowedEntries = typeof AllowedEntries.Type
 
+const ActivationKey = Schema.Union([
+  Schema.Struct({ client_license_key: Schema.String }),
+  Schema.Struct({ sealed_license_key: Schema.String }),
+])
+
 /** Requests that a run's head keeps as they are, so that a run can be planned again after a crash, and resumed. */
 const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("deploy"), options: StoredDeployOptions }),
@@ -78,6 +83,15 @@ const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("testing-change"), allow: AllowedEntries, deny: AllowedEntries }),
   /** `machines`: a host pattern. */
   Schema.Struct({ kind: Schema.Literal("testing-update"), machines: Schema.String }),
+  /** What each machine is activated with: a key that Microsoft publishes for its edition, or the caller's own, sealed for the machine. */
+  Schema.Struct({
+    kind: Schema.Literal("kms-license"),
+    host: Schema.String,
+    port: Schema.Int,
+    machines: Schema.Array(Schema.Struct({ vmid: VmidFromJson, key: ActivationKey })),
+  }),
+  /** Makes a machine with Windows Server a KMS host, with the key of the operator's configuration. */
+  Schema.Struct({ kind: Schema.Literal("kms-install"), vmid: VmidFromJson }),
 ])
 
 const StoredPowerRequest = Schema.Union([
@@ -97,6 +111,7 @@ export type PowerRequest = { readonly kind: "power" } & Pick<PowerInput, "change
 
 export type RunRequest = typeof StoredRequest.Type | PowerRequest
 export type SnapshotRequest = Extract<RunRequest, { readonly kind: `snapshot-${string}` }>
+export type KmsRequest = Extract<RunRequest, { readonly kind: `kms-${string}` }>
 export type TestingRequest = Extract<RunRequest, { readonly kind: `testing-${string}` }>
 
 const decode = Schema.decodeUnknownOption(Schema.Union([StoredRequest, StoredPowerRequest]))

@@ -1,4 +1,4 @@
-import { isClosed, type Range, rangeStates, testingModes } from "@rangewright/domain"
+import { activationText, isClosed, type Range, rangeStates, testingModes } from "@rangewright/domain"
 import type { Freshness, RangeMachine, RangeOverview } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { wireTime } from "./common.ts"
@@ -52,6 +52,10 @@ export const RangeObject = Schema.Struct({
 /** Facts that only a live look into the guest could tell. Reads never call the hypervisor, so they are not known. */
 const notLooked = { osVersion: "N/A", licenseStatus: "N/A", lastUpdate: "N/A" }
 
+/** The licence is told as it was found when the machine was activated. */
+const detailsOf = ({ activation }: RangeMachine) =>
+  activation === undefined ? notLooked : { ...notLooked, licenseStatus: activationText(activation) }
+
 export interface RangeObjectOptions {
   readonly details: boolean
   /** The address that a machine is shown by (`shownAddresses`). */
@@ -68,7 +72,7 @@ const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: R
   ...(machine.isRouter ? { isRouter: true } : {}),
   cpu: machine.cpus,
   ram: Math.floor(machine.memoryMiB / 1024),
-  ...(details ? notLooked : {}),
+  ...(details ? detailsOf(machine) : {}),
   ...(machine.missingSince === undefined ? {} : { missingSince: machine.missingSince.toISOString() }),
 })
 

@@ -48,6 +48,9 @@ export const guestStages = [
   "visual-studio",
   "windows-update",
   "inspect-router",
+  "inspect-windows",
+  "activate-windows",
+  "kms-server",
   "role",
 ] as const
 export type GuestStage = (typeof guestStages)[number]

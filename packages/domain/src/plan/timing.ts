@@ -71,6 +71,12 @@ export const timing = {
   /** The updates of some months, with the restarts that they ask for. */
   windowsUpdate: 3600,
   inspectRouter: 5,
+  /** One question to the licensing service. */
+  inspectWindows: 10,
+  /** A product key, and an answer of the KMS host. */
+  activateWindows: 45,
+  /** A role of Windows Server, a key, and an answer of Microsoft's servers. */
+  kmsServer: 180,
   /** An average role: packages and a service. */
   role: 120,
 } as const
@@ -124,6 +130,12 @@ export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number 
       return timing.windowsUpdate
     case "inspect-router":
       return timing.inspectRouter
+    case "inspect-windows":
+      return timing.inspectWindows
+    case "activate-windows":
+      return timing.activateWindows
+    case "kms-server":
+      return timing.kmsServer
     case "role":
       return timing.role
   }

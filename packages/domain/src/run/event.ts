@@ -20,6 +20,8 @@ export const rangeRunKinds = [
   "testing-stop",
   "testing-change",
   "testing-update",
+  "kms-license",
+  "kms-install",
 ] as const
 export type RangeRunKind = (typeof rangeRunKinds)[number]
 /** The kind of a run: one of `rangeRunKinds`, or the name of any other kind (`source-fetch`). */

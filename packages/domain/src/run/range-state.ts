@@ -24,6 +24,8 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
     case "testing-stop":
     case "testing-change":
     case "testing-update":
+    case "kms-license":
+    case "kms-install":
       return undefined
   }
 }

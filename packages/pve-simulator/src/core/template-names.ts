@@ -38,6 +38,8 @@ const sizes = {
 const windowsNamed = (name: string): TemplateSpec => {
   const version = /\d+/u.exec(name)?.[0] ?? "2022"
   const server = version.length === 4
+  // as most labs have them: evaluation media can be had by everybody
+  const volume = /(?:^|[^a-z])volume(?:[^a-z]|$)/iu.test(name)
   return {
     name,
     // 2022 and later are installed as Windows 11 is
@@ -46,7 +48,7 @@ const windowsNamed = (name: string): TemplateSpec => {
     os: {
       family: "windows",
       id: "mswindows",
-      prettyName: server ? `Windows Server ${version} Standard Evaluation` : `Windows ${version} Enterprise Evaluation`,
+      prettyName: `${server ? `Windows Server ${version} Standard` : `Windows ${version} Enterprise`}${volume ? "" : " Evaluation"}`,
       version,
       user: localuser,
     },

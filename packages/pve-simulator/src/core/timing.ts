@@ -106,6 +106,9 @@ export const defaultTiming = {
   office: 600 * SECOND,
   visualStudio: 1800 * SECOND,
   windowsUpdate: 3600 * SECOND,
+  inspectWindows: 10 * SECOND,
+  activateWindows: 45 * SECOND,
+  kmsServer: 180 * SECOND,
   /** A stage of any other name. */
   otherStage: 10 * SECOND,
   /** A stage that finds everything in place. */

@@ -4,6 +4,7 @@ import { sleep, start, type Routine } from "../core/routine.ts"
 import type { Exec, Guest, GuestOs, StaticAddress } from "../core/state.ts"
 import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
+import { licenceReport } from "./licence.ts"
 
 type Input = Readonly<Record<string, unknown>>
 
@@ -28,6 +29,9 @@ const durationOf = (timing: Timing, stage: string, os: GuestOs, input: Input): n
     office: timing.office,
     "visual-studio": timing.visualStudio,
     "windows-update": timing.windowsUpdate,
+    "inspect-windows": timing.inspectWindows,
+    "activate-windows": timing.activateWindows,
+    "kms-server": timing.kmsServer,
   }
   return Object.hasOwn(durations, stage) ? durations[stage]! : timing.otherStage
 }
@@ -38,7 +42,7 @@ const digest = (input: string): string => createHash("sha256").update(input).dig
 const keyOf = (stage: string, input: Input): string =>
   stage === "role" ? `role:${asText(input["role"] ?? input["name"])}` : stage
 
-const secretKey = /password|passwd|secret|private|token/i
+const secretKey = /password|passwd|secret|private|token|license_?key/i
 
 /** A value without its secrets: what a machine records it also shows. */
 const masked = (value: unknown): unknown => {
@@ -134,7 +138,8 @@ export const runStage = (world: World, guest: Guest, exec: Exec, stage: string):
       apply(os, stage, values)
       os.applied[key] = seen
     }
-    end(0, JSON.stringify({ changed, state: factsOf(os) }), "")
+    const report = licenceReport(os, stage)
+    end(0, JSON.stringify({ changed, state: factsOf(os), ...(report === undefined ? {} : { report }) }), "")
   }
   const oneOfMany = () =>
     world.locks.slot("guest stages", world.timing.guestStages, Number.POSITIVE_INFINITY, never, () => work(input))

@@ -1,6 +1,7 @@
 import type { SettingsShape } from "@rangewright/application"
 import { isIP } from "node:net"
 import type { Config } from "../config/config.ts"
+import { kmsOf } from "../config/kms.ts"
 import { vpnEndpointOf } from "../config/vpn.ts"
 import { version } from "../version.ts"
 
@@ -30,6 +31,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   templateLogins: config.templateLogins,
   quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
   vpn: vpnEndpointOf(config),
+  kms: kmsOf(config),
   consolesPerUser: config.consolesPerUser,
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:

@@ -6,6 +6,7 @@ import { rangeDefaultsProblems } from "./range-defaults.ts"
 import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
+import { kmsProblems } from "./kms.ts"
 import { vpnProblems } from "./vpn.ts"
 
 /** The configuration in force. */
@@ -162,7 +163,12 @@ const crossChecks = (config: Config): readonly string[] => {
   if ((config.subscriptionRegistry ?? config.subscriptionFolder) !== undefined && config.subscriptionKeys.length === 0)
     problems.push("subscription_keys: needed with a registry, to tell its roles from anybody else's")
   if (config.licenseFile !== undefined && config.licenseKeys.length === 0) problems.push("license_keys: needed with license_file")
-  problems.push(...jumpProblems(config), ...rangeDefaultsProblems(config.rangeDefaults), ...vpnProblems(config))
+  problems.push(
+    ...jumpProblems(config),
+    ...rangeDefaultsProblems(config.rangeDefaults),
+    ...vpnProblems(config),
+    ...kmsProblems(config),
+  )
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
       problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)

@@ -1,7 +1,18 @@
 import { usualConsolesPerUser } from "@rangewright/application"
 import { highestLimit } from "@rangewright/domain"
 import { templateLogins } from "./template-logins.ts"
-import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
+import {
+  boolean,
+  list,
+  mapping,
+  oneOf,
+  optionalBoolean,
+  optionalNumber,
+  optionalPort,
+  optionalText,
+  text,
+  wholeNumber,
+} from "./key.ts"
 
 const service = "Service"
 const tls = "TLS"
@@ -400,6 +411,24 @@ export const keys = {
     about: "Public keys of who may issue license_file.",
     default: [],
     shown: "none",
+  }),
+
+  kmsHost: optionalText(inside, "kms_host", {
+    about:
+      "KMS host of your organisation that machines with Windows are pointed to when they are activated (POST /kms/license): a name or an IPv4 address that they reach, with a port where that is not 1688. With kms_server: where machines reach that one, if not at its own address.",
+    default: undefined,
+    example: "kms.example.org:1688",
+  }),
+  kmsServer: optionalNumber(100, 999_999_999)(inside, "kms_server", {
+    about:
+      "Number (VMID) of a machine of a range, with Windows Server of volume licensing, that POST /kms/install makes a KMS host. It needs kms_host_key, and once the internet.",
+    default: undefined,
+    example: "20014",
+  }),
+  kmsHostKey: optionalText(inside, "kms_host_key", {
+    about: "Your organisation's own product key of a KMS host, for kms_server.",
+    default: undefined,
+    secret: true,
   }),
 
   wireguardEndpoint: optionalText(vpn, "wireguard_endpoint", {

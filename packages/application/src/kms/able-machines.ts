@@ -1,0 +1,48 @@
+import { osIdOf, type OsKind, type Range, type RangeConfig, renderName, type Vmid } from "@rangewright/domain"
+import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { readRangeConfig } from "../range/read-config.ts"
+
+/** What is known of a machine's Windows without asking the machine. */
+interface KnownMachine {
+  readonly kind: OsKind | undefined
+  readonly isDomainController: boolean
+}
+
+const knownIn = (range: Range, config: RangeConfig | undefined): ReadonlyMap<string, KnownMachine> =>
+  new Map(
+    (config?.machines ?? []).map(({ name, os, domain }) => [
+      renderName(name, { rangeId: range.id }),
+      { kind: os.kind, isDomainController: domain !== undefined && domain.role !== "member" },
+    ]),
+  )
+
+/**
+ * Tells why a machine of the range cannot be asked for its licence, as a sentence; undefined where it can. Only what is stored is looked at:
+ * nothing is begun, and no machine is spoken to.
+ */
+export const obstacleOf = Effect.fnUntraced(function* (range: Range) {
+  const text = yield* (yield* Ranges).deployedConfig(range.id)
+  const parsed = text === undefined ? undefined : yield* readRangeConfig(text)
+  const known = knownIn(range, parsed !== undefined && Result.isSuccess(parsed) ? parsed.success.config : undefined)
+  const systems = yield* (yield* Machines).systems(range.id)
+  return (machine: RangeMachine): string | undefined => {
+    const { name, isRouter, vmid, power } = machine
+    const label = name ?? `VM ${vmid}`
+    const of = known.get(name ?? "")
+    const system = osIdOf({ kind: of?.kind, claimed: systems.get(vmid), template: undefined })
+    if (isRouter) return `${label} is the router of the range, and has no Windows`
+    if (name === undefined || system !== "windows")
+      return `${label} has no Windows${system === undefined ? " as far as is known" : `, but ${system}`}`
+    if (of?.isDomainController === true) return `${label} is a domain controller, and those are not licensed`
+    return power === "running" ? undefined : `${label} is ${power}: power it on`
+  }
+})
+
+/** A machine of any range by its number, and its range. */
+export const machineWithRange = Effect.fnUntraced(function* (vmid: Vmid) {
+  const machine = yield* (yield* Machines).find(vmid)
+  const range = machine === undefined ? undefined : yield* (yield* Ranges).find(machine.rangeId)
+  return machine === undefined || range === undefined ? undefined : { machine, range }
+})

@@ -1,0 +1,24 @@
+import * as Effect from "effect/Effect"
+import { installKms } from "../kms/install-server.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
+
+export const kmsInstall = operation({
+  id: "kmsInstall",
+  route: "POST /kms/install",
+  group: "KMS",
+  does: "set up a KMS host",
+  summary: "Set up a KMS host on the configured machine, or see that the organisation's own answers",
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the KMS host is ready",
+    404: "this server has no KMS host in its configuration; the configured machine is in no range",
+    409: "the machine is off, has no Windows Server, has an evaluation edition or is a domain controller; testing is on in its range; a run is changing the range",
+    500: "the KMS host could not be set up, or does not answer: the text says why",
+    502: hypervisorAway,
+  },
+  handle: ({ caller }) => Effect.map(installKms(caller.id), (result) => ({ result })),
+})

@@ -1,0 +1,35 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+
+/** `host` is ours. */
+const KmsStatus = Schema.Struct({
+  /** A KMS host is configured: whether it answers, a machine alone can tell. */
+  enabled: Schema.Boolean,
+  /** The machine that the service sets one up on. */
+  vmID: Schema.optionalKey(Schema.Int),
+  /** Where machines are pointed to; absent: to that machine. */
+  host: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "KmsStatus" })
+
+export const kmsStatus = operation({
+  id: "kmsStatus",
+  route: "GET /kms/status",
+  group: "KMS",
+  origin: "page",
+  does: "read which KMS host is used",
+  summary: "Which KMS host machines are pointed to",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: KmsStatus },
+  statuses: { 200: "what is configured; the licence of each machine is in GET /range?details=true" },
+  handle: () =>
+    Settings.use(({ kms }) =>
+      Effect.succeed({
+        enabled: kms !== undefined,
+        ...(kms?.server === undefined ? {} : { vmID: kms.server }),
+        ...(kms?.host === undefined ? {} : { host: `${kms.host.host}:${kms.host.port}` }),
+      }),
+    ),
+})

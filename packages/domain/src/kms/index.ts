@@ -1,0 +1,13 @@
+export { clientKeyFor } from "./client-keys.ts"
+export { type KmsHost, kmsPort, readKmsHost } from "./host.ts"
+export { productKeyForm, productKeyIn } from "./product-key.ts"
+export {
+  type Activation,
+  activationError,
+  activationIn,
+  activationProblem,
+  activationText,
+  kmsServerProblem,
+  readWindowsReport,
+  type WindowsReport,
+} from "./windows-report.ts"

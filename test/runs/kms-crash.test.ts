@@ -1,0 +1,116 @@
+import { type RunRequest, runPlannerLayer } from "@rangewright/application"
+import { type Range, rangeOf, type Vmid } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { goOn, runUntilDeath } from "./support/crash.ts"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import { boot, createRange, type Lab, labSettings, makeCompany, startAndWait } from "./support/lab.ts"
+
+const machine = (name: string, octet: number): string => `
+  - vm_name: "{{ range_id }}-${name}"
+    hostname: ${name}
+    template: win2022-server-x64-template
+    vlan: 10
+    ip_last_octet: ${octet}
+    ram_gb: 2
+    cpus: 2
+    windows: {}`
+const config = `ludus:${machine("one", 11)}${machine("two", 12)}\n`
+
+const report = (status: number, more = {}): string =>
+  JSON.stringify({
+    edition: "ServerStandard",
+    build: 20_348,
+    domainRole: 2,
+    channel: "Windows(R) Operating System, VOLUME_KMSCLIENT channel",
+    status,
+    graceMinutes: 60,
+    kmsPort: 0,
+    error: "",
+    ...more,
+  })
+
+const ours = ({ world }: Lab) =>
+  [...world.vms.values()]
+    .filter(({ template, name }) => !template && !name.includes("router"))
+    .toSorted((a, b) => a.vmid - b.vmid)
+
+const hostKey = "HHHHH-OOOOO-SSSSS-TTTTT-KKKKK"
+
+/** A range with two machines, deployed, on whose first one Windows says that it is activated, and on whose second one that it is not. */
+const prepared = async (): Promise<{ readonly lab: Lab; readonly range: Range }> => {
+  const kms = { host: undefined, server: undefined as Vmid | undefined, hostKey }
+  const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config, settings: { ...labSettings, kms } }
+  const range = await createRange(lab)
+  const process = boot(lab)
+  expect((await startAndWait(process, range)).state.status).toBe("success")
+  await process.dispose()
+  lab.world.windowsReport = (stage, name) =>
+    name.includes("one") ? report(1, stage === "kms-server" ? { kmsPort: 1688 } : {}) : report(5, { error: "0xC004F074" })
+  return { lab, range }
+}
+
+const endOf = (lab: Lab) =>
+  ours(lab).map(({ vmid, stages }) => {
+    const activation = lab.store.machines.get(vmid)?.activation
+    return {
+      name: lab.world.vms.get(vmid)?.name,
+      licence: activation?.state,
+      stages: [...stages.keys()].filter((key) => /^(?:activate|kms)/u.test(key)),
+    }
+  })
+
+const crashEverywhere = async (requestFor: (lab: Lab) => RunRequest) => {
+  const undisturbed = await prepared()
+  const gate = makeCrashGate()
+  const process = boot(undisturbed.lab, gate)
+  const { state } = await startAndWait(process, undisturbed.range, requestFor(undisturbed.lab))
+  await process.dispose()
+  const end = endOf(undisturbed.lab)
+  const broken: unknown[] = []
+  let crashes = 0
+  for (let at = 1; at <= gate.points(); at++) {
+    const { lab, range } = await prepared()
+    const dying = makeCrashGate(at)
+    const request = requestFor(lab)
+    const acknowledged = await runUntilDeath(lab, range, request, dying)
+    if (dying.dead()) crashes += 1
+    try {
+      // what no machine has said is never told
+      for (const { licence, stages } of endOf(lab)) if (licence === "activated") expect(stages).not.toEqual([])
+      await goOn(lab, range, request, acknowledged)
+      expect(endOf(lab)).toEqual(end)
+      expect(JSON.stringify([...lab.store.runs.values()])).not.toContain(hostKey)
+      const running = [...lab.store.runs.values()].filter(
+        ({ record }) => record.status === "running" && rangeOf(record) !== undefined,
+      )
+      expect(running).toHaveLength(0)
+    } catch (error) {
+      broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+    }
+  }
+  return { end, crashes, broken, status: state.status }
+}
+
+describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
+  it("goes on activating machines, and tells none as activated that has not said so", async () => {
+    const { end, crashes, broken, status } = await crashEverywhere((lab) => ({
+      kind: "kms-license",
+      host: "kms.example",
+      port: 1688,
+      machines: ours(lab).map(({ vmid }, i) => ({
+        vmid,
+        key: i === 0 ? { client_license_key: "client" } : { sealed_license_key: "own" },
+      })),
+    }))
+    expect([status, end.map(({ licence }) => licence)]).toEqual(["partial", ["activated", "not-activated"]])
+    expect(crashes).toBeGreaterThan(15)
+    expect(broken).toEqual([])
+  })
+
+  it("goes on setting up a KMS host", async () => {
+    const { end, crashes, broken, status } = await crashEverywhere((lab) => ({ kind: "kms-install", vmid: ours(lab)[0]!.vmid }))
+    expect([status, end.map(({ licence }) => licence)]).toEqual(["success", ["activated", undefined]])
+    expect(crashes).toBeGreaterThan(10)
+    expect(broken).toEqual([])
+  })
+})
