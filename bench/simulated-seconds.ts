@@ -34,6 +34,8 @@ const stageMillis = (stage: GuestStage, os: GuestOs, input: Json): number => {
       return timing.visualStudio
     case "windows-update":
       throw new Error("no deploy updates Windows")
+    case "anti-sandbox":
+      throw new Error("no first deploy disguises machines")
     case "inspect-router":
       throw new Error("no deploy inspects routers")
     case "inspect-windows":
@@ -57,6 +59,7 @@ const millis = ({ key, machine, action }: Step, osOf: ReadonlyMap<string | undef
     case "grant-access":
     case "configure":
     case "record-testing":
+    case "record-disguises":
     case "refuse":
     case "work":
       return 0

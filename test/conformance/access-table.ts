@@ -69,6 +69,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "deny",
       "update",
       "kmsLicense",
+      "antiSandboxEnable",
+      "antiSandboxDisable",
       "destroyVM",
       "getConsoleWebsocketTicket",
       "getRun",
@@ -107,6 +109,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "addTemplateFromTar",
       "getTemplateLogHistory",
       "getTemplatesStatus",
+      "antiSandboxStatus",
       "GetRoleVars",
       "InstallRoleTar",
       "getSubscriptionRoles",
@@ -197,6 +200,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["400 + + 403 + 400 +", ["deleteTemplate"]],
   ["+ + + 400 400 + +", ["postCredentials"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
+  // administrators learn that it is never done
+  ["403 403 404 403 404 404 404", ["antiSandboxInstallCustom", "antiSandboxInstallStandard"]],
   ["403 + + + + 403 +", ["setDefaultRangeID"]],
   ["404 + + 403 403 404 +", ["installSource"]],
 ]

@@ -18,6 +18,8 @@ export interface Sample {
   readonly building?: true
   /** Needs R1 in testing mode. */
   readonly testing?: true
+  /** The service never does it, and says why with this status. */
+  readonly refused?: 404
 }
 
 /** Only what the defaults below cannot know. An operation with a required body that has no entry fails its tests. */
@@ -62,6 +64,10 @@ const samples: Readonly<Record<string, Sample>> = {
   allow: { json: { ips: ["203.0.113.8"] }, testing: true },
   deny: { json: { ips: ["203.0.113.9"] }, testing: true },
   update: { json: { name: "R1-win11" } },
+  antiSandboxEnable: { json: { vmIDs: "R1-win11,20000", vendor: "Lenovo", registeredOwner: "Jo", persist: true } },
+  antiSandboxDisable: { json: { vmIDs: "R1-win11" } },
+  antiSandboxInstallCustom: { refused: 404 },
+  antiSandboxInstallStandard: { refused: 404 },
   createGroup: { json: { name: "New", description: "Made by a test" } },
   addUsersToGroup: { json: { userIDs: ["ST"], managers: ["ST"] } },
   removeUsersFromGroup: { json: { userIDs: ["ST"] } },
@@ -98,6 +104,9 @@ const samples: Readonly<Record<string, Sample>> = {
 
 /** Whether the operation only makes sense while a run goes on. */
 export const needsRunning = ({ id }: Operation): boolean => samples[id]?.running ?? samples[id]?.building ?? false
+
+/** With which status the service refuses it, whoever asks; undefined: it does it. */
+export const refusalOf = ({ id }: Operation): number | undefined => samples[id]?.refused
 
 /** In what state of the service the operation's sample succeeds. */
 export const needsOf = (operation: Operation) => ({

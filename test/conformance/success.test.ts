@@ -5,7 +5,7 @@ import type { Who } from "../../packages/adapter-http/test/support.ts"
 import { type Answer, send } from "./ask.ts"
 import { inContract, readContracts, successSchema } from "./contract.ts"
 import { violations, type Schema } from "./json-schema.ts"
-import { bodyOf, needsOf, pathOf, sampleOf } from "./requests.ts"
+import { bodyOf, needsOf, pathOf, refusalOf, sampleOf } from "./requests.ts"
 import { password, startWholeService, type WholeService } from "./service.ts"
 
 const contracts = readContracts()
@@ -66,6 +66,12 @@ const expectPrivate = (operation: Operation, response: Answer, text: string) => 
 
 const expectSuccess = async (operation: Operation, response: Answer) => {
   const text = await response.text()
+  const refusal = refusalOf(operation)
+  if (refusal !== undefined)
+    return expect([response.status, JSON.parse(text)]).toEqual([
+      refusal,
+      expect.objectContaining({ error: expect.stringMatching(/^Cannot /u), hint: expect.stringMatching(/\S/u) }),
+    ])
   expect([response.status, text]).toEqual([successOf(operation), text])
   expectPrivate(operation, response, text)
   const type = response.headers.get("content-type") ?? ""

@@ -203,6 +203,7 @@ export class ModelWorld {
         this.networks.delete(action.network.name)
         return
       case "record-testing":
+      case "record-disguises":
         throw new Error(`the plan of a range has ${key}`)
       case "grant-access":
         if (!this.pools.has(action.rangeId)) throw new Error("there is no pool to grant")

@@ -1,5 +1,6 @@
 import type {
   Action,
+  DisguiseMeans,
   GuestSystem,
   Json,
   MachineDetail,
@@ -56,6 +57,8 @@ export class Hypervisor extends Context.Service<
     readonly snapshotCards: (node: string, vmid: Vmid, name: string) => Effect.Effect<readonly Nic[], HypervisorFault>
     /** Whether all disks of a VM are where snapshots can be kept. Fails with `not-found`. */
     readonly canSnapshot: (node: string, vmid: Vmid) => Effect.Effect<boolean, HypervisorFault>
+    /** What can be done here to hide that a VM is one. Two or three reads. */
+    readonly disguiseMeans: Effect.Effect<DisguiseMeans, HypervisorFault>
     /** Actions about machines: clone, configure, start, stop, shutdown, delete, and those on snapshots. */
     readonly dispatch: (action: MachineAction) => Effect.Effect<Dispatched, HypervisorFault>
     /**

@@ -30,7 +30,7 @@ export interface NewRange extends RangeDraft {
 }
 
 /** Absent keys keep their value. */
-export type RangeChange = Partial<Pick<Range, "name" | "description" | "purpose" | "testing" | "autoShutdown">>
+export type RangeChange = Partial<Pick<Range, "name" | "description" | "purpose" | "testing" | "disguises" | "autoShutdown">>
 
 /** A VM of a range as the store last saw it; `address` is the guest's. */
 export interface RangeMachine extends ObservedMachine {

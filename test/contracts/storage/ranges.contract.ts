@@ -74,6 +74,20 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps which machines are disguised",
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        const { id } = yield* ranges.create(newRange("DIS"))
+        expect((yield* ranges.find(id))?.disguises).toBeUndefined()
+        const disguise = { vendor: "HP", registeredOwner: "José", dropFiles: false, browserData: false, persist: true } as const
+        yield* ranges.change(id, { disguises: { "DIS-ws": disguise } })
+        expect((yield* ranges.find(id))?.disguises).toEqual({ "DIS-ws": disguise })
+        yield* ranges.change(id, { name: "Other" })
+        expect((yield* ranges.change(id, { disguises: {} })).disguises).toEqual({})
+      }),
+    )
+
+    it(
       "refuses ids and numbers that are taken, reserved or out of bounds, and owners that do not exist",
       Effect.gen(function* () {
         const ranges = yield* Ranges

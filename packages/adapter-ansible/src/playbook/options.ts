@@ -88,6 +88,7 @@ const longest: Readonly<Record<GuestStage, number>> = {
   "inspect-windows": 5 * minutes,
   "activate-windows": 15 * minutes,
   "kms-server": 60 * minutes,
+  "anti-sandbox": 30 * minutes,
   role: 240 * minutes,
 }
 

@@ -15,11 +15,13 @@ const [some] = [...planned.values()].filter(({ machine }) => machine.mark.machin
 if (some === undefined) throw new Error("the plan has no stage of LAB-ws")
 const hostKey = "Kms-Host-Key-4"
 const clientKey = "Kms-Client-Key-5"
+const dressed = { disguised: true, manufacturer: "Dell Inc.", owner: "it's {{ nobody }}", persist: true }
 const alone: readonly (readonly [stage: Stage["stage"], input: Stage["input"]])[] = [
   ["windows-update", {}],
   ["inspect-windows", {}],
   ["activate-windows", { host: "kms.example.org", port: 1688, license_key: clientKey }],
   ["kms-server", { license_key: hostKey }],
+  ["anti-sandbox", dressed],
 ]
 const stages = new Map([
   ...planned,
@@ -46,6 +48,7 @@ const rehearsed = [
   "windows-update:LAB-ws",
   "activate-windows:LAB-ws",
   "kms-server:LAB-ws",
+  "anti-sandbox:LAB-ws",
 ] as const
 const noCollections =
   found.because ?? (found.missing.length === 0 ? undefined : `missing collections: ${found.missing.join(", ")}`)
@@ -229,6 +232,13 @@ describe.skipIf(found.because !== undefined)(
         expect(told.said).toContain("evaluation edition")
         expect(told.calls.map(({ task }) => task)).not.toContain("Have the product key")
       }
+    })
+
+    it("what Windows is to show is handed to one program as it is, and nothing in it is evaluated", () => {
+      const [change] = asked("anti-sandbox:LAB-ws", "ansible.windows.win_powershell").slice(-1)
+      const parameters = change?.["parameters"] as Readonly<Record<string, string>> | undefined
+      expect(JSON.parse(parameters?.["Wanted"] ?? "")).toEqual(dressed)
+      expect(parameters?.["Program"]).toContain("function Set-Shown")
     })
 
     it("Sysprep's answers name the machine and its login, and are removed again", () => {

@@ -1,5 +1,7 @@
 import {
   carriesMark,
+  type Hardware,
+  hardwareText,
   isTakenAt,
   type MachineDetail,
   type MachineRef,
@@ -31,7 +33,16 @@ import {
 const settingsOf = (vm: MachineSettings): Json =>
   JSON.parse(JSON.stringify([vm.cpus, vm.memoryMiB, vm.balloonMiB ?? null, vm.nics, vm.description, vm.tags])) as Json
 const sameSettings = (vm: MemoryVm, settings: MachineSettings): boolean =>
-  stageFingerprint(settingsOf({ ...vm, tablet: false })) === stageFingerprint(settingsOf(settings))
+  stageFingerprint(settingsOf({ ...vm, tablet: false })) === stageFingerprint(settingsOf(settings)) &&
+  (settings.hardware === undefined ||
+    vm.hardware === undefined ||
+    hardwareText(vm.hardware) === hardwareText(withDisks(vm.hardware, settings.hardware)))
+
+/** The wanted hardware, with what it does not say of disks. */
+const withDisks = (has: Hardware, want: Hardware): Hardware => ({
+  ...want,
+  disks: has.disks.map((disk) => want.disks.find(({ slot }) => slot === disk.slot) ?? disk),
+})
 
 const doing = ({ kind, machine }: MachineAction): string => `${kind} VM ${machine.vmid} (${machine.mark.machine})`
 
@@ -91,6 +102,7 @@ const detailOf = (vm: MemoryVm): MachineDetail => ({
   digest: undefined,
   generation: generationOf(vm),
   storage: vm.storage,
+  ...(vm.hardware === undefined ? {} : { hardware: vm.hardware }),
 })
 
 /** An address as a DHCP server would give it at first boot. */
@@ -163,13 +175,13 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
 
   const take = Effect.fnUntraced(function* (vm: MemoryVm, action: TakeSnapshot) {
     const { name, description, memory } = action.snapshot
-    const { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses, snapshots = [], parent } = vm
+    const { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses, hardware, snapshots = [], parent } = vm
     if (snapshots.some((other) => other.name === name))
       return yield* hypervisorFault(doing(action), "taken", `snapshot name '${name}' already used`)
     if (vm.keepsSnapshots === false) return yield* hypervisorFault(doing(action), "failed", "snapshot feature is not available")
     const takenAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const hasMemory = memory && vm.power === "running"
-    const kept = { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses }
+    const kept = { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses, ...(hardware && { hardware }) }
     const snapshot = { name, description, takenAt, memory: hasMemory, parent, incomplete: false, kept }
     changeVm(world, vm.vmid, { snapshots: [...snapshots, snapshot], parent: name })
   })
@@ -211,7 +223,9 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     const vm = yield* owned(action, action.machine)
     switch (action.kind) {
       case "configure": {
-        const { cpus, memoryMiB, balloonMiB, nics, description, tags } = action.settings
+        const { cpus, memoryMiB, balloonMiB, nics, description, tags, hardware: shown } = action.settings
+        if (shown !== undefined && vm.hardware !== undefined)
+          changeVm(world, vm.vmid, { hardware: withDisks(vm.hardware, shown) })
         const hardware = { cpus, memoryMiB, balloonMiB }
         const waits = vm.coldHardware === true && vm.power === "running"
         changeVm(world, vm.vmid, { nics, description, tags, ...(waits ? { pending: hardware } : hardware) })
@@ -358,6 +372,11 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         call("canSnapshot", false),
         Effect.map(there(vmid, "ask whether snapshots can be taken"), ({ keepsSnapshots = true }) => keepsSnapshots),
       ),
+    disguiseMeans: called(
+      world,
+      call("disguiseMeans", false),
+      Effect.sync(() => ({ cpu: "host,hidden=1", disks: true, lacks: [] })),
+    ),
     dispatch: (action) => called(world, call("dispatch", true, action), dispatch(action)),
     settle: (action, token) => called(world, call("settle", false, action), settle(action, token)),
     adopt: (vm, description) => called(world, call("adopt", true), adopt(vm, description)),

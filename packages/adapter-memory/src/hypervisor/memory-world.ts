@@ -5,6 +5,7 @@ import type {
   Action,
   GuestObstacle,
   GuestStage,
+  Hardware,
   Json,
   MachineSnapshot,
   NetworkSpec,
@@ -21,7 +22,7 @@ import * as Effect from "effect/Effect"
 
 /** A snapshot, with what a rollback restores. */
 export interface MemorySnapshot extends MachineSnapshot {
-  readonly kept: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB" | "nics" | "tags" | "stages" | "addresses">
+  readonly kept: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB" | "nics" | "tags" | "stages" | "addresses" | "hardware">
 }
 
 /** A VM of the memory world. */
@@ -44,6 +45,8 @@ export interface MemoryVm {
   /** How often it was rolled back; absent: never. */
   readonly rollbacks?: number
   readonly storage: string
+  /** Absent: nobody can tell. */
+  readonly hardware?: Hardware
   /** The template whose disks its own need. */
   readonly clonedFrom?: Vmid
   /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
@@ -206,6 +209,7 @@ export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node
     description: "",
     nics: [],
     storage: "local",
+    hardware: { cpu: undefined, smbios: {}, disks: [{ slot: "scsi0" }] },
     agentAt: undefined,
     addresses: [],
     system: {

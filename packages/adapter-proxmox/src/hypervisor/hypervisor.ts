@@ -16,6 +16,7 @@ import { guestAddresses, guestSessions, guestSystem } from "./agent.ts"
 import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
 import { configure } from "./configure.ts"
+import { disguiseMeans } from "./disguise-means.ts"
 import { type Identity, onItsNode, readConfig } from "./identity.ts"
 import type { MachineKind, MachineContext, MachineOptions } from "./machine-kind.ts"
 import { shutdown, start, stop } from "./power.ts"
@@ -95,6 +96,7 @@ export const makeHypervisor = (
     snapshots: (node, vmid) => snapshots(client, node, vmid),
     snapshotCards: (node, vmid, name) => snapshotCards(client, node, vmid, name),
     canSnapshot: (node, vmid) => canSnapshot(client, node, vmid),
+    disguiseMeans: disguiseMeans(client),
     dispatch: Effect.fnUntraced(function* (action) {
       power.begun(action)
       const started = yield* kindOf(action).dispatch(context, action)

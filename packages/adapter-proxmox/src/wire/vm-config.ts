@@ -1,4 +1,13 @@
-import type { MachineDetail, MachineSettings, Nic, Vmid } from "@rangewright/domain"
+import {
+  type DiskIdentity,
+  diskTexts,
+  type Hardware,
+  type MachineDetail,
+  type MachineSettings,
+  type Nic,
+  smbiosTexts,
+  type Vmid,
+} from "@rangewright/domain"
 import type { Params } from "../client/form.ts"
 import { type Fields, flag, number, text, words } from "./read.ts"
 
@@ -44,15 +53,94 @@ const diskKeys = ["scsi", "virtio", "sata", "ide"].flatMap((bus) =>
   Array.from({ length: bus === "scsi" ? 31 : bus === "virtio" ? 16 : bus === "sata" ? 6 : 4 }, (_, n) => `${bus}${n}`),
 )
 
-/** Storage of the first disk; CD drives and cloud-init images are not disks. */
-const storageOf = (config: Fields): string | undefined => {
-  for (const key of diskKeys) {
-    const value = text(config, key)
-    if (value === undefined || value.includes("media=cdrom") || value.startsWith("none")) continue
-    const at = value.indexOf(":")
-    if (at > 0) return value.slice(0, at)
+/** CD drives and cloud-init images are not disks. */
+const disksOf = (config: Fields): readonly { readonly slot: string; readonly value: string }[] =>
+  diskKeys.flatMap((slot) => {
+    const value = text(config, slot)
+    return value === undefined || value.includes("media=cdrom") || value.startsWith("none") ? [] : [{ slot, value }]
+  })
+
+/** Storage of the first disk. */
+const storageOf = (config: Fields): string | undefined =>
+  disksOf(config)
+    .map(({ value }) => value.slice(0, Math.max(0, value.indexOf(":"))))
+    .find((storage) => storage !== "")
+
+/** Serial numbers and models are written as in an address of the web; a sign that is none of those stays as it is. */
+const decoded = (value: string): string => {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
   }
-  return undefined
+}
+
+const identityOf = ({ slot, value }: { readonly slot: string; readonly value: string }): DiskIdentity => {
+  const parts = pairs(value)
+  const said = diskTexts.flatMap((name) => {
+    const is = parts.get(name)
+    return is === undefined || is === "" ? [] : [[name, decoded(is)] as const]
+  })
+  return { slot, ...Object.fromEntries(said) }
+}
+
+/** `uuid=…,manufacturer=RGVsbCBJbmMu,base64=1`, without the UUID. */
+const smbiosOf = (config: Fields): Hardware["smbios"] => {
+  const parts = pairs(text(config, "smbios1") ?? "")
+  const isCoded = parts.get("base64") === "1"
+  return Object.fromEntries(
+    smbiosTexts.flatMap((name) => {
+      const is = parts.get(name)
+      if (is === undefined || is === "") return []
+      return [[name, isCoded ? Buffer.from(is, "base64").toString("utf8") : is] as const]
+    }),
+  )
+}
+
+const hardwareOf = (config: Fields): Hardware => ({
+  cpu: text(config, "cpu"),
+  smbios: smbiosOf(config),
+  disks: disksOf(config).map(identityOf),
+})
+
+/** The option with other texts and the UUID that it has; undefined where it would be empty. */
+const smbiosText = (config: Fields, smbios: Hardware["smbios"]): string | undefined => {
+  const uuid = pairs(text(config, "smbios1") ?? "").get("uuid")
+  const texts = smbiosTexts.flatMap((name) =>
+    smbios[name] === undefined ? [] : [`${name}=${Buffer.from(smbios[name], "utf8").toString("base64")}`],
+  )
+  const parts = [...(uuid === undefined ? [] : [`uuid=${uuid}`]), ...texts, ...(texts.length === 0 ? [] : ["base64=1"])]
+  return parts.length === 0 ? undefined : parts.join(",")
+}
+
+/** The disk with another identity, and all else as it is. */
+const diskText = (value: string, identity: DiskIdentity): string => {
+  const names: ReadonlySet<string> = new Set(diskTexts)
+  const kept = value.split(",").filter((part) => !names.has(part.split("=")[0] ?? ""))
+  const said = diskTexts.flatMap((name) => {
+    const is = identity[name]
+    if (is === undefined) return []
+    return [`${name}=${name === "serial" || name === "model" ? encodeURIComponent(is) : is}`]
+  })
+  return [...kept, ...said].join(",")
+}
+
+const sameTexts = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>, names: readonly string[]) =>
+  names.every((name) => a[name] === b[name])
+
+/** The options that bring what a VM shows of its hardware to what is wanted. Disks that are not there, or not named, are left alone. */
+const hardwareChange = (config: Fields, want: Hardware | undefined): ReadonlyMap<string, string | undefined> => {
+  const changes = new Map<string, string | undefined>()
+  if (want === undefined) return changes
+  const have = hardwareOf(config)
+  if (have.cpu !== want.cpu) changes.set("cpu", want.cpu)
+  if (!sameTexts(have.smbios, want.smbios, smbiosTexts)) changes.set("smbios1", smbiosText(config, want.smbios))
+  for (const { slot, value } of disksOf(config)) {
+    const identity = want.disks.find((disk) => disk.slot === slot)
+    if (identity !== undefined && !sameTexts({ ...identityOf({ slot, value }) }, { ...identity }, diskTexts))
+      changes.set(slot, diskText(value, identity))
+  }
+  return changes
 }
 
 /** `memory` is a number, a text, or a property string such as `current=2048`. */
@@ -84,6 +172,7 @@ export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetai
   storage: storageOf(config),
   tablet: hasTablet(config),
   memoryStorage: text(config, "vmstatestorage"),
+  hardware: hardwareOf(config),
 })
 
 const sameNic = (a: Nic, b: Nic): boolean => nicText(a) === nicText(b)
@@ -114,6 +203,10 @@ export const settingsChange = (config: Fields, want: MachineSettings): Params | 
   if ((text(config, "description") ?? "").trim() !== want.description.trim()) changes["description"] = want.description
   if (!sameTags(words(config, "tags"), want.tags)) changes["tags"] = want.tags.join(",")
   if (hasTablet(config) !== want.tablet) changes["tablet"] = want.tablet
+  for (const [key, value] of hardwareChange(config, want.hardware)) {
+    if (value === undefined) removed.push(key)
+    else changes[key] = value
+  }
   if (Object.keys(changes).length === 0 && removed.length === 0) return undefined
   const digest = text(config, "digest")
   return {

@@ -29,6 +29,7 @@ import { m0028VpnServer } from "./m0028-vpn-server.ts"
 import { m0029ConsoleTickets } from "./m0029-console-tickets.ts"
 import { m0030RouterInspections } from "./m0030-router-inspections.ts"
 import { m0031Activations } from "./m0031-activations.ts"
+import { m0032Disguises } from "./m0032-disguises.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -64,6 +65,7 @@ const changes: readonly SchemaChange[] = [
   m0029ConsoleTickets,
   m0030RouterInspections,
   m0031Activations,
+  m0032Disguises,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

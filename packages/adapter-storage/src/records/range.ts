@@ -1,4 +1,4 @@
-import { type Range, rangeStates, RouterInspection, testingModes } from "@rangewright/domain"
+import { Disguises, type Range, rangeStates, RouterInspection, testingModes } from "@rangewright/domain"
 import {
   bytes,
   declared,
@@ -30,6 +30,7 @@ export const ranges = table("ranges", {
   testingMode: declared(oneOf(testingModes), { default: "off" }),
   allowedDomains: texts,
   allowedIps: texts,
+  disguises: optional(json(Disguises)),
   lastDeploymentAt: optional(time),
   lastActiveAt: optional(time),
   autoShutdown: optional(text),

@@ -11,6 +11,11 @@ import { addRangesToGroup } from "./add-ranges-to-group.ts"
 import { addUser } from "./add-user.ts"
 import { addUsersToGroup } from "./add-users-to-group.ts"
 import { allow } from "./allow.ts"
+import { antiSandboxDisable } from "./anti-sandbox-disable.ts"
+import { antiSandboxEnable } from "./anti-sandbox-enable.ts"
+import { antiSandboxInstallCustom } from "./anti-sandbox-install-custom.ts"
+import { antiSandboxInstallStandard } from "./anti-sandbox-install-standard.ts"
+import { antiSandboxStatus } from "./anti-sandbox-status.ts"
 import { applyBlueprintToRange } from "./apply-blueprint-to-range.ts"
 import { assignRangeToUser } from "./assign-range-to-user.ts"
 import { cancelRun } from "./cancel-run.ts"
@@ -314,6 +319,13 @@ const template = [
 const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
 const snapshot = [getSnapshots, getSnapshotSets, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const testing = [startTesting, stopTesting, allow, deny, update, getTestingBlocked]
+const antiSandbox = [
+  antiSandboxEnable,
+  antiSandboxDisable,
+  antiSandboxInstallCustom,
+  antiSandboxInstallStandard,
+  antiSandboxStatus,
+]
 const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
@@ -332,6 +344,7 @@ export const operations: readonly Operation[] = [
   ...power,
   ...snapshot,
   ...testing,
+  ...antiSandbox,
   ...vm,
   ...migration,
   ...run,

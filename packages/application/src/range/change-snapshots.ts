@@ -1,12 +1,9 @@
 import {
-  type Action,
   type Fault,
   findSnapshot,
   isSnapshotOf,
   isClosed,
   type Range,
-  type RunId,
-  type RunState,
   snapshotNameProblem,
   testingSnapshotProblem,
   type StepState,
@@ -14,10 +11,11 @@ import {
   type Vmid,
 } from "@rangewright/domain"
 import { type KeptSnapshots, Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
-import { anyEndOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
+import type { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { SnapshotRequest } from "../run/request.ts"
 import { named, type SnapshotError, type SnapshotOutcome } from "../wire/snapshot.ts"
+import { endOrWait, errorOf, stepsByMachine } from "./machine-outcomes.ts"
 import { startRun } from "./run-to-end.ts"
 
 type Refused = typeof SnapshotError.Type
@@ -41,28 +39,6 @@ export const selectMachines = (
       }
     },
   )
-
-const vmidOf = (action: Action): Vmid | undefined =>
-  action.kind === "refuse" ? action.vmid : "machine" in action ? action.machine.vmid : undefined
-
-const failureText = ({ failure }: StepState): string =>
-  failure === undefined ? "" : failure.hint === undefined ? failure.message : `${failure.message}. ${failure.hint}`
-
-/** Why not all was done that was planned for a machine; undefined: it was. */
-const errorOf = (
-  steps: readonly StepState[],
-  { status, plan, message }: RunState,
-  unfinished: string | undefined,
-): string | undefined => {
-  if (plan === undefined) return message === "" ? `the run was ${status}` : message
-  const failed = steps.filter(({ phase }) => phase === "failed")
-  if (failed.length > 0) return failed.map(failureText).join("; ")
-  if (unfinished !== undefined && steps.some(({ phase }) => phase !== "settled")) return unfinished
-  const skipped = steps.find(({ phase }) => phase !== "settled")
-  return skipped === undefined
-    ? undefined
-    : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
-}
 
 /** Whether the snapshot of this request is on a machine, by what was read of it last; undefined where that was before its step ended. */
 const isLeft = (
@@ -125,20 +101,6 @@ const outcome = (
 const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refused[]): typeof SnapshotOutcome.Type =>
   refused.length === 0 ? told : { ...told, errors: [...refused, ...(told.errors ?? [])] }
 
-/** The end of a run. A run that has begun and waits for the hypervisor has done something to some machines: it is told as it is now. */
-const endOrWait = (doing: string, runId: RunId) =>
-  anyEndOfRun(doing, runId).pipe(
-    Effect.map((state) => ({ state, away: undefined })),
-    Effect.catchIf(
-      (fault) => fault instanceof HypervisorAway,
-      (away) =>
-        Effect.flatMap(
-          RunEngine.use((engine) => engine.state(runId)),
-          (state) => (state.plan === undefined ? Effect.fail(away) : Effect.succeed({ state, away })),
-        ),
-    ),
-  )
-
 /**
  * Takes, rolls back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
  * that nothing may have is told of each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
@@ -170,11 +132,7 @@ export const changeSnapshots = (
     const head = yield* startRun(doing, range, request, by)
     const { state, away } = yield* endOrWait(doing, head.id)
     const unfinished = away === undefined ? undefined : `${away.message}. ${away.hint}`
-    const steps = new Map<Vmid, StepState[]>()
-    for (const step of state.steps.values()) {
-      const vmid = vmidOf(step.step.action)
-      if (vmid !== undefined) steps.set(vmid, [...(steps.get(vmid) ?? []), step])
-    }
+    const steps = stepsByMachine(state)
     const stepsOf = (vmid: Vmid) => steps.get(vmid) ?? []
     const errors = new Map(
       machines.flatMap(({ vmid }) => {

@@ -156,6 +156,7 @@ export const keepSettled = Effect.fnUntraced(function* (
     case "remove-network":
     case "grant-access":
     case "record-testing":
+    case "record-disguises":
     case "refuse":
     case "work":
       return

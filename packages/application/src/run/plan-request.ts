@@ -16,6 +16,7 @@ import {
   type ParsedRangeConfig,
   type Plan,
   planActivateWindows,
+  planAntiSandbox,
   planDeploy,
   planDestroy,
   planFingerprint,
@@ -58,7 +59,7 @@ import { testingPlan } from "./plan-testing.ts"
 import { loadReservations, makeReservations, type CapacityReservations } from "./reservations.ts"
 import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
 import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
-import type { DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
+import type { AntiSandboxRequest, DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
@@ -106,7 +107,13 @@ const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedClust
   })
 
 /** Everything that a deploy is planned from, but what is chosen of it. */
-const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boolean) =>
+const deployInput = (
+  range: Range,
+  config: RangeConfig,
+  by: UserId,
+  reserve: boolean,
+  isDisguised = Object.keys(range.disguises ?? {}).length > 0,
+) =>
   Effect.gen(function* () {
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
@@ -114,7 +121,8 @@ const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boo
     const world = yield* readRange(range, cluster, { forget: reserve })
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
     const guestObstacles = yield* (yield* GuestAutomation).obstacles?.(range.id, by) ?? Effect.succeed([])
-    const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles }
+    const disguiseMeans = isDisguised ? yield* (yield* Hypervisor).disguiseMeans : undefined
+    const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans }
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
 
@@ -238,6 +246,23 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
     return yield* planned(`change the power of range ${range.id}`, planPower({ ...asked, range, world }))
   })
 
+/** Machines are disguised by what was deployed last: what was uploaded since is none of it. */
+const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, moment: PlanMoment) =>
+  Effect.gen(function* () {
+    const { vmids } = request
+    const disguise = request.kind === "anti-sandbox-enable" ? request.disguise : undefined
+    const doing = `${disguise === undefined ? "take the disguises off" : "disguise"} machines of range ${range.id}`
+    if (isClosed(range.testing))
+      return yield* new Conflict({
+        what: `Cannot ${doing}: testing mode is on, and its end would take back what is changed inside the machines`,
+        hint: "Stop testing first.",
+      })
+    const { config } = yield* readConfig(range, yield* deployedText(range))
+    const input = yield* deployInput(range, config, by, moment !== "preview", disguise !== undefined)
+    const deploy = yield* withTemplates({ ...input, choice: wholeDeploy })
+    return yield* planned(doing, planAntiSandbox({ deploy, vmids, disguise }))
+  })
+
 const snapshotPlan = (range: Range, request: SnapshotRequest) =>
   Effect.gen(function* () {
     const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
@@ -305,6 +330,9 @@ const make = Effect.gen(function* () {
       case "snapshot-rollback":
       case "snapshot-remove":
         return snapshotPlan(range, request)
+      case "anti-sandbox-enable":
+      case "anti-sandbox-disable":
+        return antiSandboxPlan(range, request, by, moment)
       case "testing-start":
       case "testing-stop":
       case "testing-change":

@@ -141,6 +141,7 @@ const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Ser
     case "remove-snapshot":
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.dispatch(action), ({ token }) => token))
     case "record-testing":
+    case "record-disguises":
       return Effect.succeed(null)
     case "refuse":
       return Effect.fail(new Conflict({ what: action.because }))
@@ -177,6 +178,8 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.settle(action, token), told))
     case "record-testing":
       return Ranges.use((ranges) => Effect.as(ranges.change(action.rangeId, { testing: action.testing }), noResult))
+    case "record-disguises":
+      return Ranges.use((ranges) => Effect.as(ranges.change(action.rangeId, { disguises: action.disguises }), noResult))
     case "refuse":
       return Effect.succeed(noResult)
     case "work":

@@ -34,6 +34,8 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "testing-update": "an update of Windows",
   "kms-license": "the activation of Windows",
   "kms-install": "the set-up of a KMS host",
+  "anti-sandbox-enable": "a disguise of machines",
+  "anti-sandbox-disable": "the end of a disguise of machines",
 }
 
 const systemLimits = Settings.use(({ quotaDefaults = noAmounts }) => Effect.succeed(quotaDefaults))

@@ -1,6 +1,7 @@
 import {
   type DeployChoice,
   deployTags,
+  Disguise,
   isVmid,
   powerChanges,
   type PowerInput,
@@ -92,6 +93,8 @@ const StoredRequest = Schema.Union([
   }),
   /** Makes a machine with Windows Server a KMS host, with the key of the operator's configuration. */
   Schema.Struct({ kind: Schema.Literal("kms-install"), vmid: VmidFromJson }),
+  Schema.Struct({ kind: Schema.Literal("anti-sandbox-enable"), vmids: Vmids, disguise: Disguise }),
+  Schema.Struct({ kind: Schema.Literal("anti-sandbox-disable"), vmids: Vmids }),
 ])
 
 const StoredPowerRequest = Schema.Union([
@@ -112,6 +115,7 @@ export type PowerRequest = { readonly kind: "power" } & Pick<PowerInput, "change
 export type RunRequest = typeof StoredRequest.Type | PowerRequest
 export type SnapshotRequest = Extract<RunRequest, { readonly kind: `snapshot-${string}` }>
 export type KmsRequest = Extract<RunRequest, { readonly kind: `kms-${string}` }>
+export type AntiSandboxRequest = Extract<RunRequest, { readonly kind: `anti-sandbox-${string}` }>
 export type TestingRequest = Extract<RunRequest, { readonly kind: `testing-${string}` }>
 
 const decode = Schema.decodeUnknownOption(Schema.Union([StoredRequest, StoredPowerRequest]))

@@ -1,4 +1,5 @@
 import type { RangeId } from "../access/ids.ts"
+import { type Hardware, readHardware } from "./hardware.ts"
 
 /**
  * Our mark on a VM, kept in its description beside the groups that inventories read (JSON with `groups`). No mutating call
@@ -11,6 +12,8 @@ export interface MachineMark {
   readonly template?: string | undefined
   /** True: an older service made the VM, and it was taken over as it was (ADR 24). Remembered too. */
   readonly adopted?: boolean | undefined
+  /** The hardware that it showed before it was disguised (ADR 72); absent: it is not disguised. Remembered too. */
+  readonly undisguised?: Hardware | undefined
 }
 
 export interface MachineDescription {
@@ -26,6 +29,7 @@ export const writeDescription = (mark: MachineMark, groups: readonly string[]): 
       machine: mark.machine,
       ...(mark.template === undefined ? {} : { template: mark.template }),
       ...(mark.adopted === true ? { adopted: true } : {}),
+      ...(mark.undisguised === undefined ? {} : { undisguised: mark.undisguised }),
     },
   })
 
@@ -59,6 +63,7 @@ export const readDescription = (text: string): MachineDescription => {
   const machine = asText(own["machine"])
   if (range === undefined || machine === undefined) return { groups, mark: undefined }
   const template = asText(own["template"])
+  const undisguised = own["undisguised"] === undefined ? undefined : readHardware(own["undisguised"])
   return {
     groups,
     mark: {
@@ -66,6 +71,7 @@ export const readDescription = (text: string): MachineDescription => {
       machine,
       ...(template === undefined ? {} : { template }),
       ...(own["adopted"] === true ? { adopted: true } : {}),
+      ...(undisguised === undefined ? {} : { undisguised }),
     },
   }
 }

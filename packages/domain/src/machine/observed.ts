@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import type { Hardware } from "./hardware.ts"
 
 export const powerStates = ["running", "stopped", "paused", "unknown"] as const
 export type PowerState = (typeof powerStates)[number]
@@ -93,4 +94,6 @@ export interface MachineDetail {
   readonly memoryStorage?: string | undefined
   /** Storage that holds the first disk. */
   readonly storage: string | undefined
+  /** What it shows of its processor, mainboard and disks, as it is in force; absent: not known. */
+  readonly hardware?: Hardware
 }

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { MigrationAction } from "./action.ts"
+import { HardwareJson } from "../plan/plan-json.ts"
 import type { MigrationRecord } from "./installation.ts"
 
 /** Records and actions as JSON, for stores and journals. What is read back is what was written, or nothing. */
@@ -43,6 +44,7 @@ const mark = Schema.Struct({
   machine: Schema.String,
   template: Schema.optional(Schema.String),
   adopted: Schema.optional(Schema.Boolean),
+  undisguised: Schema.optional(HardwareJson),
 })
 const guard = Schema.Union([
   Schema.Struct({ type: Schema.Literal("mark"), mark }),

@@ -1,4 +1,6 @@
 import type { RangeId, UserId, Vmid } from "../access/ids.ts"
+import type { Disguises } from "../machine/disguise.ts"
+import type { Hardware } from "../machine/hardware.ts"
 import type { MachineMark } from "../machine/mark.ts"
 import type { Nic } from "../machine/observed.ts"
 import type { TestingState } from "../range/range.ts"
@@ -28,6 +30,8 @@ export interface MachineSettings {
   readonly description: string
   readonly tags: readonly string[]
   readonly tablet: boolean
+  /** What it shows of its hardware. Disks that it does not name stay as they are; absent: all stays. */
+  readonly hardware?: Hardware
 }
 
 /** Names of the stages inside a machine. Each is idempotent: the same input again changes nothing. */
@@ -51,6 +55,7 @@ export const guestStages = [
   "inspect-windows",
   "activate-windows",
   "kms-server",
+  "anti-sandbox",
   "role",
 ] as const
 export type GuestStage = (typeof guestStages)[number]
@@ -118,6 +123,8 @@ export type Action =
     }
   /** What is kept of the range's testing mode from here on. */
   | { readonly kind: "record-testing"; readonly rangeId: RangeId; readonly testing: TestingState }
+  /** Which machines of the range are to be disguised from here on, and as what. */
+  | { readonly kind: "record-disguises"; readonly rangeId: RangeId; readonly disguises: Disguises }
   /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */
   | { readonly kind: "refuse"; readonly vmid: Vmid; readonly because: string }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */

@@ -1,7 +1,7 @@
 import type { MachineConfig } from "../range/config/index.ts"
 import type { GuestOs, GuestStage, Json } from "./action.ts"
 import type { DeployTag } from "./plan.ts"
-import type { DomainPlace, StageContext } from "./stage-context.ts"
+import { disguiseOf, type DomainPlace, type StageContext } from "./stage-context.ts"
 import * as inputs from "./stage-inputs.ts"
 import { roleKey, stageKey } from "./stage-keys.ts"
 
@@ -113,6 +113,14 @@ const windowsStages = (context: StageContext, machine: MachineConfig, os: inputs
     input: inputs.windowsBase(context, machine, os),
   }
   const { before, after } = installations(context, os, name)
+  const disguise = disguiseOf(context, machine)
+  const antiSandbox: Draft = {
+    stage: "anti-sandbox",
+    title:
+      disguise === undefined ? `Take the disguise of ${name} off again` : `Disguise ${name} as a ${disguise.vendor} computer`,
+    tags: ["windows"],
+    input: inputs.antiSandbox(disguise),
+  }
   return [
     ...(os.sysprep ? [sysprep] : []),
     base,
@@ -120,8 +128,13 @@ const windowsStages = (context: StageContext, machine: MachineConfig, os: inputs
     ...before,
     ...(place?.role === "member" ? [joinStage(context, machine, place, name)] : []),
     ...after,
+    ...(disguise !== undefined || wasDisguised(context, name) ? [antiSandbox] : []),
   ]
 }
+
+/** Whether the stage has run in the machine, so that there is something to take back. */
+const wasDisguised = ({ input: { world } }: StageContext, name: string): boolean =>
+  [...world.stages.values()].some((stages) => stages.has(stageKey("anti-sandbox", name)))
 
 const controllerStage = (
   context: StageContext,

@@ -2,18 +2,19 @@ import type { RangeId } from "../access/ids.ts"
 import { gatewayAddress, machineAddress, natHost, networkComment, networkName, wanAddress } from "../network/addressing.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../range/config/index.ts"
 import { machineGroups, routerGroups } from "../range/groups.ts"
+import { type Disguise, disguisedNic } from "../machine/disguise.ts"
 import { routerTag } from "../machine/router.ts"
 import type { GuestOs, NetworkSpec } from "./action.ts"
 import { type DesiredStage, isManaged, machineStages, routerStages } from "./desired-stages.ts"
 import type { DeployInput } from "./input.ts"
 import { roleKey } from "./stage-keys.ts"
-import { stageContext, type StageContext } from "./stage-context.ts"
+import { disguiseOf, stageContext, type StageContext } from "./stage-context.ts"
 
 /** A network card as the configuration wants it; index and MAC address follow from the VM it is put into. */
 export interface DesiredNic {
   readonly bridge: string
   readonly tag: number
-  readonly model: "virtio" | "e1000"
+  readonly model: "virtio" | "e1000" | "e1000e"
 }
 
 /** A machine as the configuration wants it: everything about it that does not depend on the world. */
@@ -39,6 +40,8 @@ export interface DesiredMachine {
   readonly targetNode: string | undefined
   /** False: nobody waits for its guest agent, and only roles run in it. */
   readonly managed: boolean
+  /** What it is to be taken for; undefined: for what it is. */
+  readonly disguise: Disguise | undefined
   /** In the order in which they run, one at a time. */
   readonly stages: readonly DesiredStage[]
 }
@@ -116,6 +119,7 @@ const desiredRouter = (context: StageContext): DesiredMachine => {
     tags: [ownTag, routerTag],
     targetNode: router.targetNode === undefined ? undefined : context.nameOf(router.targetNode),
     managed: true,
+    disguise: undefined,
     stages: routerStages(context, common.hostname),
   }
 }
@@ -123,6 +127,7 @@ const desiredRouter = (context: StageContext): DesiredMachine => {
 const desiredMachine = (context: StageContext, machine: MachineConfig): DesiredMachine => {
   const { range, settings } = context.input
   const { nameOf } = context
+  const disguise = disguiseOf(context, machine)
   return {
     name: nameOf(machine.name),
     hostname: nameOf(machine.hostname),
@@ -131,15 +136,23 @@ const desiredMachine = (context: StageContext, machine: MachineConfig): DesiredM
     os: machine.os.kind,
     cpus: machine.cpus,
     memoryMiB: mebibytes(machine.ramGb),
-    balloonMiB: machine.ramMinGb === undefined ? undefined : mebibytes(machine.ramMinGb),
+    // the device that takes memory back is one that no computer has
+    balloonMiB: disguise !== undefined ? 0 : machine.ramMinGb === undefined ? undefined : mebibytes(machine.ramMinGb),
     full: machine.clone === "full",
-    nics: [{ bridge: networkName(range.number, settings.clusterMode), tag: machine.vlan, model: nicModel(machine.template) }],
+    nics: [
+      {
+        bridge: networkName(range.number, settings.clusterMode),
+        tag: machine.vlan,
+        model: disguise === undefined ? nicModel(machine.template) : disguisedNic,
+      },
+    ],
     address: machineAddress(range.number, machine.vlan, machine.octet),
     gateway: gatewayAddress(range.number, machine.vlan),
     groups: machineGroups(range.id, machine),
     tags: [ownTag],
     targetNode: machine.targetNode === undefined ? undefined : nameOf(machine.targetNode),
     managed: isManaged(context, machine),
+    disguise,
     stages: machineStages(context, machine),
   }
 }

@@ -1,4 +1,6 @@
 import type { Vmid } from "../access/ids.ts"
+import { type DisguiseMeans, disguisedHardware } from "../machine/disguise.ts"
+import { type Hardware, hardwareText } from "../machine/hardware.ts"
 import { macOf, writeDescription } from "../machine/mark.ts"
 import type { MachineDetail, Nic } from "../machine/observed.ts"
 import type { MachineSettings } from "./action.ts"
@@ -7,7 +9,7 @@ import type { OwnMachine } from "./identify.ts"
 
 /** One thing in which a VM is not what it should be. */
 export interface Difference {
-  readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags" | "hardware"
+  readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags" | "hardware" | "disguise"
   readonly desired: string
   readonly observed: string
   /** True: a running VM takes it over only when it starts again. */
@@ -20,7 +22,7 @@ const keptMacs = (existing: OwnMachine | undefined): ReadonlyMap<number, string>
 
 /** The model of a card: that of the template which the VM was made from, also where the configuration names another one now. */
 const modelOf = (machine: DesiredMachine, wanted: DesiredNic["model"], own: OwnMachine | undefined): DesiredNic["model"] =>
-  machine.isRouter || own?.mark.template === undefined ? wanted : nicModel(own.mark.template)
+  machine.isRouter || machine.disguise !== undefined || own?.mark.template === undefined ? wanted : nicModel(own.mark.template)
 
 /**
  * The network cards of a machine. A router that exists keeps the card of each VLAN where it is, so that a changed order in the file
@@ -65,6 +67,26 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
   return [...wanted, ...others].toSorted((a, b) => a.index - b.index)
 }
 
+/** The hardware that a VM is to show, and what it showed before that; nothing where it shows what it has. */
+interface Shown {
+  readonly hardware?: Hardware
+  readonly undisguised?: Hardware
+}
+
+/** `now`: what the VM shows, or the one that it is cloned from. */
+const shownBy = (
+  { disguise }: DesiredMachine,
+  vmid: Vmid,
+  undisguised: Hardware | undefined,
+  now: Hardware | undefined,
+  means: DisguiseMeans | undefined,
+): Shown => {
+  if (disguise === undefined) return undisguised === undefined ? {} : { hardware: undisguised }
+  // what cannot be told or read now stays as it is
+  if (means === undefined || now === undefined) return undisguised === undefined ? {} : { undisguised }
+  return { hardware: disguisedHardware(disguise, vmid, now, means), undisguised: undisguised ?? now }
+}
+
 /** What a VM has to be set to. Tags that others have put on it stay. */
 export const settingsOf = (
   rangeId: OwnMachine["mark"]["range"],
@@ -72,23 +94,36 @@ export const settingsOf = (
   vmid: Vmid,
   existing: OwnMachine | undefined,
   isHalfMade: boolean,
-): MachineSettings => ({
-  cpus: machine.cpus,
-  memoryMiB: machine.memoryMiB,
-  balloonMiB: machine.balloonMiB,
-  nics: nicsOf(machine, vmid, existing, isHalfMade),
-  description: writeDescription(
-    {
-      range: rangeId,
-      machine: machine.name,
-      template: existing === undefined ? machine.template : existing.mark.template,
-      adopted: existing?.mark.adopted,
-    },
-    machine.groups,
-  ),
-  tags: [...new Set([...(existing?.owed?.tags ?? existing?.observed.tags ?? []), ...machine.tags])].sort(),
-  tablet: machine.os === "windows",
-})
+  /** Of the template, where the VM is to be made; and what there is for disguises. */
+  { template, means }: { readonly template?: Hardware | undefined; readonly means?: DisguiseMeans | undefined },
+): MachineSettings => {
+  const { hardware, undisguised } = shownBy(
+    machine,
+    vmid,
+    existing?.mark.undisguised,
+    existing === undefined ? template : existing.detail.hardware,
+    means,
+  )
+  return {
+    cpus: machine.cpus,
+    memoryMiB: machine.memoryMiB,
+    balloonMiB: machine.balloonMiB,
+    nics: nicsOf(machine, vmid, existing, isHalfMade),
+    description: writeDescription(
+      {
+        range: rangeId,
+        machine: machine.name,
+        template: existing === undefined ? machine.template : existing.mark.template,
+        adopted: existing?.mark.adopted,
+        undisguised,
+      },
+      machine.groups,
+    ),
+    tags: [...new Set([...(existing?.owed?.tags ?? existing?.observed.tags ?? []), ...machine.tags])].sort(),
+    tablet: machine.os === "windows" && machine.disguise === undefined,
+    ...(hardware === undefined ? {} : { hardware }),
+  }
+}
 
 /** Everything in which the VM differs from these settings. */
 export const differencesOf = (
@@ -109,6 +144,10 @@ export const differencesOf = (
   compare("balloon", wanted, balloon, wanted === noBalloon || balloon === noBalloon)
   const otherCards = cardsText(settings.nics) !== cardsText(detail.nics)
   compare("network", nicsText(settings.nics), nicsText(detail.nics), detail.coldCards === true && otherCards)
+  if (settings.hardware !== undefined && detail.hardware !== undefined) {
+    const slots = new Set(settings.hardware.disks.map(({ slot }) => slot))
+    compare("disguise", hardwareText(settings.hardware, slots), hardwareText(detail.hardware, slots), true)
+  }
   compare("groups", machine.groups.join(", "), existing.groups.join(", "), false)
   const missing = machine.tags.filter((t) => !observed.tags.includes(t))
   if (missing.length > 0)

@@ -1,5 +1,6 @@
 import type { RangeId } from "../access/ids.ts"
 import type { Grant } from "../access/user.ts"
+import type { Disguises } from "../machine/disguise.ts"
 import type { RangeConfig } from "../range/config/model.ts"
 import type { TestingState } from "../range/range.ts"
 import type { DeployTag, RoleSequence } from "./plan.ts"
@@ -38,6 +39,8 @@ export interface DeployInput {
     readonly id: RangeId
     readonly number: number
     readonly testing: TestingState
+    /** Absent: of no machine. */
+    readonly disguises?: Disguises | undefined
     /** Absent: we made it. */
     readonly takenOver?: boolean
   }

@@ -74,7 +74,14 @@ const newVm = (
     ...base,
     key: `configure:${name}`,
     title: `Configure ${name}`,
-    action: { kind: "configure", machine: ref, settings: settingsOf(context.rangeId, machine, vmid, undefined, true) },
+    action: {
+      kind: "configure",
+      machine: ref,
+      settings: settingsOf(context.rangeId, machine, vmid, undefined, true, {
+        template: context.world.details.get(placed.template.vmid)?.hardware,
+        means: context.world.disguiseMeans,
+      }),
+    },
     after: [clone.key, context.networkKey],
     uses: [],
     estimate: timing.configure,
@@ -86,7 +93,9 @@ const newVm = (
 const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMachine): VmTasks => {
   const ref = refOf(existing)
   const halfMade = isHalfMade(context, existing)
-  const settings = settingsOf(context.rangeId, machine, ref.vmid, existing, halfMade)
+  const settings = settingsOf(context.rangeId, machine, ref.vmid, existing, halfMade, {
+    means: context.world.disguiseMeans,
+  })
   const differences = differencesOf(existing, machine, settings)
   const running = isRunning(existing)
   const restarts = running && differences.some((d) => d.needsRestart)

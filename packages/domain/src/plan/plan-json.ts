@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { Disguises } from "../machine/disguise.ts"
 import { testingModes } from "../range/range.ts"
 import { guestStages } from "./action.ts"
 import { deployTags, roleSequences } from "./plan.ts"
@@ -34,6 +35,15 @@ const nic = Schema.Struct({
   firewall: Schema.Boolean,
 })
 
+/** What a VM shows of its hardware. */
+export const HardwareJson = Schema.Struct({
+  cpu: optionalText,
+  smbios: Schema.Record(text, text),
+  disks: Schema.Array(
+    Schema.Struct({ slot: text, vendor: optionalText, product: optionalText, model: optionalText, serial: optionalText }),
+  ),
+})
+
 /** What a VM is set to. */
 export const MachineSettingsJson = Schema.Struct({
   cpus: Schema.Finite,
@@ -43,6 +53,7 @@ export const MachineSettingsJson = Schema.Struct({
   description: text,
   tags: texts,
   tablet: Schema.Boolean,
+  hardware: Schema.optional(HardwareJson),
 })
 
 const action = <const K extends string, const F extends Schema.Struct.Fields>(kind: K, fields: F) =>
@@ -82,6 +93,7 @@ const Action = Schema.Union([
     rangeId: text,
     testing: Schema.Struct({ mode: Schema.Literals(testingModes), allowedDomains: texts, allowedIps: texts }),
   }),
+  action("record-disguises", { rangeId: text, disguises: Disguises }),
   action("refuse", { vmid: Schema.Int, because: text }),
   action("await-address", { machine, expect: optionalText, within: text }),
   action("guest", {

@@ -286,6 +286,7 @@ const settingsNow = ({ own: { detail, observed, owed } }: Able): MachineSettings
     description: detail.description,
     tags: observed.tags,
     tablet: detail.tablet ?? true,
+    ...(detail.hardware === undefined ? {} : { hardware: detail.hardware }),
   }
 
 /**

@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import type { Disguise } from "../machine/disguise.ts"
 import { machineAddress, networkName } from "../network/addressing.ts"
 import {
   type DomainRole,
@@ -70,6 +71,12 @@ export const stageContext = (input: DeployInput): StageContext => {
     rolesOf: rolesByMachine(order),
   }
 }
+
+/** What a machine is to be taken for: one with Windows only. */
+export const disguiseOf = ({ input: { range }, nameOf }: StageContext, machine: MachineConfig): Disguise | undefined =>
+  machine.os.kind === "windows" && Object.hasOwn(range.disguises ?? {}, nameOf(machine.name))
+    ? range.disguises?.[nameOf(machine.name)]
+    : undefined
 
 export const domainPlaces = ({ config, range }: Described): DomainPlaces => {
   const nameOf = (text: string): string => renderName(text, { rangeId: range.id })

@@ -5,6 +5,7 @@ import { type FirewallInput, grantComment, packetFilter, type TestingFirewall } 
 import { closedNames } from "../network/closed-names.ts"
 import { renderGuard } from "../network/guard.ts"
 import { renderIptablesRestore } from "../network/iptables.ts"
+import { type Disguise, disguisedNic, shownComputer } from "../machine/disguise.ts"
 import { macOf } from "../machine/mark.ts"
 import { parseCidr } from "../network/cidr.ts"
 import { identify } from "./identify.ts"
@@ -12,7 +13,7 @@ import { gatewayAddress, machineAddress, natHost, vpnAddress, wanAddress } from 
 import type { MachineConfig } from "../range/config/index.ts"
 import { isClosed } from "../range/range.ts"
 import type { Json } from "./action.ts"
-import type { Described, DomainPlace, StageContext } from "./stage-context.ts"
+import { type Described, disguiseOf, type DomainPlace, type StageContext } from "./stage-context.ts"
 
 export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
 
@@ -51,6 +52,8 @@ export const address = (context: StageContext, machine: MachineConfig): Json => 
   search: searchDomain,
   hostname: context.nameOf(machine.hostname),
   timezone: context.input.config.defaults.timezone,
+  // to Windows another card is one without an address: the stage runs again when it comes and when it goes, also by a rollback
+  ...(disguiseOf(context, machine) === undefined ? {} : { card: disguisedNic }),
   ...loginOf(context, machine),
 })
 
@@ -75,6 +78,27 @@ const autologon = ({ input }: StageContext, os: Windows, place: DomainPlace | un
   return place.role === "member"
     ? { user: defaults.domainUser, password: defaults.domainUserPassword, domain: netbiosName(place.fqdn) }
     : { user: defaults.domainAdmin, password: defaults.domainAdminPassword, domain: netbiosName(place.fqdn) }
+}
+
+/** What Windows shows by itself of the computer. Without a disguise, what was there before comes back. */
+export const antiSandbox = (disguise: Disguise | undefined): Json => {
+  if (disguise === undefined) return { disguised: false }
+  const { manufacturer, product, bios } = shownComputer(disguise)
+  return object({
+    disguised: true,
+    manufacturer,
+    product,
+    bios,
+    processor_name: disguise.processorName,
+    processor_vendor: disguise.processorVendor,
+    processor_mhz: disguise.processorSpeed === undefined ? undefined : Number(disguise.processorSpeed),
+    processor_identifier: disguise.processorIdentifier,
+    owner: disguise.registeredOwner,
+    organization: disguise.registeredOrganization,
+    drop_files: disguise.dropFiles,
+    browser_data: disguise.browserData,
+    persist: disguise.persist,
+  })
 }
 
 export const primaryController = (context: StageContext, machine: MachineConfig, os: Windows, place: DomainPlace): Json => {

@@ -70,6 +70,7 @@ export const timing = {
   visualStudio: 1800,
   /** The updates of some months, with the restarts that they ask for. */
   windowsUpdate: 3600,
+  antiSandbox: 60,
   inspectRouter: 5,
   /** One question to the licensing service. */
   inspectWindows: 10,
@@ -126,6 +127,8 @@ export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number 
       return timing.office
     case "visual-studio":
       return timing.visualStudio
+    case "anti-sandbox":
+      return timing.antiSandbox
     case "windows-update":
       return timing.windowsUpdate
     case "inspect-router":

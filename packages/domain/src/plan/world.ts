@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import type { DisguiseMeans } from "../machine/disguise.ts"
 import type { GuestSystem } from "../machine/guest-system.ts"
 import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
 import type { MachineSettings } from "./action.ts"
@@ -52,6 +53,8 @@ export interface PlanWorld {
   readonly reserved?: readonly ReservedCapacity[]
   /** What stands in the way of work inside machines: a plan that needs such work is none. Absent: nothing does. */
   readonly guestObstacles?: readonly GuestObstacle[]
+  /** What the hypervisor can do for disguises. Absent: not asked, since the range has none. */
+  readonly disguiseMeans?: DisguiseMeans | undefined
 }
 
 /** What the operator decides and a plan needs. */

@@ -1,4 +1,5 @@
 import type { RangeId, RecordId, UserId } from "../access/ids.ts"
+import type { Disguises } from "../machine/disguise.ts"
 
 /** States of a range on the wire. A run that waits shows as DEPLOYING. */
 export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
@@ -32,6 +33,8 @@ export interface Range {
   readonly purpose: string
   readonly state: RangeState
   readonly testing: TestingState
+  /** Undefined: of no machine. */
+  readonly disguises: Disguises | undefined
   readonly lastDeploymentAt: Date | undefined
   readonly lastActiveAt: Date | undefined
   /** As given: a Go duration, `0` for never, undefined for the server's default. */
@@ -61,6 +64,7 @@ export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number, ow
   madeFor: owners.find((id) => id === said.createdBy) ?? owners[0],
   state: past?.state ?? "NEVER DEPLOYED",
   testing: past?.testing ?? noTesting,
+  disguises: undefined,
   lastDeploymentAt: past?.lastDeploymentAt,
   lastActiveAt: undefined,
   autoShutdown: undefined,

@@ -22,6 +22,8 @@ export const rangeRunKinds = [
   "testing-update",
   "kms-license",
   "kms-install",
+  "anti-sandbox-enable",
+  "anti-sandbox-disable",
 ] as const
 export type RangeRunKind = (typeof rangeRunKinds)[number]
 /** The kind of a run: one of `rangeRunKinds`, or the name of any other kind (`source-fetch`). */

@@ -48,6 +48,8 @@ const playOf = (action: Action): string => {
       return "Remove snapshots"
     case "record-testing":
       return "Note the testing mode"
+    case "record-disguises":
+      return "Note which machines are disguised"
     case "refuse":
       return "Check machines"
     case "guest":

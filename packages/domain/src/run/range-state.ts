@@ -26,6 +26,8 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
     case "testing-update":
     case "kms-license":
     case "kms-install":
+    case "anti-sandbox-enable":
+    case "anti-sandbox-disable":
       return undefined
   }
 }

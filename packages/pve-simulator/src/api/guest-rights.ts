@@ -16,7 +16,11 @@ const privilegeOf = (key: string): string => {
   if (/^(cores|sockets|vcpus|cpu|cpulimit|cpuunits|numa\d*)$/.test(key)) return "VM.Config.CPU"
   if (/^(memory|balloon|shares)$/.test(key)) return "VM.Config.Memory"
   if (/^(cicustom|cipassword|citype|ciuser|ciupgrade|sshkeys)$/.test(key)) return "VM.Config.Cloudinit"
-  if (/^(acpi|bios|machine|vga|tablet|audio0|hostpci\d+|usb\d+|serial\d+|parallel\d+|watchdog|rng0|arch|kvm)$/.test(key))
+  if (
+    /^(acpi|bios|machine|smbios1|hotplug|vga|tablet|audio0|hostpci\d+|usb\d+|serial\d+|parallel\d+|watchdog|rng0|arch|kvm)$/.test(
+      key,
+    )
+  )
     return "VM.Config.HWType"
   return "VM.Config.Options"
 }

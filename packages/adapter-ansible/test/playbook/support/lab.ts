@@ -157,6 +157,7 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
     snapshots: () => Effect.die("not asked for"),
     snapshotCards: () => Effect.die("not asked for"),
     canSnapshot: () => Effect.die("not asked for"),
+    disguiseMeans: Effect.die("not asked for"),
     dispatch: () => Effect.die("not asked for"),
     settle: () => Effect.die("not asked for"),
     adopt: () => Effect.die("not asked for"),

@@ -1,0 +1,168 @@
+import * as Result from "effect/Result"
+import type { Vmid } from "../access/ids.ts"
+import type { Disguise, Disguises } from "../machine/disguise.ts"
+import { isRouter } from "../machine/router.ts"
+import { renderName } from "../range/config/index.ts"
+import type { Action } from "./action.ts"
+import { planDeploy } from "./deploy.ts"
+import { keepOnly } from "./graph.ts"
+import { identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
+import { type DeployInput, wholeDeploy } from "./input.ts"
+import type { PlanIssue } from "./issue.ts"
+import type { Plan, Step } from "./plan.ts"
+import { criticalPath } from "./schedule.ts"
+import { stageKey } from "./stage-keys.ts"
+
+export interface AntiSandboxInput {
+  /** Everything that a deploy of what was deployed last is planned from, templates too. */
+  readonly deploy: Omit<DeployInput, "choice">
+  readonly vmids: readonly Vmid[]
+  /** Undefined: their disguises come off. */
+  readonly disguise: Disguise | undefined
+}
+
+interface Refused {
+  readonly vmid: Vmid
+  readonly machine: string | undefined
+  readonly because: string
+}
+
+/** The step that notes which machines are disguised. */
+export const recordDisguisesKey = "record-disguises"
+
+/**
+ * The plan that disguises machines, or takes their disguises off. It notes what is wanted, and then does what a deploy would do about just that:
+ * so a deploy that comes later finds nothing to do, and one that comes after a failure finishes it. What cannot be disguised is refused by its
+ * own step.
+ */
+export const planAntiSandbox = (input: AntiSandboxInput): Result.Result<Plan, readonly PlanIssue[]> => {
+  const { deploy, vmids, disguise } = input
+  const found = vmids.map((vmid) => chosen(deploy, vmid, disguise !== undefined))
+  const refused = found.filter((one) => "because" in one)
+  const names = found.flatMap((one) => ("because" in one ? [] : [one.mark.machine]))
+  const disguises = changed(deploy.range.disguises ?? {}, names, disguise)
+  const planned: Result.Result<Plan, readonly PlanIssue[]> =
+    names.length === 0
+      ? Result.succeed(nothing(deploy))
+      : planDeploy({ ...deploy, range: { ...deploy.range, disguises }, choice: { ...wholeDeploy, limit: names.join(",") } })
+  return Result.map(planned, (plan) => {
+    const work = keepOnly(plan.steps, (step) => isAboutDisguise(step, new Set(names)))
+    const record: Step = {
+      key: recordDisguisesKey,
+      title: "Note which machines are disguised",
+      tag: undefined,
+      machine: undefined,
+      action: { kind: "record-disguises", rangeId: deploy.range.id, disguises },
+      after: [],
+      uses: [],
+      estimate: 0,
+    }
+    const steps = [
+      ...refused.map(refuse),
+      ...(names.length === 0 ? [] : [record]),
+      ...work.map((step) => (step.after.length === 0 ? { ...step, after: [record.key] } : step)),
+    ]
+    return {
+      ...plan,
+      steps,
+      changes: [
+        ...refused.map(({ vmid, machine, because }) => ({
+          kind: "keep" as const,
+          object: machine ?? `VM ${vmid}`,
+          reasons: [because],
+        })),
+        ...plan.changes.filter(({ object }) => names.includes(object)),
+      ],
+      placements: [],
+      allocations: [],
+      kept: [],
+      notes: notesFor(input, work, names),
+      criticalPathSeconds: criticalPath(steps).seconds,
+    }
+  })
+}
+
+const nothing = ({ range }: AntiSandboxInput["deploy"]): Plan => ({
+  rangeId: range.id,
+  steps: [],
+  changes: [],
+  placements: [],
+  allocations: [],
+  notes: [],
+  criticalPathSeconds: 0,
+})
+
+const changed = (before: Disguises, names: readonly string[], disguise: Disguise | undefined): Disguises => ({
+  ...Object.fromEntries(Object.entries(before).filter(([name]) => !names.includes(name))),
+  ...(disguise === undefined ? {} : Object.fromEntries(names.map((name) => [name, disguise]))),
+})
+
+const restarts: ReadonlySet<Action["kind"]> = new Set(["shutdown", "configure", "start"])
+
+/** Of what a deploy would do: the hardware, the address that a new card lacks, and what Windows shows by itself. */
+const isAboutDisguise = ({ machine, action }: Step, names: ReadonlySet<string>): boolean =>
+  machine !== undefined &&
+  names.has(machine) &&
+  (restarts.has(action.kind) || (action.kind === "guest" && (action.stage === "address" || action.stage === "anti-sandbox")))
+
+const refuse = ({ vmid, machine, because }: Refused): Step => ({
+  key: `refuse:${vmid}`,
+  title: `Check ${machine ?? `VM ${vmid}`}`,
+  tag: undefined,
+  machine,
+  action: { kind: "refuse", vmid, because },
+  after: [],
+  uses: [],
+  estimate: 0,
+  tolerated: true,
+})
+
+const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid, isOn: boolean): OwnMachine | Refused => {
+  const found = identify(range.id, world)
+  const refused = (machine: string | undefined, because: string): Refused => ({ vmid, machine, because })
+  const hidden = found.unreadable.find(({ machine }) => machine.vmid === vmid)
+  if (hidden !== undefined)
+    return refused(hidden.machine.name, hidden.code === "unsure" ? `${hidden.message}. ${unsureHint}` : hidden.message)
+  const own = [...found.own.values()].find(({ observed }) => observed.vmid === vmid)
+  if (own === undefined) return refused(undefined, `VM ${vmid} is not a machine of range ${range.id}, or does not carry its mark`)
+  const { observed, detail, mark } = own
+  const label = labelOf(observed)
+  if (isRouter(observed, range.id))
+    return refused(mark.machine, `${label} is the router of the range, and only machines with Windows can be disguised`)
+  const configured = config.machines.find(({ name }) => renderName(name, { rangeId: range.id }) === mark.machine)
+  if (configured === undefined)
+    return refused(mark.machine, `${label} is not in the configuration that was deployed last. Deploy the range with it first`)
+  if (configured.os.kind !== "windows")
+    return refused(mark.machine, `${label} does not run Windows by its configuration, and only Windows can be disguised`)
+  if (detail.lock !== undefined)
+    return refused(
+      mark.machine,
+      `${label} is locked at the hypervisor (${detail.lock}): something else works on it. Try again when that is over`,
+    )
+  if (observed.power !== "running")
+    return refused(
+      mark.machine,
+      `${label} does not run (it is ${observed.power}), and ${isOn ? "a disguise" : "what Windows had before"} has to be put into it while it does. Power it on first`,
+    )
+  return own
+}
+
+/** What the caller should know although all was done. */
+const notesFor = ({ deploy, disguise }: AntiSandboxInput, work: readonly Step[], names: readonly string[]): readonly string[] => {
+  if (names.length === 0) return []
+  const inside = new Set(work.flatMap(({ key }) => key))
+  const stages = deploy.world.stages
+  const left = names.filter(
+    (name) =>
+      !inside.has(stageKey("anti-sandbox", name)) &&
+      disguise !== undefined &&
+      ![...stages.values()].some((done) => done.has(stageKey("anti-sandbox", name))),
+  )
+  return [
+    ...(disguise === undefined ? [] : (deploy.world.disguiseMeans?.lacks ?? [])),
+    ...left.map(
+      (name) =>
+        `${name}: nothing is changed inside Windows: ${deploy.settings.guestsLeftOut ? "this service is configured to do nothing inside machines" : "its configuration says unmanaged"}`,
+    ),
+  ]
+}

@@ -1,0 +1,233 @@
+import type { HandlerRequest } from "@rangewright/application"
+import { type Range, readDescription, type User } from "@rangewright/domain"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+interface Outcome {
+  readonly success?: readonly string[]
+  readonly errors?: readonly { readonly item: string; readonly reason: string }[]
+  readonly warnings?: readonly string[]
+  readonly runID?: string
+}
+
+const config = `ludus:
+  - vm_name: "{{ range_id }}-one"
+    hostname: one
+    template: win11-22h2-x64-enterprise-template
+    vlan: 10
+    ip_last_octet: 11
+    ram_gb: 4
+    ram_min_gb: 2
+    cpus: 2
+    windows: {}
+  - vm_name: "{{ range_id }}-two"
+    hostname: two
+    template: win11-22h2-x64-enterprise-template
+    vlan: 10
+    ip_last_octet: 12
+    ram_gb: 4
+    cpus: 2
+    windows: {}
+  - vm_name: "{{ range_id }}-web"
+    hostname: web
+    template: debian-12-x64-server-template
+    vlan: 10
+    ip_last_octet: 13
+    ram_gb: 2
+    cpus: 2
+    linux: true
+`
+
+describe("machines that are taken for ordinary computers", () => {
+  let service: RangeService
+  let ada: User
+  let range: Range
+  const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
+  const enable = async (body: object) => (await call("antiSandboxEnable", { body })) as Outcome
+  const disable = async (vmIDs: string) => (await call("antiSandboxDisable", { body: { vmIDs } })) as Outcome
+  const vm = (name: string) => [...service.lab.world.vms.values()].find((one) => one.name === name)!
+  const shown = (name: string) => {
+    const { hardware, nics, balloonMiB } = vm(name)
+    return { hardware, nics, balloonMiB }
+  }
+  const ran = (name: string) => [...vm(name).stages.keys()].filter((key) => key.startsWith("anti-sandbox"))
+  const drift = async () =>
+    (await call("getRangeDrift")) as { readonly inSync: boolean; readonly differences: readonly unknown[] }
+  const changing = () => service.lab.world.calls.filter(({ mutating }) => mutating).length
+
+  beforeEach(async () => {
+    service = makeRangeService()
+    ada = await service.addUser("Ada")
+    await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
+    await service.putConfig(ada, await service.find("LAB"), config)
+    range = await service.find("LAB")
+    await service.deploy(ada, range)
+  })
+  afterEach(() => service.close())
+
+  it("show a maker's hardware, keep it through deploys, and show their own again", async () => {
+    const before = shown("LAB-one")
+    const other = shown("LAB-two")
+    const told = await enable({ vmIDs: "LAB-one", vendor: "Lenovo", registeredOwner: "José Núñez", persist: true })
+    expect(told).toEqual({ success: ["LAB-one"], runID: expect.any(String) })
+    expect(vm("LAB-one")).toMatchObject({
+      power: "running",
+      balloonMiB: 0,
+      nics: [{ model: "e1000e", mac: before.nics[0]!.mac }],
+      hardware: {
+        cpu: "host,hidden=1",
+        smbios: { manufacturer: "LENOVO", version: "ThinkCentre M70q" },
+        disks: [{ slot: "scsi0", vendor: "ATA" }],
+      },
+    })
+    expect(readDescription(vm("LAB-one").description).mark?.undisguised).toEqual(before.hardware)
+    expect(ran("LAB-one")).toHaveLength(1)
+    expect(shown("LAB-two")).toEqual(other)
+
+    expect(await drift()).toMatchObject({ inSync: true })
+    const disguised = shown("LAB-one")
+    service.lab.world.calls.length = 0
+    await service.deploy(ada, await service.find("LAB"))
+    expect(changing()).toBe(0)
+    expect(shown("LAB-one")).toEqual(disguised)
+
+    expect(await disable("LAB-one")).toMatchObject({ success: ["LAB-one"] })
+    expect(shown("LAB-one")).toEqual(before)
+    expect(readDescription(vm("LAB-one").description).mark?.undisguised).toBeUndefined()
+    expect((await service.find("LAB")).disguises).toEqual({})
+    expect(await drift()).toMatchObject({ inSync: true })
+  })
+
+  it("are not touched by the same request again, and change with another one", async () => {
+    await enable({ vmIDs: "LAB-one,LAB-two" })
+    service.lab.world.calls.length = 0
+    expect(await enable({ vmIDs: ` ${vm("LAB-one").vmid} ,LAB-two,, LAB-two` })).toMatchObject({
+      success: [`${vm("LAB-one").vmid}`, "LAB-two"],
+    })
+    expect(changing()).toBe(0)
+    await enable({ vmIDs: "LAB-one", vendor: "HP" })
+    expect(vm("LAB-one").hardware?.smbios).toMatchObject({ manufacturer: "HP" })
+    expect(vm("LAB-two").hardware?.smbios).toMatchObject({ manufacturer: "Dell Inc." })
+    await disable("LAB-one,LAB-two")
+    expect(vm("LAB-one").hardware).toEqual(vm("LAB-two").hardware)
+    expect(vm("LAB-one").hardware).toEqual({ cpu: undefined, smbios: {}, disks: [{ slot: "scsi0" }] })
+  })
+
+  it("keep it through a rollback to before, whose inside the next deploy mends", async () => {
+    const { vmid } = vm("LAB-one")
+    await call("snapshotsTake", { body: { name: "before", vmids: [vmid] } })
+    await enable({ vmIDs: "LAB-one" })
+    const disguised = shown("LAB-one")
+    await call("snapshotsRollback", { body: { name: "before", vmids: [vmid] } })
+    expect(shown("LAB-one")).toEqual(disguised)
+    expect(ran("LAB-one")).toEqual([])
+    expect(await drift()).toMatchObject({ differences: [{ object: "LAB-one", reasons: ["stages: address, anti-sandbox"] }] })
+    await service.deploy(ada, await service.find("LAB"))
+    expect(ran("LAB-one")).toHaveLength(1)
+    expect(await drift()).toMatchObject({ inSync: true })
+  })
+
+  it("show their own after a rollback to a time when they were disguised", async () => {
+    const { vmid } = vm("LAB-one")
+    const before = shown("LAB-one")
+    await enable({ vmIDs: "LAB-one" })
+    await call("snapshotsTake", { body: { name: "disguised", vmids: [vmid] } })
+    await disable("LAB-one")
+    await call("snapshotsRollback", { body: { name: "disguised", vmids: [vmid] } })
+    expect(shown("LAB-one")).toEqual(before)
+    await service.deploy(ada, await service.find("LAB"))
+    expect(await drift()).toMatchObject({ inSync: true })
+  })
+
+  it("are disguised when they are made anew", async () => {
+    await enable({ vmIDs: "LAB-one" })
+    const disguised = shown("LAB-one").hardware
+    const { runID } = (await call("destroyVM", { path: { vmID: vm("LAB-one").vmid } })) as { readonly runID: string }
+    if (runID !== undefined) await service.end(ada, runID)
+    expect(vm("LAB-one")).toBeUndefined()
+    await service.deploy(ada, await service.find("LAB"))
+    expect(shown("LAB-one").hardware).toMatchObject({ cpu: disguised?.cpu, smbios: { manufacturer: "Dell Inc." } })
+    expect(ran("LAB-one")).toHaveLength(1)
+    expect(await drift()).toMatchObject({ inSync: true })
+    await disable("LAB-one")
+    expect(shown("LAB-one").hardware).toEqual(shown("LAB-two").hardware)
+  })
+
+  it("are no others: what is none of them, runs Linux or is off is refused by name, and the rest is done", async () => {
+    const router = [...service.lab.world.vms.values()].find(({ name }) => name.includes("router"))!
+    await call("powerOffRange", { body: { machines: ["LAB-two"] } })
+    const told = await enable({ vmIDs: `LAB-one,LAB-two,LAB-web,${router.vmid},9001,nobody,100` })
+    expect(told.success).toEqual(["LAB-one"])
+    expect(told.errors).toEqual([
+      { item: "LAB-two", reason: expect.stringContaining("does not run (it is stopped)") },
+      { item: "LAB-web", reason: expect.stringContaining("does not run Windows") },
+      { item: `${router.vmid}`, reason: expect.stringContaining("is the router of the range") },
+      { item: "9001", reason: "VM 9001 is not a machine of range LAB" },
+      { item: "nobody", reason: "nobody is not a machine of range LAB" },
+      { item: "100", reason: "VM 100 is not a machine of range LAB" },
+    ])
+    expect(Object.keys((await service.find("LAB")).disguises ?? {})).toEqual(["LAB-one"])
+  })
+
+  it("a machine that fails is told, the others are done, and a deploy finishes it", async () => {
+    const { vmid } = vm("LAB-one")
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "configure" && action.machine.vmid === vmid
+        ? { when: "before", reason: "failed" }
+        : undefined
+    const told = await enable({ vmIDs: "LAB-one,LAB-two" })
+    service.lab.world.fault = () => undefined
+    expect(told).toMatchObject({ success: ["LAB-two"], errors: [{ item: "LAB-one" }] })
+    expect(await drift()).toMatchObject({ inSync: false })
+    await service.deploy(ada, await service.find("LAB"))
+    expect(vm("LAB-one").hardware?.smbios).toMatchObject({ manufacturer: "Dell Inc." })
+    expect(await drift()).toMatchObject({ inSync: true })
+  })
+
+  it("stay as they are in testing mode, whose end would take the inside back", async () => {
+    await call("startTesting")
+    await expect(enable({ vmIDs: "LAB-one" })).rejects.toMatchObject({
+      message: expect.stringContaining("testing mode is on"),
+      kind: "conflict",
+    })
+  })
+
+  it.each([
+    [{ vmIDs: "" }, "vmIDs"],
+    [{ vmIDs: " ,, " }, "vmIDs"],
+    [{ vmIDs: Array.from({ length: 1001 }, (_, n) => n + 100).join(",") }, "vmIDs"],
+    [{ vmIDs: "LAB-one", product: "a,b=c\nd" }, "product"],
+    [{ vmIDs: "LAB-one", product: "x".repeat(64) }, "product"],
+    [{ vmIDs: "LAB-one", product: "Größe" }, "product"],
+    [{ vmIDs: "LAB-one", registeredOwner: '{{ lookup("pipe", "id") }}' }, "registeredOwner"],
+    [{ vmIDs: "LAB-one", registeredOrganization: "a\u0000b" }, "registeredOrganization"],
+    [{ vmIDs: "LAB-one", processorSpeed: "3.2 GHz" }, "processorSpeed"],
+    [{ vmIDs: "LAB-one", systemBiosVersion: "%00" }, "systemBiosVersion"],
+  ])("a request that cannot be shown is refused before anything is done: %j", async (body, path) => {
+    service.lab.world.calls.length = 0
+    await expect(enable(body)).rejects.toMatchObject({ kind: "invalid", facts: { issues: [{ path }] } })
+    expect(changing()).toBe(0)
+  })
+
+  it("an empty text is none", async () => {
+    expect(await enable({ vmIDs: "LAB-one", product: "", processorSpeed: "", registeredOwner: "" })).toMatchObject({
+      success: ["LAB-one"],
+    })
+  })
+})
+
+describe("packages on the nodes", () => {
+  it.each(["antiSandboxInstallCustom", "antiSandboxInstallStandard"])("%s says what is missing", async (id) => {
+    const service = makeRangeService()
+    const root = await service.addUser("Root", { isAdmin: true })
+    await expect(service.call(id, root)).rejects.toMatchObject({
+      kind: "not-found",
+      message: expect.stringContaining("installs no packages on the nodes"),
+      hint: expect.stringContaining("POST /antisandbox/enable"),
+    })
+    expect(await service.call("antiSandboxStatus", root)).toEqual({
+      result: { status: "unknown", message: expect.stringContaining("has installed no packages") },
+    })
+    await service.close()
+  })
+})

@@ -1,0 +1,89 @@
+import { type RunRequest, runPlannerLayer } from "@rangewright/application"
+import { type Disguise, type Range, rangeOf, readDescription, type Vmid } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { goOn, runUntilDeath } from "./support/crash.ts"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import { boot, createRange, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
+
+const config = `ludus:
+  - vm_name: "{{ range_id }}-one"
+    hostname: one
+    template: win11-22h2-x64-enterprise-template
+    vlan: 10
+    ip_last_octet: 11
+    ram_gb: 4
+    cpus: 2
+    windows: {}
+`
+const disguise: Disguise = { vendor: "HP", dropFiles: false, browserData: false, persist: true }
+
+const one = ({ world }: Lab) => [...world.vms.values()].find(({ name }) => name === "LAB-one")!
+
+const asking = (lab: Lab, isOn: boolean): RunRequest => {
+  const vmids = [one(lab).vmid as Vmid]
+  return isOn ? { kind: "anti-sandbox-enable", vmids, disguise } : { kind: "anti-sandbox-disable", vmids }
+}
+
+/** A machine with Windows, deployed, and disguised where it is to lose that. */
+const prepared = async (isDisguised: boolean): Promise<{ readonly lab: Lab; readonly range: Range }> => {
+  const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
+  const range = await createRange(lab)
+  const process = boot(lab)
+  expect((await startAndWait(process, range)).state.message).toBe("")
+  if (isDisguised) await startAndWait(process, range, asking(lab, true))
+  await process.dispose()
+  return { lab, range: lab.store.ranges.get(range.id)! }
+}
+
+/** What became of the machine, and of what is known of it. */
+const endOf = (lab: Lab, { id }: Range) => {
+  const { power, hardware, nics, balloonMiB, description, stages } = one(lab)
+  return {
+    power,
+    hardware,
+    nics,
+    balloonMiB,
+    undisguised: readDescription(description).mark?.undisguised,
+    wanted: lab.store.ranges.get(id)?.disguises,
+    ran: [...stages.keys()].filter((key) => key.startsWith("anti-sandbox")),
+    stages: new Map(lab.store.stages.get(id)?.get(one(lab).vmid)),
+  }
+}
+
+describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
+  it.each([true, false])("goes on where it was, and what the machine had before is never lost (disguising: %s)", async (isOn) => {
+    const undisturbed = await prepared(!isOn)
+    const gate = makeCrashGate()
+    const process = boot(undisturbed.lab, gate)
+    const { state } = await startAndWait(process, undisturbed.range, asking(undisturbed.lab, isOn))
+    await process.dispose()
+    expect(state.status).toBe("success")
+    const end = endOf(undisturbed.lab, undisturbed.range)
+    expect(end).toMatchObject({ power: "running", hardware: { smbios: isOn ? { manufacturer: "HP" } : {} } })
+    expect(end.undisguised === undefined).toBe(!isOn)
+    const broken: unknown[] = []
+    let crashes = 0
+    // before that nothing is written, and nobody was told anything
+    const opened = gate.trace.indexOf("before RunJournal.open") + 1
+    expect(opened).toBeGreaterThan(0)
+    for (let at = opened; at <= gate.points(); at++) {
+      const { lab, range } = await prepared(!isOn)
+      const dying = makeCrashGate(at)
+      const request = asking(lab, isOn)
+      const acknowledged = await runUntilDeath(lab, range, request, dying)
+      if (dying.dead()) crashes += 1
+      await goOn(lab, range, request, acknowledged)
+      const running = [...lab.store.runs.values()].filter(
+        ({ record }) => record.status === "running" && rangeOf(record) !== undefined,
+      )
+      try {
+        expect(endOf(lab, range)).toEqual(end)
+        expect(running).toHaveLength(0)
+      } catch (error) {
+        broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+      }
+    }
+    expect(crashes).toBeGreaterThan(40)
+    expect(broken).toEqual([])
+  })
+})

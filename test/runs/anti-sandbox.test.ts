@@ -1,0 +1,180 @@
+import type { RunRequest } from "@rangewright/application"
+import type { Disguise, Range, Vmid } from "@rangewright/domain"
+import { afterEach, describe, expect, it } from "vitest"
+import { boot, createRange, type Process, startAndWait } from "./support/lab.ts"
+import { addZone, makeSimCompany, type SimLab } from "./support/sim-lab.ts"
+
+const config = `ludus:
+  - vm_name: "{{ range_id }}-one"
+    hostname: one
+    template: win11-22h2-x64-enterprise-template
+    vlan: 10
+    ip_last_octet: 11
+    ram_gb: 4
+    cpus: 2
+    windows: {}
+`
+const dell: Disguise = { vendor: "Dell", product: "OptiPlex 7090", dropFiles: true, browserData: true, persist: true }
+
+type Api = (method: string, path: string, form?: Readonly<Record<string, string>>) => Promise<{ status: number; data: unknown }>
+
+let running: Process | undefined
+afterEach(async () => {
+  await running?.dispose()
+  running = undefined
+})
+
+const apiOf =
+  (lab: SimLab, token = lab.sim.rootToken): Api =>
+  async (method, path, form) => {
+    const answer = await lab.sim.handle({
+      method,
+      path: `/api2/json${path}`,
+      headers: { authorization: `PVEAPIToken=${token}`, "content-type": "application/x-www-form-urlencoded" },
+      ...(form === undefined ? {} : { body: new URLSearchParams(form).toString() }),
+    })
+    return { status: answer.status, data: (JSON.parse(answer.body) as { data: unknown }).data }
+  }
+
+const deployed = async (lab: SimLab) => {
+  const range = await createRange(lab)
+  const process = boot(lab)
+  running = process
+  expect((await startAndWait(process, range)).state.message).toBe("")
+  const guest = () => [...lab.sim.state.guests.values()].find(({ config: own }) => own["name"] === "LAB-one")!
+  const change = async (disguise: Disguise | undefined) => {
+    const vmids = [guest().vmid as Vmid]
+    const request: RunRequest =
+      disguise === undefined ? { kind: "anti-sandbox-disable", vmids } : { kind: "anti-sandbox-enable", vmids, disguise }
+    return startAndWait(process, await now(), request)
+  }
+  const now = async (): Promise<Range> => lab.store.ranges.get(range.id)!
+  return { process, guest, change, now }
+}
+
+/** Of the options what a disguise is about, without what each VM has of its own. */
+const shown = (options: Readonly<Record<string, string | number>>) =>
+  Object.fromEntries(
+    Object.entries(options).filter(
+      // a tablet that is not mentioned is there
+      ([key, value]) => /^(?:cpu|smbios1|balloon|tablet|net\d+|virtio\d+)$/u.test(key) && `${key}=${value}` !== "tablet=1",
+    ),
+  )
+const text = (value: string) => Buffer.from(value).toString("base64")
+
+describe.each([1, 3])("on a Proxmox simulator of %d node(s)", (nodes) => {
+  it(
+    "a disguise is what the VM's configuration says, stays through deploys, and goes without a trace",
+    { timeout: 60_000 },
+    async () => {
+      const lab = { ...makeSimCompany(nodes), config }
+      if (nodes > 1) await addZone(lab)
+      const { process, guest, change, now } = await deployed(lab)
+      const before = shown(guest().config)
+      const uuid = /uuid=[0-9a-f-]+/u.exec(String(guest().config["smbios1"]))![0]
+
+      expect((await change(dell)).state).toMatchObject({ status: "success", message: "" })
+      const { config: options, status, pending } = guest()
+      expect([status, pending]).toEqual(["running", {}])
+      expect(options["cpu"]).toBe("custom-rangewright-bare")
+      expect(lab.sim.state.cpuModels.get("rangewright-bare")).toEqual({
+        "reported-model": "host",
+        flags: "-hypervisor",
+        hidden: 1,
+        "hv-vendor-id": "GenuineIntel",
+      })
+      expect(String(options["smbios1"])).toContain(uuid)
+      for (const part of [`manufacturer=${text("Dell Inc.")}`, `product=${text("OptiPlex 7090")}`, "base64=1"])
+        expect(String(options["smbios1"])).toContain(part)
+      expect(String(options["smbios1"]).length).toBeLessThanOrEqual(512)
+      expect(options["net0"]).toMatch(/^e1000e=02:/u)
+      expect(options["virtio0"]).toMatch(/,serial=Z9/u)
+      expect(options).toMatchObject({ balloon: 0, tablet: 0 })
+      expect(guest().os?.stages["anti-sandbox"]).toMatchObject({ disguised: true, manufacturer: "Dell Inc.", persist: true })
+
+      const disguised = shown(options)
+      lab.sim.calls.clear()
+      expect((await startAndWait(process, await now())).state.plan?.steps).toEqual([])
+      expect(lab.sim.calls.counts().mutating).toBe(0)
+      const again = await change(dell)
+      expect(again.state.plan?.steps.map(({ action }) => action.kind)).toEqual(["record-disguises"])
+      expect(lab.sim.calls.counts().mutating).toBe(0)
+      expect(shown(guest().config)).toEqual(disguised)
+
+      expect((await change(undefined)).state).toMatchObject({ status: "success", message: "" })
+      expect(shown(guest().config)).toEqual(before)
+      expect(guest().config["description"]).not.toContain("undisguised")
+      expect(guest().os?.stages["anti-sandbox"]).toMatchObject({ disguised: false })
+      expect((await startAndWait(process, await now())).state.plan?.steps).toEqual([])
+    },
+  )
+})
+
+it("a rollback takes none of it, and gives none of it back that was taken off", { timeout: 60_000 }, async () => {
+  const lab = { ...makeSimCompany(), config }
+  const { process, guest, change, now } = await deployed(lab)
+  const plain = shown(guest().config)
+  const vmids = [guest().vmid as Vmid]
+  const snapshot = async (name: string) =>
+    startAndWait(process, await now(), {
+      kind: "snapshot-create",
+      name,
+      description: "x",
+      memory: false,
+      atomic: false,
+      vmids,
+    })
+  const rollBack = async (name: string) =>
+    startAndWait(process, await now(), { kind: "snapshot-rollback", name, atomic: false, vmids })
+  await snapshot("plain")
+  await change(dell)
+  const disguised = shown(guest().config)
+  await snapshot("disguised")
+  expect((await rollBack("plain")).state.status).toBe("success")
+  expect(shown(guest().config)).toEqual(disguised)
+  // what was done inside is gone with the disk
+  expect((await startAndWait(process, await now())).state.plan?.steps.map(({ key }) => key)).toEqual([
+    "address:LAB-one",
+    "anti-sandbox:LAB-one",
+  ])
+  await change(undefined)
+  expect((await rollBack("disguised")).state.status).toBe("success")
+  expect(shown(guest().config)).toEqual(plain)
+})
+
+it("costs a dozen calls, and no more the second time than looking", { timeout: 60_000 }, async () => {
+  const lab = { ...makeSimCompany(), config }
+  const { change } = await deployed(lab)
+  lab.sim.calls.clear()
+  await change(dell)
+  // the model, shutdown, configuration and start; what runs inside is the agent's
+  expect(lab.sim.calls.counts().mutating).toBeLessThanOrEqual(4)
+  lab.sim.calls.clear()
+  await change(dell)
+  expect(lab.sim.calls.counts()).toMatchObject({ mutating: 0 })
+  expect(lab.sim.calls.counts().reads).toBeLessThanOrEqual(12)
+})
+
+describe("where the hypervisor cannot do all of it", () => {
+  it.each([
+    ["is older than 9.2", "only Proxmox 9.2 and later keep processor models"],
+    ["has a model of that name that somebody changed", "somebody has changed the processor model rangewright-bare"],
+  ])("because it %s, the rest is done, and the plan says so", { timeout: 60_000 }, async (which, because) => {
+    const isOld = which.includes("older")
+    const between =
+      (handle: SimLab["sim"]["handle"]): SimLab["sim"]["handle"] =>
+      async (request) => {
+        const answer = await handle(request)
+        const missing = isOld && request.path.includes("/cluster/qemu/")
+        return missing ? { ...answer, status: 501, reason: "Method not implemented", body: '{"data":null}' } : answer
+      }
+    const lab = { ...makeSimCompany(1, between), config }
+    const { guest, change } = await deployed(lab)
+    if (!isOld)
+      await apiOf(lab)("POST", "/cluster/qemu/custom-cpu-models", { cputype: "rangewright-bare", "reported-model": "kvm64" })
+    const { state } = await change(dell)
+    expect(state).toMatchObject({ status: "success" })
+    expect(guest().config["cpu"]).toBe("host,hidden=1")
+    expect(state.plan?.notes).toEqual([expect.stringContaining(because)])
+  })
+})
