@@ -85,9 +85,13 @@ case $cmd in
   format) "$bin/oxfmt" . ;;
   pack) # tarballs of the library packages in ./artifacts
     mkdir -p artifacts
-    "$bin/tsc" -b packages/application packages/adapter-memory
-    for p in domain ports run-engine application adapter-memory; do
-      (cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
+    libraries="domain ports run-engine application adapter-memory embed host-tools
+      adapter-crypto adapter-git adapter-http adapter-proxmox adapter-storage adapter-subscription"
+    "$bin/tsc" -b $(for p in $libraries; do echo "packages/$p"; done)
+    for p in $libraries; do
+      # pnpm brings the licence by itself, but not where a source is called license.ts
+      cp LICENSE "packages/$p/"
+      (trap 'rm -f LICENSE' EXIT; cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
     done
     ;;
   pnpm) pnpm "$@" ;;

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync, spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,9 +11,21 @@ const minutes = 60_000
 let project: string
 
 const examples = readdirSync(join(root, "examples/embed")).filter((file) => file.endsWith(".ts"))
+/** The oldest that packages promise, what lies between, and that of the service. */
+const nodes = { 20: "20.20.2", 22: "22.23.3" } as const
+const olderCompiler = "5.9.3"
+const libraries = (): readonly string[] =>
+  readdirSync(artifacts).flatMap((file) => /^rangewright-(.*)-\d+\.\d+\.\d+\.tgz$/u.exec(file)?.[1] ?? [])
 
 const run = (program: string, args: readonly string[], cwd: string): string =>
   execFileSync(program, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 5 * minutes })
+
+/** What a compiler says of a project; nothing where it compiles. */
+const compile = (compiler: string, file: string): string =>
+  spawnSync(process.execPath, [join(project, "node_modules", compiler, "bin/tsc"), "-p", file], {
+    cwd: project,
+    encoding: "utf8",
+  }).stdout
 
 /** Version that the workspace pins. */
 const pinned = (name: string): string =>
@@ -23,12 +35,14 @@ beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "rangewright-outside-"))
   rmSync(artifacts, { recursive: true, force: true })
   run("sh", ["tools/run.sh", "pack"], root)
-  const tarballs = readdirSync(artifacts)
-    .filter((f) => f.endsWith(".tgz"))
-    .map(
-      (f) => [`@rangewright/${f.replace(/^rangewright-(.*)-\d+\.\d+\.\d+\.tgz$/u, "$1")}`, `file:${join(artifacts, f)}`] as const,
-    )
+  const tarballs = libraries().map(
+    (name) => [`@rangewright/${name}`, `file:${join(artifacts, `rangewright-${name}-0.1.0.tgz`)}`] as const,
+  )
   const ours = Object.fromEntries(tarballs)
+  const otherNodes = Object.entries(nodes).map(([major, version]) => [
+    `node${major}`,
+    `npm:node-linux-${process.arch}@${version}`,
+  ])
   writeFileSync(
     join(project, "package.json"),
     JSON.stringify({
@@ -36,45 +50,69 @@ beforeAll(() => {
       private: true,
       type: "module",
       dependencies: { ...ours, effect: pinned("effect") },
-      devDependencies: { typescript: pinned("typescript"), "@types/node": pinned("@types/node") },
+      devDependencies: {
+        ...Object.fromEntries(otherNodes),
+        typescript: pinned("typescript"),
+        "older-typescript": `npm:typescript@${olderCompiler}`,
+        "@types/node": pinned("@types/node"),
+      },
       overrides: Object.fromEntries(tarballs.map(([name]) => [name, `$${name}`])),
     }),
   )
-  writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({
-      compilerOptions: {
-        target: "es2024",
-        module: "nodenext",
-        types: ["node"],
-        strict: true,
-        skipLibCheck: false,
-        outDir: "out",
-      },
-      include: ["*.ts"],
-    }),
-  )
+  const projectOf = (file: string, compilerOptions: Readonly<Record<string, unknown>>, include: readonly string[]) =>
+    writeFileSync(
+      join(project, file),
+      JSON.stringify({ compilerOptions: { target: "es2022", types: ["node"], strict: true, ...compilerOptions }, include }),
+    )
+  projectOf("tsconfig.json", { module: "nodenext", skipLibCheck: false, outDir: "out" }, ["*.ts"])
+  projectOf("tsconfig.node16.json", { module: "node16", skipLibCheck: false, noEmit: true }, ["*.ts"])
+  projectOf("tsconfig.bundler.json", { module: "esnext", moduleResolution: "bundler", skipLibCheck: false, noEmit: true }, [
+    "*.ts",
+  ])
+  projectOf("tsconfig.readme.json", { module: "nodenext", skipLibCheck: true, noEmit: true }, ["readme/*.ts"])
+  mkdirSync(join(project, "readme"))
+  for (const name of libraries()) {
+    const readme = run("tar", ["-xzOf", join(artifacts, `rangewright-${name}-0.1.0.tgz`), "package/README.md"], root)
+    const code = /```ts\n(.*?)```/su.exec(readme)?.[1]
+    if (code !== undefined) writeFileSync(join(project, "readme", `${name}.ts`), code)
+  }
   for (const example of examples) cpSync(join(root, "examples/embed", example), join(project, example))
   run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], project)
 }, 10 * minutes)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-test(
-  "the packed library compiles in an outside project with all of its types checked, and every example runs there",
-  () => {
-    run(join(project, "node_modules", ".bin", "tsc"), ["-p", "."], project)
+test.each([
+  ["TypeScript 7", "typescript", "tsconfig.json"],
+  ["TypeScript 7", "typescript", "tsconfig.bundler.json"],
+  ["TypeScript 5.9", "older-typescript", "tsconfig.node16.json"],
+])(
+  "with %s the examples compile in an outside project with all types checked (%s, %s)",
+  { timeout: 2 * minutes },
+  (_, name, file) => {
+    expect(compile(name, file)).toBe("")
+  },
+)
+
+test("the code of each README compiles", { timeout: 2 * minutes }, () => {
+  expect(readdirSync(join(project, "readme")).length).toBe(libraries().length)
+  expect(compile("typescript", "tsconfig.readme.json")).toBe("")
+})
+
+test.each(["20", "22", String(process.versions.node.split(".")[0])])(
+  "every example runs on Node %s",
+  { timeout: 2 * minutes },
+  (major) => {
+    const other = join(project, "node_modules", `node${major}`, "bin/node")
+    const node = existsSync(other) ? other : process.execPath
+    expect(run(node, ["--version"], project)).toMatch(new RegExp(`^v${major}\\.`, "u"))
     const printed = new Map(
-      examples.map((example) => [example, run(process.execPath, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
+      examples.map((example) => [example, run(node, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
     )
     expect([...printed].filter(([, text]) => text.trim() === "")).toEqual([])
-    const plan = printed.get("plan-a-range.ts")
-    expect(plan).toContain("Plan for range LAB")
-    expect(plan).toContain("LAB-web")
-    expect(plan).toContain("10.1.20.5")
-    expect(printed.get("catalog-of-a-source.ts")).toMatch(/not_installed/u)
+    expect(printed.get("plan-a-range.ts")).toContain("Plan for range LAB")
+    expect(printed.get("read-a-catalog.ts")).toMatch(/not_installed/u)
   },
-  2 * minutes,
 )
 
 test("a tarball holds what is needed and nothing of the workspace", () => {
@@ -82,7 +120,7 @@ test("a tarball holds what is needed and nothing of the workspace", () => {
     const files = run("tar", ["-tzf", join(artifacts, name)], root)
       .split("\n")
       .filter(Boolean)
-    expect(files).toContain("package/package.json")
+    for (const file of ["package.json", "README.md", "LICENSE"]) expect(files).toContain(`package/${file}`)
     expect(files).toContain("package/dist/index.js")
     expect(files).toContain("package/dist/index.d.ts")
     expect(files.filter((f) => /(?:^|[/.])tests?[/.]|node_modules|tsconfig/u.test(f))).toEqual([])

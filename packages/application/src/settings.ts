@@ -67,3 +67,25 @@ export interface SettingsShape {
 }
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("rangewright/Settings") {}
+
+/** What holds where nobody decides otherwise: one node, bridges, no quotas, no machine of another's protected. */
+export const usualSettings: SettingsShape = {
+  version: "0.0.0",
+  peerVersion: "2.3.0",
+  reservedRangeNumbers: [],
+  hypervisorRealm: "pve",
+  clusterMode: undefined,
+  sdnZone: "ludus",
+  vxlanTagBase: 0,
+  natNetwork: undefined,
+  defaultNode: undefined,
+  vmStorage: undefined,
+  vmidSpan: { from: 20_000, to: 29_999 },
+  maxLogHistory: 100,
+  inactivityShutdown: "0",
+  rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
+  protectedAddresses: [],
+  hypervisorUrl: "",
+  observeEverySeconds: 10,
+}

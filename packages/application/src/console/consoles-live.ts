@@ -1,4 +1,4 @@
-import { Failed, Forbidden, type User, type UserId } from "@rangewright/domain"
+import { Failed, Forbidden, groupBy, type User, type UserId } from "@rangewright/domain"
 import {
   AuditTrail,
   type ByteChannel,
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
     }
   })
   const look = Effect.suspend(() =>
-    Effect.forEach([...Map.groupBy(sessions, keyOf).values()], lookAt, { concurrency: looksAtOnce, discard: true }),
+    Effect.forEach([...groupBy(sessions, keyOf).values()], lookAt, { concurrency: looksAtOnce, discard: true }),
   )
   // a look that meets a bug is not the last one
   const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be looked at", cause))

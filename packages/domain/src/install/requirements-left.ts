@@ -1,4 +1,5 @@
 /** What the selected blueprints require from elsewhere: the union of their declarations, without what the source ships itself. */
+import { groupBy } from "../group-by.ts"
 import { copyState } from "../catalog/copies.ts"
 import { shippedNames, sortedUnique } from "../catalog/needs.ts"
 import { directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
@@ -49,7 +50,7 @@ const union = <R extends { readonly version?: string }>(
   identity: (requirement: R) => string | undefined,
   change: (requirement: R) => PlannedRequirement<R>["change"],
 ): ReadonlyArray<PlannedRequirement<R>> => {
-  const byName = Map.groupBy(declared, ({ requirement }) => identity(requirement))
+  const byName = groupBy(declared, ({ requirement }) => identity(requirement))
   // Without a name or a place there is nothing to ask for.
   byName.delete(undefined)
   return [...byName.values()].flatMap((ofOne) => {

@@ -1,4 +1,4 @@
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import type { InstallationVnet } from "./installation.ts"
 import { isSdnName, lastVxlanTag, type NetworkPair } from "./layout.ts"
 import type { Mover } from "./moves.ts"

@@ -6,7 +6,7 @@ import type {
   InstallationZone,
   MigrationOptions,
 } from "./installation.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { type NetworkPair, networkPairs } from "./layout.ts"
 import { type MachineSurvey, networksOf, surveyMachines } from "./machines.ts"
 

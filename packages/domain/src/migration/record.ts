@@ -1,6 +1,6 @@
 import type { Installation, InstallationBridge, MigrationOptions, MigrationRecord, RecordedMachine } from "./installation.ts"
 import type { NetworkPair } from "./layout.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { isRecorded, type OwnMachine } from "./machines.ts"
 import { type NicText, nicNetwork } from "./nic.ts"
 

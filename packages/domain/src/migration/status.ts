@@ -1,5 +1,5 @@
 import type { Installation, MigrationOptions } from "./installation.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { machineLabel } from "./machines.ts"
 import { moversOf } from "./moves.ts"
 import { asFound } from "./outside.ts"

@@ -2,7 +2,7 @@ import type { RangeId } from "../access/ids.ts"
 import { lowerBound } from "../plan/schedule.ts"
 import { slots, timing } from "../plan/timing.ts"
 import type { MigrationAction, MigrationActionKind, MigrationPhase, NetworkOnNodes } from "./action.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { moveAction, type Mover } from "./moves.ts"
 import type { MigrationStep } from "./plan.ts"
 

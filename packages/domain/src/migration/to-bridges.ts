@@ -1,5 +1,5 @@
 import type { Installation, InstallationBridge, MigrationOptions } from "./installation.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { bridgeAddressStep, gatewayObstacles, type HostSteps, hostSteps, isOwnAddressEdit, steeredGateway } from "./host.ts"
 import type { NetworkPair } from "./layout.ts"
 import { byHandToBridge } from "./host-by-hand.ts"

@@ -1,5 +1,5 @@
 import type { Installation, InstallationBridge, MigrationOptions, PendingInterface } from "./installation.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import {
   bridgeAddressStep,
   gatewayObstacles,

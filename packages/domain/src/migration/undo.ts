@@ -1,7 +1,7 @@
 import type { MigrationAction } from "./action.ts"
 import type { MigrationStep } from "./plan.ts"
 import { migrationStep } from "./steps.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 
 /**
  * The steps that take back what a migration has prepared, or may have: `begun` holds the keys of all steps that were started. Undefined

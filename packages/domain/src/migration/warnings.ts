@@ -1,7 +1,7 @@
 import { slots, timing } from "../plan/timing.ts"
 import { secondsText } from "../plan/explain.ts"
 import type { InstallationMachine } from "./installation.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../group-by.ts"
 import { machineLabel, networksOf } from "./machines.ts"
 import type { Mover } from "./moves.ts"
 import { nicMtu, nicNetwork, type NicText } from "./nic.ts"

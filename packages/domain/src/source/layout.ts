@@ -1,4 +1,5 @@
 /** Where in a source's tree the things that it ships are. Reads names only. */
+import { groupBy } from "../group-by.ts"
 import { isBuilder } from "../library/artifact.ts"
 import { roots, type SourceEntry } from "./files.ts"
 import { compareNames } from "./content.ts"
@@ -44,7 +45,7 @@ export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
     else if (kind === "link" && isMarker(path)) ignored.push({ path, reason: "it is a symbolic link" })
   }
   const fileAt = (path: string): string | undefined => (files.has(path) ? path : undefined)
-  const builders = Map.groupBy(
+  const builders = groupBy(
     [...files].filter((path) => path.startsWith(`${roots.templates}/`) && isBuilder(path)),
     (path) => path.slice(0, path.indexOf("/", roots.templates.length + 1)),
   )

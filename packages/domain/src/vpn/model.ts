@@ -1,3 +1,4 @@
+import { groupBy } from "../group-by.ts"
 import * as Schema from "effect/Schema"
 import { rangeNetwork, vpnAddress } from "../network/addressing.ts"
 
@@ -49,9 +50,9 @@ const keysRemembered = 10
 
 /** What is known of a server that nobody sees, when these may come in: everything that was ever handed out may be there. */
 export const handedOut = (held: HeldVpn, wanted: readonly VpnMember[]): HeldVpn => {
-  const all = Map.groupBy([...held.has, ...held.adding, ...wanted], ({ userNumber }) => userNumber)
+  const all = groupBy([...held.has, ...held.adding, ...wanted], ({ userNumber }) => userNumber)
   const adding = [...all].flatMap(([userNumber, members]) =>
-    [...Map.groupBy(members, ({ publicKey }) => publicKey)]
+    [...groupBy(members, ({ publicKey }) => publicKey)]
       .map(([publicKey, same]) => ({
         userNumber,
         publicKey,

@@ -1,3 +1,4 @@
+import { groupBy } from "../group-by.ts"
 import { userNumberSpan } from "../access/allocation.ts"
 import { rangeNumbers, vpnNetwork } from "../network/addressing.ts"
 import { type Cidr, overlaps, parseCidr } from "../network/cidr.ts"
@@ -92,7 +93,7 @@ export const membersOf = ({ peers, pairs = [] }: Pick<ObservedVpn, "peers" | "pa
   const keys = new Map<number, string>()
   for (const { publicKey, allowed } of peers)
     for (const number of allowed.flatMap((text) => numberOf(text) ?? [])) keys.set(number, publicKey)
-  const ranges = Map.groupBy(
+  const ranges = groupBy(
     pairs.flatMap(({ client, network }) => {
       const [userNumber, rangeNumber] = [numberOf(client), rangeNumberOf(network)]
       return userNumber === undefined || rangeNumber === undefined ? [] : [{ userNumber, rangeNumber }]

@@ -1,5 +1,5 @@
-/** The items by what they have in common, each group in their order. */
-export const groupBy = <A, K>(items: readonly A[], keyOf: (item: A) => K): ReadonlyMap<K, readonly A[]> => {
+/** The items by what they have in common, each group in their order. `Map.groupBy` is not there in Node 20. */
+export const groupBy = <A, K>(items: Iterable<A>, keyOf: (item: A) => K): Map<K, readonly A[]> => {
   const groups = new Map<K, A[]>()
   for (const item of items) {
     const key = keyOf(item)

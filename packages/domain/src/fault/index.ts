@@ -1,0 +1,3 @@
+export * from "./calls.ts"
+export * from "./fault.ts"
+export * from "./faults.ts"

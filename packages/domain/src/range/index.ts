@@ -1,0 +1,8 @@
+export * from "./naming.ts"
+export * from "./range.ts"
+export * from "./testing-entries.ts"
+export { rangeTextProblems, type RangeTexts } from "./texts.ts"
+export * from "./config/index.ts"
+export * from "./duration.ts"
+export * from "./groups.ts"
+export * from "./render/index.ts"

@@ -1,0 +1,5 @@
+export { openBuildLog } from "./build-log.ts"
+export { openBuildOutput } from "./build-output.ts"
+export * from "./definition.ts"
+export * from "./known-templates.ts"
+export { missingHint, missingText, unbuilt, type UnbuiltTemplates } from "./missing.ts"

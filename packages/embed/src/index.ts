@@ -1,0 +1,7 @@
+export { invalid, InvalidInputError } from "./invalid.ts"
+export { type ConfigurationFacts, type ConfigurationReport, validateConfiguration } from "./validate-configuration.ts"
+export { planRange, type RangePlan, type RangeToPlan } from "./plan-range.ts"
+export { readCatalog, type SourceToRead } from "./read-catalog.ts"
+export { type ResolvedRole, resolveSubscriptionRoles, type RolesToResolve } from "./resolve-subscription-roles.ts"
+export { type MigrationToPlan, planNetworkMigration, type NetworkMigrationPlan } from "./plan-network-migration.ts"
+export { rangeId, recordId, userId, vmid } from "./ids.ts"

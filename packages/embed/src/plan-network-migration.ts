@@ -1,0 +1,53 @@
+import { usualSettings } from "@rangewright/application"
+import {
+  type Installation,
+  type MigrationOptions,
+  type MigrationPlan,
+  planMigration,
+  planReturn,
+  renderMigration,
+} from "@rangewright/domain/migration"
+import { natNetworkName } from "@rangewright/domain/network"
+
+export interface MigrationToPlan {
+  /** From Linux bridges to an SDN VXLAN zone (`to-sdn`), or back. `to-sdn` if absent. */
+  readonly direction?: MigrationPlan["direction"]
+  readonly installation: Pick<Installation, "nodes" | "ranges" | "machines"> & Partial<Installation>
+  readonly options?: Partial<MigrationOptions>
+}
+
+export interface NetworkMigrationPlan {
+  readonly plan: MigrationPlan
+  /** The same for people, in several lines. */
+  readonly text: string
+}
+
+/** What would move an installation's networks, from what is known of it; changes nothing. */
+export const planNetworkMigration = ({
+  direction = "to-sdn",
+  installation,
+  options = {},
+}: MigrationToPlan): NetworkMigrationPlan => {
+  const found: Installation = {
+    quorate: true,
+    zones: [],
+    vnets: [],
+    otherPending: [],
+    bridges: [],
+    rights: [],
+    record: undefined,
+    ...installation,
+  }
+  const decided: MigrationOptions = {
+    clusterMode: true,
+    zone: usualSettings.sdnZone,
+    vxlanTagBase: usualSettings.vxlanTagBase,
+    natBridge: natNetworkName(false),
+    natVnet: natNetworkName(true),
+    natGroups: [],
+    createZone: true,
+    ...options,
+  }
+  const plan = (direction === "to-sdn" ? planMigration : planReturn)(found, decided)
+  return { plan, text: renderMigration(plan) }
+}

@@ -1,0 +1,81 @@
+import {
+  addTemplate,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+} from "@rangewright/adapter-memory"
+import { RunPlanner, runPlannerLayer, Settings, type SettingsShape, usualSettings } from "@rangewright/application"
+import { rootUserId } from "@rangewright/domain/access"
+import { type Plan, renderPlan, wholeDeploy } from "@rangewright/domain/plan"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { rangeId, recordId } from "./ids.ts"
+import { invalid } from "./invalid.ts"
+
+export interface RangeToPlan {
+  /** The range configuration, YAML. */
+  readonly configuration: string
+  /** Names of the templates that are built. */
+  readonly templates: readonly string[]
+  /** `LAB` if absent. */
+  readonly rangeId?: string
+  /** Names of the hypervisor's nodes; one if absent. */
+  readonly nodes?: readonly string[]
+  /** What differs from the usual settings. */
+  readonly settings?: Partial<SettingsShape>
+}
+
+export interface RangePlan {
+  readonly plan: Plan
+  /** The same for people, in several lines. */
+  readonly text: string
+}
+
+/** VMIDs of templates: below those that ranges get. */
+const firstTemplate = 100
+
+/**
+ * What the first deploy of a range would do: each step with what it waits for, the addresses, and how long it takes. Nothing is asked of a
+ * hypervisor. Rejects with `InvalidInputError` for a configuration that cannot be deployed, and says why.
+ */
+export const planRange = async ({
+  configuration,
+  templates,
+  rangeId: id = "LAB",
+  nodes = ["node1"],
+  settings = {},
+}: RangeToPlan): Promise<RangePlan> => {
+  const world = makeMemoryWorld(nodes)
+  for (const [index, name] of templates.entries()) addTemplate(world, firstTemplate + index, name, nodes[0])
+  const planned = Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const range = yield* ranges.create({
+      id: rangeId(id),
+      recordId: recordId("aaaaaaaaaaaaaaa"),
+      number: undefined,
+      reservedNumbers: settings.reservedRangeNumbers ?? usualSettings.reservedRangeNumbers,
+      name: id,
+      description: "",
+      purpose: "",
+      config: configuration,
+      createdBy: undefined,
+      owners: [],
+      createdAt: new Date(0),
+    })
+    const planner = yield* RunPlanner
+    return yield* planner.plan(range, { kind: "deploy", options: { ...wholeDeploy, verbose: false } }, rootUserId, "preview")
+  })
+  const adapters = Layer.mergeAll(
+    memoryStorageLayer(makeMemoryStore()),
+    memoryHypervisorLayer(world),
+    Layer.succeed(Settings, { ...usualSettings, ...settings }),
+  )
+  const result = await Effect.runPromise(
+    planned.pipe(Effect.result, Effect.provide(runPlannerLayer.pipe(Layer.provideMerge(adapters)))),
+  )
+  if (Result.isFailure(result)) return invalid(result.failure.message)
+  return { plan: result.success, text: renderPlan(result.success) }
+}

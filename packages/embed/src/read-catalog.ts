@@ -1,0 +1,28 @@
+import { type BlueprintRow, catalogOf, type Installed, type SourceCatalog } from "@rangewright/domain/catalog"
+import { readSource, sayIssues } from "@rangewright/domain/source"
+import * as Result from "effect/Result"
+import { invalid } from "./invalid.ts"
+
+export interface SourceToRead {
+  readonly id: string
+  /** The id, if absent. */
+  readonly name?: string
+  /** Texts by path from the source's root: manifests, configurations, requirements. Of other files the path with an empty text is enough. */
+  readonly files: Readonly<Record<string, string>>
+  /** What is installed; nothing, if absent. */
+  readonly installed?: Partial<Installed>
+  /** Blueprints that were taken over from this source. */
+  readonly blueprints?: readonly BlueprintRow[]
+}
+
+/** What a source ships, with the install state of each item and who needs it. Throws `InvalidInputError` where it cannot be read. */
+export const readCatalog = ({ id, name = id, files, installed = {}, blueprints = [] }: SourceToRead): SourceCatalog => {
+  const texts = new Map(Object.entries(files))
+  const read = readSource({ entries: [...texts.keys()].map((path) => ({ path, kind: "file" as const })), texts })
+  if (Result.isFailure(read)) return invalid(`Cannot read the source ${id}: ${sayIssues(read.failure)}`)
+  return catalogOf(
+    { source: { id, name }, content: read.success.content },
+    { templates: [], roles: [], collections: [], ...installed },
+    blueprints,
+  )
+}

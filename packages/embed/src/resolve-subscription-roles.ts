@@ -1,0 +1,56 @@
+import { parseRangeConfig } from "@rangewright/domain/range"
+import {
+  type License,
+  mayInstallRole,
+  readSubscriptionIndex,
+  type SubscriptionRole,
+  type Tier,
+  tierOfRole,
+} from "@rangewright/domain/subscription"
+import * as Result from "effect/Result"
+import { invalid } from "./invalid.ts"
+
+export interface RolesToResolve {
+  /** The registry's index: its text, whose signature was checked by whoever fetched it, or the roles it holds. */
+  readonly index: string | readonly SubscriptionRole[]
+  readonly license: Pick<License, "entitlements" | "active"> & Partial<License>
+  /** Names of roles; or the configuration that names them. */
+  readonly wanted: readonly string[] | { readonly configuration: string }
+}
+
+/** A role that is wanted and on offer to subscribers. */
+export interface ResolvedRole {
+  readonly name: string
+  readonly version: string
+  /** The least tier that it is for; undefined: it is for licences that name one of its own entitlements. */
+  readonly tier: Tier | undefined
+  /** Whether the licence opens it. */
+  readonly mayInstall: boolean
+  readonly role: SubscriptionRole
+}
+
+const namesIn = (wanted: RolesToResolve["wanted"]): readonly string[] => {
+  if (!("configuration" in wanted)) return wanted
+  const parsed = parseRangeConfig(wanted.configuration)
+  if (Result.isFailure(parsed))
+    return invalid(`Cannot read the configuration: ${parsed.failure[0]?.message ?? "it is not valid"}`)
+  const { machines, router } = parsed.success.config
+  return [...machines, router].flatMap(({ roles }) => roles.map(({ name }) => name))
+}
+
+/**
+ * Which of the wanted roles come from the subscription registry, and whether the licence opens them; in the order in which they are wanted,
+ * each once. Roles that the registry does not offer are not among them. Throws `InvalidInputError` for an index or a configuration that
+ * cannot be read.
+ */
+export const resolveSubscriptionRoles = ({ index, license, wanted }: RolesToResolve): readonly ResolvedRole[] => {
+  const read = typeof index === "string" ? readSubscriptionIndex(index) : undefined
+  if (read !== undefined && Result.isFailure(read)) return invalid(`Cannot read the registry's index: ${read.failure}`)
+  const offered = new Map((read?.success.roles ?? (index as readonly SubscriptionRole[])).map((role) => [role.role, role]))
+  const inForce: License = { licensedTo: "", message: "", expiresAt: undefined, ...license }
+  return [...new Set(namesIn(wanted))].flatMap((name) => {
+    const role = offered.get(name)
+    if (role === undefined) return []
+    return [{ name, version: role.version, tier: tierOfRole(role), mayInstall: mayInstallRole(inForce, role), role }]
+  })
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest"
+import {
+  InvalidInputError,
+  planNetworkMigration,
+  planRange,
+  rangeId,
+  readCatalog,
+  recordId,
+  resolveSubscriptionRoles,
+  userId,
+  validateConfiguration,
+  vmid,
+} from "../src/index.ts"
+
+const machine = (more: Readonly<Record<string, unknown>> = {}): string =>
+  JSON.stringify({
+    ludus: [
+      {
+        vm_name: "web",
+        hostname: "web",
+        template: "debian-12",
+        vlan: 20,
+        ip_last_octet: 5,
+        ram_gb: 2,
+        cpus: 1,
+        linux: true,
+        ...more,
+      },
+    ],
+  })
+
+describe("validating a configuration", () => {
+  it("finds nothing wrong with one that is right", () => {
+    expect(validateConfiguration(machine(), { templates: ["debian-12", "debian-11-x64-server-template"] })).toEqual({
+      valid: true,
+      problems: [],
+    })
+  })
+
+  it("checks templates, roles and nodes only where they are told", () => {
+    expect(validateConfiguration(machine({ template: "none", roles: ["acme.hello"] })).valid).toBe(true)
+    const { valid, problems } = validateConfiguration(machine({ template: "none", roles: ["acme.hello"] }), {
+      templates: ["debian-12"],
+      roles: [],
+    })
+    expect(valid).toBe(false)
+    expect(problems.map(({ path }) => path)).toEqual(expect.arrayContaining(["ludus[0].template", "ludus[0].roles[0]"]))
+  })
+
+  it.each(["", "\0", "[", "ludus: &a [*a]", "- ".repeat(10_000), "ludus: !!js/function x", "{".repeat(5_000)])(
+    "says what is wrong with %j, and never throws",
+    (text) => {
+      const { valid, problems } = validateConfiguration(text)
+      expect(valid).toBe(false)
+      expect(problems.length).toBeGreaterThan(0)
+    },
+  )
+})
+
+describe("planning a range", () => {
+  it("gives the plan as data and as text", async () => {
+    const { plan, text } = await planRange({
+      configuration: machine(),
+      templates: ["debian-11-x64-server-template", "debian-12"],
+    })
+    expect(plan.rangeId).toBe("LAB")
+    expect(plan.steps.map(({ key }) => key)).toContain("clone:web")
+    expect(text).toContain("10.1.20.5")
+  })
+
+  it.each([
+    ["a configuration that is none", { configuration: "ludus: 5", templates: [] }, /configuration/iu],
+    ["a template that is missing", { configuration: machine(), templates: [] }, /template/iu],
+    ["a range ID that is none", { configuration: machine(), templates: [], rangeId: "../x" }, /is not the ID of a range/u],
+    ["no node", { configuration: machine(), templates: [], nodes: [] }, /node/iu],
+  ])("rejects %s, and says so", async (_, asked, words) => {
+    const rejected = await planRange(asked).catch((error: unknown) => error)
+    expect(rejected).toBeInstanceOf(InvalidInputError)
+    expect((rejected as Error).message).toMatch(words)
+  })
+})
+
+describe("reading a catalog", () => {
+  const files = { "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello}\n" }
+
+  it("tells what is installed, and nothing where nothing is said", () => {
+    const stateOf = (installed?: Parameters<typeof readCatalog>[0]["installed"]) =>
+      readCatalog({ id: "acme", files, ...(installed === undefined ? {} : { installed }) }).localRoles.map(({ state }) => state)
+    expect(stateOf()).toEqual(["not_installed"])
+    expect(stateOf({ roles: [{ name: "acme.hello", scope: "global" }] })).toEqual(["installed"])
+  })
+
+  it.each([{}, { "README.md": "" }, { "../x": "" }, { "blueprints/web/blueprint.yml": "id: 5\n" }])(
+    "of %j throws, and says where it is wrong",
+    (wrong) => {
+      expect(() => readCatalog({ id: "acme", files: wrong })).toThrow(/^Cannot read the source acme: ./u)
+    },
+  )
+})
+
+describe("resolving subscription roles", () => {
+  const role = {
+    role: "acme.exchange",
+    version: "1.0.0",
+    description: "An example",
+    file_count: 1,
+    last_modified_unix: 0,
+    package_uuid: "00000000-0000-4000-8000-000000000001",
+    entitlements: ["PRO_ROLES"],
+    package: { bytes: 1, sha256: "0".repeat(64) },
+  }
+  const index = JSON.stringify({ serial: 1, issued_unix: 0, roles: [role] })
+
+  it("tells which of the roles of a configuration a licence opens", () => {
+    const wanted = { configuration: machine({ roles: ["acme.exchange", "other.role"] }) }
+    const resolved = (entitlements: readonly string[], active = true) =>
+      resolveSubscriptionRoles({ index, license: { active, entitlements }, wanted }).map(({ name, mayInstall }) => [
+        name,
+        mayInstall,
+      ])
+    expect(resolved(["PRO_ROLES"])).toEqual([["acme.exchange", true]])
+    expect(resolved([])).toEqual([["acme.exchange", false]])
+    expect(resolved(["PRO_ROLES"], false)).toEqual([["acme.exchange", false]])
+  })
+
+  it.each(["", "{}", "[]", "null", index.replace("acme.exchange", "../x")])("refuses the index %j", (text) => {
+    expect(() => resolveSubscriptionRoles({ index: text, license: { active: true, entitlements: [] }, wanted: [] })).toThrow(
+      InvalidInputError,
+    )
+  })
+})
+
+describe("planning a migration", () => {
+  it("of an installation without anything on bridges has nothing to do for machines", () => {
+    const node = { name: "pve1", online: true, address: "192.0.2.11", missingPackages: [], pending: [] }
+    const { plan, text } = planNetworkMigration({ installation: { nodes: [node], ranges: [], machines: [] } })
+    expect(plan.machines).toEqual([])
+    expect(text).not.toBe("")
+  })
+})
+
+describe("an ID", () => {
+  it("is given back where it is one", () => {
+    expect([rangeId("LAB/a"), userId("ADA"), recordId("a".repeat(15)), vmid(100)]).toEqual(["LAB/a", "ADA", "a".repeat(15), 100])
+  })
+
+  it.each([() => rangeId("a b"), () => userId("1"), () => recordId("A"), () => vmid(99), () => vmid(Number.NaN)])(
+    "that is none is refused (%#)",
+    (make) => {
+      expect(make).toThrow(InvalidInputError)
+    },
+  )
+})
