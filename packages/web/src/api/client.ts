@@ -1,0 +1,104 @@
+import { signedOut } from "./session.ts"
+
+/** Why the service did not do what it was asked for, in its own words. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly hint: string | undefined
+
+  constructor(status: number, message: string, hint?: string) {
+    super(message)
+    this.status = status
+    this.hint = hint
+  }
+}
+
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+
+const root = "/api/v2"
+
+/** `/runs/{runID}` with its names filled in; what is left of the parameters goes into the query. */
+export const addressOf = (path: string, parameters: Parameters = {}): string => {
+  const left = new URLSearchParams()
+  let address = path
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined) continue
+    const place = `{${name}}`
+    if (address.includes(place)) address = address.replace(place, () => encodeURIComponent(String(value)))
+    else left.set(name, String(value))
+  }
+  const query = left.toString()
+  return query === "" ? address : `${address}?${query}`
+}
+
+interface ProblemBody {
+  readonly error?: string
+  readonly detail?: string
+  readonly hint?: string
+  readonly issues?: readonly { readonly path: string; readonly message: string }[]
+}
+
+const refusalOf = async (response: Response): Promise<Refusal> => {
+  const text = await response.text()
+  try {
+    const { detail, error, hint, issues = [] } = JSON.parse(text) as ProblemBody
+    const said = [detail ?? error ?? text, ...issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))]
+    return new Refusal(response.status, said.join("\n"), hint)
+  } catch {
+    return new Refusal(response.status, text.trim() === "" ? `The service answered ${response.status}.` : text.slice(0, 500))
+  }
+}
+
+/** A request with the session's cookie. Ends every tab's session where the service no longer knows it. */
+export const ask = async (method: string, address: string, init: RequestInit = {}): Promise<Response> => {
+  const headers = new Headers(init.headers)
+  // other origins cannot send it: what changes something is refused without
+  headers.set("X-Rangewright", "1")
+  let response: Response
+  try {
+    response = await fetch(address, { ...init, method, headers, credentials: "same-origin", redirect: "error" })
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === "AbortError") throw cause
+    throw new Refusal(0, "The service does not answer.", "Check that it runs and that this computer reaches it.")
+  }
+  if (response.ok) return response
+  const refusal = await refusalOf(response)
+  if (response.status === 401 && !address.startsWith("/ui/session")) signedOut()
+  throw refusal
+}
+
+export const read = async <A>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<A> =>
+  (await (
+    await ask("GET", `${root}${addressOf(path, parameters)}`, {
+      headers: { Accept: "application/json" },
+      ...(signal === undefined ? {} : { signal }),
+    })
+  ).json()) as A
+
+/** A change; without a body an empty one is sent, which all operations take. */
+export const change = async <A>(
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  parameters?: Parameters,
+  body: unknown = {},
+): Promise<A> =>
+  (await (
+    await ask(method, `${root}${addressOf(path, parameters)}`, {
+      body: JSON.stringify(body),
+      headers: { Accept: "application/json", "Content-Type": "application/json" },
+    })
+  ).json()) as A
+
+/** A file that the service makes, saved by the browser. */
+export const save = async (name: string, blob: Blob): Promise<void> => {
+  const url = URL.createObjectURL(blob)
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  // the browser has begun to read it when the next task runs
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  URL.revokeObjectURL(url)
+}
+
+export const fetchFile = async (path: string, parameters: Parameters, accept = "*/*"): Promise<Blob> =>
+  (await ask("GET", `${root}${addressOf(path, parameters)}`, { headers: { Accept: accept } })).blob()

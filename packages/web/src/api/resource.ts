@@ -1,0 +1,141 @@
+import { type Signal, signal } from "@preact/signals"
+import { useEffect, useState } from "preact/hooks"
+import { type LiveEvent, onLive } from "../live/live.ts"
+import { type Parameters, read, Refusal } from "./client.ts"
+
+/** What was read of the service, kept up to date while somebody looks at it. */
+export interface Resource<A> {
+  readonly data: Signal<A | undefined>
+  readonly refusal: Signal<Refusal | undefined>
+  readonly reload: () => Promise<void>
+}
+
+/** What is held with what the event tells in it; undefined: it has to be read again. */
+export type Patch<A> = (data: A, event: LiveEvent) => A | undefined
+
+interface Held extends Resource<unknown> {
+  users: number
+  readonly end: () => void
+}
+
+const never = (): boolean => false
+const held = new Map<string, Held>()
+/** At most this often is one thing read again, however fast it changes. */
+const pace = 300
+
+interface Wanted {
+  readonly path: string | undefined
+  readonly parameters: Parameters
+  readonly touched: (event: LiveEvent) => boolean
+  readonly patch: Patch<unknown> | undefined
+}
+
+const hold = (path: string, { parameters, touched, patch }: Wanted): Held => {
+  const data = signal<unknown>(undefined)
+  const refusal = signal<Refusal | undefined>(undefined)
+  const gone = new AbortController()
+  let reading: Promise<void> | undefined
+  let stale = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const once = async (): Promise<void> => {
+    try {
+      const next = await read(path, parameters, gone.signal)
+      // what did not change is not drawn again
+      if (JSON.stringify(next) !== JSON.stringify(data.peek())) data.value = next
+      refusal.value = undefined
+    } catch (error) {
+      if (!gone.signal.aborted) refusal.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+    }
+  }
+  const reload = (): Promise<void> => {
+    if (reading !== undefined) {
+      stale = true
+      return reading
+    }
+    reading = once().finally(() => {
+      reading = undefined
+      if (!stale) return
+      stale = false
+      later()
+    })
+    return reading
+  }
+  const later = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      void reload()
+    }, pace)
+  }
+  const stop = onLive((event) => {
+    if (event.topic === "reset") return later()
+    if (!touched(event)) return
+    const shown = data.peek()
+    const patched = shown === undefined || reading !== undefined ? undefined : patch?.(shown, event)
+    if (patched === undefined) later()
+    else data.value = patched
+  })
+  void reload()
+  return {
+    data,
+    refusal,
+    reload,
+    users: 0,
+    end: () => {
+      stop()
+      clearTimeout(timer)
+      gone.abort()
+    },
+  }
+}
+
+/** Nothing is read. */
+const idle: Held = {
+  data: signal<unknown>(undefined),
+  refusal: signal<Refusal | undefined>(undefined),
+  reload: async () => undefined,
+  users: 1,
+  end: () => undefined,
+}
+
+/** What an operation that reads answers; without a path nothing is read. Parts of a page that need the same share it; it is read again when an event touches it. */
+export const useRead = <A,>(
+  path: string | undefined,
+  parameters: Parameters = {},
+  touched: (event: LiveEvent) => boolean = never,
+  patch?: Patch<A>,
+): Resource<A> => {
+  const wanted: Wanted = { path, parameters, touched, patch: patch as Patch<unknown> | undefined }
+  const key = `${path ?? ""} ${JSON.stringify(parameters)}`
+  const [resource, setResource] = useState<readonly [string, Held]>(() => [key, take(key, wanted)])
+  const current = resource[0] === key ? resource[1] : take(key, wanted)
+  useEffect(() => {
+    const mine = take(key, wanted)
+    mine.users += 1
+    setResource([key, mine])
+    return () => {
+      mine.users -= 1
+      // a page that follows may need the same: what nobody took up by then is let go
+      setTimeout(() => {
+        if (mine.users > 0 || held.get(key) !== mine) return
+        mine.end()
+        held.delete(key)
+      }, 1_000)
+    }
+  }, [key])
+  return current as unknown as Resource<A>
+}
+
+const take = (key: string, wanted: Wanted): Held => {
+  if (wanted.path === undefined) return idle
+  const there = held.get(key)
+  if (there !== undefined) return there
+  const made = hold(wanted.path, wanted)
+  held.set(key, made)
+  return made
+}
+
+/** Has everything that is shown read again, after a change that this page made itself. */
+export const refresh = (): void => {
+  for (const resource of held.values()) void resource.reload()
+}

@@ -1,0 +1,108 @@
+import { signal } from "@preact/signals"
+import type { FunctionComponent } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { read } from "./api/client.ts"
+import { startLive } from "./live/live.ts"
+import { me } from "./me.ts"
+import type { UserAnswer } from "@rangewright/application/wire"
+import { Loading, Refused } from "./parts/parts.tsx"
+import { Refusal } from "./api/client.ts"
+import { matchPath, place } from "./router.ts"
+import { Shell } from "./shell.tsx"
+import { SignIn } from "./pages/sign-in.tsx"
+import { Ranges } from "./pages/ranges.tsx"
+import { NotFound } from "./pages/not-found.tsx"
+
+export type Page = FunctionComponent<{ readonly values: Readonly<Record<string, string>> }>
+
+interface Route {
+  readonly pattern: string
+  readonly load: () => Promise<Page>
+}
+
+/** Pages are loaded when they are first asked for; the first one is there already. */
+const routes: readonly Route[] = [
+  { pattern: "/", load: async () => Ranges },
+  { pattern: "/ranges", load: async () => Ranges },
+  { pattern: "/ranges/{id}", load: async () => (await import("./pages/range.tsx")).RangePage },
+  { pattern: "/ranges/{id}/plan", load: async () => (await import("./pages/plan.tsx")).PlanPage },
+  { pattern: "/ranges/{id}/config", load: async () => (await import("./pages/config.tsx")).ConfigPage },
+  { pattern: "/ranges/{id}/snapshots", load: async () => (await import("./pages/snapshots.tsx")).SnapshotsPage },
+  { pattern: "/ranges/{id}/testing", load: async () => (await import("./pages/testing.tsx")).TestingPage },
+  { pattern: "/ranges/{id}/console/{vmid}", load: async () => (await import("./pages/console.tsx")).ConsolePage },
+  { pattern: "/runs", load: async () => (await import("./pages/runs.tsx")).RunsPage },
+  { pattern: "/runs/{id}", load: async () => (await import("./pages/run.tsx")).RunPage },
+  { pattern: "/blueprints", load: async () => (await import("./pages/blueprints.tsx")).BlueprintsPage },
+  { pattern: "/templates", load: async () => (await import("./pages/templates.tsx")).TemplatesPage },
+  { pattern: "/sources", load: async () => (await import("./pages/sources.tsx")).SourcesPage },
+  { pattern: "/me", load: async () => (await import("./pages/me.tsx")).MePage },
+]
+
+interface Shown {
+  readonly path: string
+  readonly page: Page
+  readonly values: Readonly<Record<string, string>>
+}
+
+const shown = signal<Shown | undefined>(undefined)
+const broken = signal<Refusal | undefined>(undefined)
+
+const load = async (path: string): Promise<void> => {
+  for (const { pattern, load: page } of routes) {
+    const values = matchPath(pattern, path)
+    if (values === undefined) continue
+    try {
+      const loaded = await page()
+      if (place.peek().path === path) shown.value = { path, page: loaded, values }
+      broken.value = undefined
+    } catch {
+      // the files of a page are named by what is in them: those of an older version are gone
+      broken.value = new Refusal(0, "This page could not be loaded.", "The service may have been updated: load the page again.")
+    }
+    return
+  }
+  shown.value = { path, page: NotFound, values: {} }
+}
+
+const identify = async (): Promise<void> => {
+  try {
+    me.value = (await read<{ readonly user: UserAnswer }>("/whoami")).user
+    startLive()
+  } catch (error) {
+    if (error instanceof Refusal && error.status !== 401) broken.value = error
+  }
+}
+
+const Current = () => {
+  const { path } = place.value
+  const first = useRef(true)
+  useEffect(() => void load(path), [path])
+  const at = shown.value?.path
+  useEffect(() => {
+    if (at === undefined) return
+    const title = document.querySelector("main h1")
+    if (title?.textContent) document.title = `${title.textContent} · Rangewright`
+    // who moves to another page by keyboard or by ear begins at its title
+    if (!first.current && title instanceof HTMLElement) title.focus({ preventScroll: true })
+    if (!first.current) scrollTo(0, 0)
+    first.current = false
+  }, [at])
+  if (broken.value !== undefined) return <Refused refusal={broken.value} retry={() => location.reload()} />
+  if (shown.value === undefined || me.value === undefined) return <Loading />
+  const { page: Page, values } = shown.value
+  return <Page key={shown.value.path} values={values} />
+}
+
+export const App = () => {
+  const isSignIn = place.value.path === "/login"
+  useEffect(() => {
+    if (!isSignIn) void identify()
+  }, [isSignIn])
+  return isSignIn ? (
+    <SignIn />
+  ) : (
+    <Shell>
+      <Current />
+    </Shell>
+  )
+}

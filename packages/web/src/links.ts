@@ -1,0 +1,10 @@
+/** The address of a link that somebody else wrote: `https:` alone. What is none is shown as text. */
+export const httpsAddress = (text: string | undefined): string | undefined => {
+  if (text === undefined || !/^https:\/\//iu.test(text)) return undefined
+  try {
+    const url = new URL(text)
+    return url.protocol === "https:" && url.username === "" && url.password === "" ? url.href : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,99 @@
+import { signal } from "@preact/signals"
+import { follow, type ServerEvent } from "../api/events.ts"
+
+/**
+ * What changes on the service, told to every tab of a browser by one of them: the one that holds the lock reads the stream, and the
+ * others get it from that one. A browser has six connections to a service over HTTP/1.1; a stream for each tab would use them up.
+ */
+const events = "/api/v2/events"
+const lockName = "rangewright-live"
+const channel = new BroadcastChannel(lockName)
+
+export type Topic = "range" | "machine" | "run" | "reset"
+
+/** What an event is about, and what it tells. */
+export interface LiveEvent {
+  readonly topic: Topic
+  readonly rangeID?: string
+  readonly runID?: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+interface Told {
+  readonly events: readonly LiveEvent[]
+  readonly since: number | undefined
+}
+
+/** Since when nothing came, in milliseconds; undefined: the stream is open. */
+export const awaySince = signal<number | undefined>(undefined)
+
+const reset: LiveEvent = { topic: "reset", data: {} }
+
+const listeners = new Set<(event: LiveEvent) => void>()
+
+export const onLive = (listener: (event: LiveEvent) => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+const hear = ({ events: told, since }: Told): void => {
+  awaySince.value = since
+  for (const event of told) for (const listener of listeners) listener(event)
+}
+
+const tell = (told: Told): void => {
+  channel.postMessage(told)
+  hear(told)
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
+  if (event !== "range" && event !== "machine" && event !== "run" && event !== "reset") return []
+  const members = (typeof data === "object" && data !== null ? data : {}) as Readonly<Record<string, unknown>>
+  const rangeID = text(members["rangeID"])
+  const runID = text(members["runID"]) ?? (event === "run" ? text(members["id"]) : undefined)
+  return [{ topic: event, data: members, ...(rangeID === undefined ? {} : { rangeID }), ...(runID === undefined ? {} : { runID }) }]
+}
+
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+const lead = async (): Promise<never> => {
+  let after = ""
+  let pause = 500
+  for (;;) {
+    try {
+      await follow(
+        events,
+        after,
+        new AbortController().signal,
+        (batch) => {
+          after = batch.findLast(({ id }) => id !== "")?.id ?? after
+          tell({ events: batch.flatMap(liveEvent), since: undefined })
+        },
+        () => {
+          pause = 500
+          // what changed before the stream began is read again, once
+          tell({ events: after === "" ? [reset] : [], since: undefined })
+        },
+      )
+    } catch {
+      // told below: a stream that broke and one that did not open are the same to who looks at the page
+    }
+    tell({ events: [], since: awaySince.value ?? Date.now() })
+    await wait(pause)
+    pause = Math.min(pause * 2, 15_000)
+  }
+}
+
+/** While no stream opens, what is shown is read again at this pace, and the page says so. */
+const slowly = 30_000
+
+export const startLive = (): void => {
+  channel.addEventListener("message", ({ data }) => hear(data as Told))
+  setInterval(() => {
+    if (awaySince.value !== undefined && !document.hidden) hear({ events: [reset], since: awaySince.value })
+  }, slowly)
+  // the lock is held until the tab goes; then the next one that waits for it leads
+  void navigator.locks.request(lockName, lead).catch(() => undefined)
+}

@@ -1,0 +1,133 @@
+/** A stretch of text of one look. */
+export interface Span {
+  readonly text: string
+  /** Names of classes, such as `c1 b`; empty: as the rest. */
+  readonly look: string
+}
+
+/** Text that turns what is around it: the order of what is read would no longer be that of what was written. */
+const isBidi = (code: number): boolean => (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
+
+interface Look {
+  bold: boolean
+  dim: boolean
+  italic: boolean
+  underline: boolean
+  colour: number | undefined
+}
+
+const plainLook = (): Look => ({ bold: false, dim: false, italic: false, underline: false, colour: undefined })
+
+const classesOf = ({ bold, dim, italic, underline, colour }: Look): string =>
+  [colour === undefined ? "" : `c${colour}`, bold ? "b" : "", dim ? "d" : "", italic ? "i" : "", underline ? "u" : ""]
+    .filter(Boolean)
+    .join(" ")
+
+/** The sixteen colours of a terminal by number; of other palettes, none. */
+const paint = (look: Look, parameters: string): void => {
+  const numbers = parameters === "" ? [0] : parameters.split(/[;:]/u).map(Number)
+  for (let at = 0; at < numbers.length; at++) {
+    const n = numbers[at] ?? 0
+    if (n === 0) Object.assign(look, plainLook())
+    else if (n === 1) look.bold = true
+    else if (n === 2) look.dim = true
+    else if (n === 3) look.italic = true
+    else if (n === 4) look.underline = true
+    else if (n === 22) look.bold = look.dim = false
+    else if (n === 23) look.italic = false
+    else if (n === 24) look.underline = false
+    else if (n >= 30 && n <= 37) look.colour = n - 30
+    else if (n >= 90 && n <= 97) look.colour = n - 90 + 8
+    else if (n === 39) look.colour = undefined
+    else if (n === 38 || n === 48) {
+      // 38;5;n and 38;2;r;g;b: their numbers are not to be read as others
+      const kind = numbers[at + 1]
+      if (kind === 5 && n === 38 && (numbers[at + 2] ?? 16) < 16) look.colour = numbers[at + 2]
+      at += kind === 5 ? 2 : kind === 2 ? 4 : 0
+    }
+  }
+}
+
+const escape = 0x1b
+
+/** Where the control sequence that begins here ends, and its parameters where it sets colours. */
+const sequenceAt = (line: string, at: number): { readonly end: number; readonly colours?: string } => {
+  const introducer = line.charCodeAt(at) === 0x9b ? "[" : line[at + 1]
+  let end = line.charCodeAt(at) === escape ? at + 2 : at + 1
+  if (introducer === "[") {
+    const begin = end
+    while (end < line.length && line.charCodeAt(end) >= 0x20 && line.charCodeAt(end) <= 0x3f) end++
+    const parameters = line.slice(begin, end)
+    return line[end] === "m" && /^[\d;:]*$/u.test(parameters) ? { end: end + 1, colours: parameters } : { end: end + 1 }
+  }
+  // strings for the terminal (titles, links, the clipboard): to their end, or that of the line
+  if (introducer !== undefined && "]PX^_".includes(introducer)) {
+    while (end < line.length) {
+      if (line.charCodeAt(end) === 0x07 || line.charCodeAt(end) === 0x9c) return { end: end + 1 }
+      if (line.charCodeAt(end) === escape && line[end + 1] === "\\") return { end: end + 2 }
+      end++
+    }
+    return { end }
+  }
+  // one that says which set of characters has one more
+  return { end: introducer !== undefined && "()*+-./# %".includes(introducer) ? end + 1 : end }
+}
+
+/** What follows a carriage return overwrites what stands before it, as in a terminal. */
+const overwritten = (line: string): string => {
+  const trimmed = line.replace(/\r+$/u, "")
+  const last = trimmed.lastIndexOf("\r")
+  return last < 0 ? trimmed : trimmed.slice(last + 1)
+}
+
+/** A line of output as text and looks, in one pass. Colours are kept; all else that a terminal would obey is dropped. */
+export const spansOf = (raw: string): readonly Span[] => {
+  const line = overwritten(raw)
+  const spans: Span[] = []
+  let look = plainLook()
+  let text = ""
+  let from = 0
+  const push = (): void => {
+    if (text !== "") spans.push({ text, look: classesOf(look) })
+    text = ""
+  }
+  let at = 0
+  while (at < line.length) {
+    const code = line.charCodeAt(at)
+    const isControl = (code < 0x20 && code !== 0x09) || (code >= 0x7f && code <= 0x9f)
+    if (!isControl && !isBidi(code)) {
+      at++
+      continue
+    }
+    text += line.slice(from, at)
+    if (code === escape || code === 0x9b || code === 0x9d || code === 0x90) {
+      const { end, colours } = code === 0x9d || code === 0x90 ? { end: stringEnd(line, at + 1) } : sequenceAt(line, at)
+      if (colours !== undefined) {
+        push()
+        look = { ...look }
+        paint(look, colours)
+      }
+      at = end
+    } else at++
+    from = at
+  }
+  text += line.slice(from)
+  push()
+  return spans
+}
+
+const stringEnd = (line: string, from: number): number => {
+  for (let at = from; at < line.length; at++) if (line.charCodeAt(at) === 0x07 || line.charCodeAt(at) === 0x9c) return at + 1
+  return line.length
+}
+
+// oxlint-disable-next-line no-control-regex -- what is looked for are just these
+const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u
+
+/** The text of a line alone, for finding. */
+export const textOf = (raw: string): string =>
+  special.test(raw)
+    ? spansOf(raw)
+        .map(({ text }) => text)
+        .join("")
+    : raw

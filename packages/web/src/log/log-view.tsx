@@ -1,0 +1,242 @@
+import type { RunEvent } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { fetchFile, save } from "../api/client.ts"
+import { follow } from "../api/events.ts"
+import { count, longTime } from "../parts/format.ts"
+import { Icon } from "../parts/icon.tsx"
+import { place } from "../router.ts"
+import { t } from "../texts.ts"
+import { spansOf } from "./ansi.ts"
+import { Log } from "./log.ts"
+
+const rowHeight = 20
+const beyond = 20
+const longest = 4_000
+
+/** Reads a run's events into a log while somebody looks at it. */
+const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean } => {
+  const log = useMemo(() => new Log(), [runId])
+  const isBroken = useSignal(false)
+  useEffect(() => {
+    let isGone = false
+    let stop = new AbortController()
+    let isReading = false
+    const read = async (): Promise<void> => {
+      if (isReading) return
+      isReading = true
+      while (!isGone && !document.hidden) {
+        stop = new AbortController()
+        let hasEnded = false
+        try {
+          await follow(
+            `/api/v2/runs/${encodeURIComponent(runId)}/events`,
+            String(log.seq),
+            stop.signal,
+            (events) => {
+              const told = events.map(({ data }) => data as RunEvent)
+              log.take(told)
+              hasEnded ||= told.some(({ type }) => type === "Ended")
+            },
+            () => (isBroken.value = false),
+          )
+          // a run that has ended has nothing more to tell
+          if (hasEnded) return
+        } catch {
+          isBroken.value = !isGone && !document.hidden
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1_500))
+      }
+      isReading = false
+    }
+    const onVisible = (): void => {
+      if (document.hidden) stop.abort()
+      else void read()
+    }
+    document.addEventListener("visibilitychange", onVisible)
+    void read()
+    return () => {
+      isGone = true
+      stop.abort()
+      document.removeEventListener("visibilitychange", onVisible)
+    }
+  }, [runId])
+  return { log, isBroken: isBroken.value }
+}
+
+const Line = ({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
+  const isOpen = useSignal(false)
+  const raw = log.text[at] ?? ""
+  const left = raw.length - longest
+  const shown = left > 0 && !isOpen.value ? raw.slice(0, longest) : raw
+  return (
+    <div class={`line ${log.kinds[at] ?? "output"}${isMatch ? " match" : ""}`} style={{ top: `${at * rowHeight}px` }}>
+      <a class="number" href={`#L${at + 1}`} title={longTime(new Date(log.times[at] ?? 0))}>
+        {at + 1}
+      </a>
+      <span class="text">
+        {spansOf(shown).map(({ text, look }, index) => (
+          <span key={index} class={look === "" ? undefined : look}>
+            {text}
+          </span>
+        ))}
+        {left > 0 && !isOpen.value ? (
+          <button type="button" class="as-link" onClick={() => (isOpen.value = true)}>
+            {t.log.cut(left)} {t.log.showAll}
+          </button>
+        ) : null}
+      </span>
+    </div>
+  )
+}
+
+const wantedLine = (): number | undefined => {
+  const mark = /^L(\d{1,9})$/u.exec(place.peek().mark)
+  return mark === null ? undefined : Number(mark[1]) - 1
+}
+
+export const LogView = ({ runId, name }: { readonly runId: string; readonly name: string }) => {
+  const { log, isBroken } = useLog(runId)
+  const frame = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const top = useSignal(0)
+  const height = useSignal(600)
+  const following = useSignal(wantedLine() === undefined)
+  const wanted = useSignal("")
+  const chosen = useSignal<number | undefined>(wantedLine())
+  const version = log.version.value
+  const found = useMemo(() => log.find(wanted.value), [wanted.value, wanted.value === "" ? 0 : version])
+
+  const show = (at: number): void => {
+    following.value = false
+    chosen.value = at
+    const element = frame.current
+    if (element !== null) element.scrollTop = Math.max(0, at * rowHeight - element.clientHeight / 3)
+  }
+  const step = (list: readonly number[], by: 1 | -1): void => {
+    if (list.length === 0) return
+    const from = chosen.peek() ?? (by === 1 ? -1 : log.length)
+    const next =
+      by === 1 ? (list.find((at) => at > from) ?? list[0]) : (list.findLast((at) => at < from) ?? list.at(-1))
+    if (next !== undefined) show(next)
+  }
+  const toEnd = (): void => {
+    following.value = true
+    chosen.value = undefined
+    const element = frame.current
+    if (element !== null) element.scrollTop = element.scrollHeight
+  }
+
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => (height.value = element.clientHeight))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    if (following.value) element.scrollTop = element.scrollHeight
+    else if (chosen.peek() !== undefined && top.peek() === 0) show(chosen.peek() ?? 0)
+  }, [version])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const target = event.target
+      if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)) return
+      if (event.key === "e") step(log.errors, 1)
+      else if (event.key === "n") step(found, 1)
+      else if (event.key === "N") step(found, -1)
+      else if (event.key === "G") toEnd()
+      else return
+      event.preventDefault()
+    }
+    document.addEventListener("keydown", onKey)
+    return () => document.removeEventListener("keydown", onKey)
+  }, [log, found])
+
+  const from = Math.max(0, Math.floor(top.value / rowHeight) - beyond)
+  const to = Math.min(log.length, Math.ceil((top.value + height.value) / rowHeight) + beyond)
+  const at = found.indexOf(chosen.value ?? -1)
+  return (
+    <section class="log" aria-label={t.log.label}>
+      <div class="filters">
+        <input
+          ref={field}
+          type="search"
+          aria-label={t.log.find}
+          placeholder={t.log.find}
+          onInput={({ currentTarget }) => {
+            wanted.value = currentTarget.value
+            chosen.value = undefined
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") step(found, event.shiftKey ? -1 : 1)
+          }}
+        />
+        {wanted.value === "" ? null : (
+          <>
+            <span class="muted" role="status">
+              {t.log.matches(at + 1, found.length)}
+            </span>
+            <button type="button" class="small" aria-label={t.log.previous} onClick={() => step(found, -1)}>
+              ↑
+            </button>
+            <button type="button" class="small" aria-label={t.log.next} onClick={() => step(found, 1)}>
+              ↓
+            </button>
+          </>
+        )}
+        <span class="gap" />
+        {log.errors.length === 0 ? null : (
+          <button type="button" class="small bad" onClick={() => step(log.errors, 1)} title={t.log.nextError}>
+            {t.log.errors(log.errors.length)}
+          </button>
+        )}
+        <span class="muted">{t.log.lines(count(log.length))}</span>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={following.value}
+            onChange={({ currentTarget }) => {
+              if (currentTarget.checked) toEnd()
+              else following.value = false
+            }}
+          />
+          {t.log.follow}
+        </label>
+        <button
+          type="button"
+          class="small"
+          onClick={() => void fetchFile(`/runs/${encodeURIComponent(runId)}/events`, {}).then((blob) => save(`${name}.txt`, blob))}
+        >
+          <Icon name="down" />
+          {t.log.download}
+        </button>
+      </div>
+      {isBroken ? <p class="offline">{t.log.broken}</p> : null}
+      <div
+        class="lines-frame"
+        ref={frame}
+        // who has no mouse scrolls it with the arrow keys
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label={t.log.label}
+        onScroll={({ currentTarget }) => {
+          const { scrollTop, scrollHeight, clientHeight } = currentTarget
+          top.value = scrollTop
+          if (scrollHeight - scrollTop - clientHeight > 2 * rowHeight) following.value = false
+        }}
+      >
+        <div class="lines-all" style={{ height: `${log.length * rowHeight}px` }}>
+          {log.length === 0 ? <p class="muted">{t.log.empty}</p> : null}
+          {Array.from({ length: Math.max(0, to - from) }, (_, index) => (
+            <Line key={from + index} log={log} at={from + index} isMatch={chosen.value === from + index} />
+          ))}
+        </div>
+      </div>
+    </section>
+  )
+}

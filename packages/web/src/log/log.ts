@@ -1,0 +1,129 @@
+import type { Failure, PlannedStep, RunEvent } from "@rangewright/application/wire"
+import { signal } from "@preact/signals"
+import { kindText } from "./words.ts"
+import { textOf } from "./ansi.ts"
+
+export type LineKind = "output" | "step" | "error" | "note" | "end"
+
+/** The lines of a run's log, as they come. They are kept in columns: there may be hundreds of thousands. */
+export class Log {
+  readonly text: string[] = []
+  readonly kinds: LineKind[] = []
+  readonly seqs: number[] = []
+  readonly times: string[] = []
+  readonly errors: number[] = []
+  /** Counts up when lines were added: what shows them looks again. */
+  readonly version = signal(0)
+  readonly #titles = new Map<string, string>()
+  #last = ""
+  /** The last event that was taken. */
+  seq = 0
+
+  get length(): number {
+    return this.text.length
+  }
+
+  #add(kind: LineKind, seq: number, at: string, text: string): void {
+    for (const line of text.replace(/\r?\n$/u, "").split(/\r?\n/u)) {
+      if (kind === "error" || (kind === "output" && looksFailed(line))) this.errors.push(this.text.length)
+      this.text.push(line)
+      this.kinds.push(kind === "output" && looksFailed(line) ? "error" : kind)
+      this.seqs.push(seq)
+      this.times.push(at)
+    }
+  }
+
+  #title(key: string): string {
+    return this.#titles.get(key) ?? key
+  }
+
+  #enter(key: string, seq: number, at: string): void {
+    if (this.#last === key) return
+    this.#last = key
+    this.#add("step", seq, at, this.#title(key))
+  }
+
+  take(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      // a stream that was opened again may begin with what was there
+      if (event.seq <= this.seq) continue
+      this.seq = event.seq
+      this.#one(event)
+    }
+    this.version.value += 1
+  }
+
+  #one(event: RunEvent): void {
+    const { seq, at } = event
+    switch (event.type) {
+      case "Planned":
+        this.#plan(event.plan.steps)
+        for (const note of [kindText.planned(event.plan.steps.length), ...event.plan.notes]) this.#add("note", seq, at, note)
+        return
+      case "StepStarted":
+        if (event.attempt > 1) this.#add("note", seq, at, kindText.attempt(this.#title(event.key), event.attempt))
+        return
+      case "StepSettled":
+        this.#add("note", seq, at, `${this.#title(event.key)}: ${kindText.done}`)
+        for (const warning of event.facts.warnings ?? []) this.#add("note", seq, at, warning)
+        this.#last = ""
+        return
+      case "StepFailed":
+        this.#failed(event.key, event.failure, event.final, seq, at)
+        return
+      case "StepSkipped":
+        this.#add("note", seq, at, `${this.#title(event.key)}: ${kindText.skipped(event.because)}`)
+        return
+      case "Output":
+        this.#enter(event.key, seq, at)
+        this.#add("output", seq, at, event.text)
+        return
+      case "Reallocated":
+        this.#add("note", seq, at, kindText.moved(event.machine, event.from, event.to))
+        return
+      case "Waiting":
+        this.#add("note", seq, at, kindText.waiting(event.reason))
+        return
+      case "Continued":
+        this.#add("note", seq, at, kindText.continued(event.reason))
+        return
+      case "Resumed":
+        this.#add("note", seq, at, kindText.resumed)
+        return
+      case "CancelRequested":
+        this.#add("note", seq, at, kindText.cancelled(event.by))
+        return
+      case "Ended":
+        this.#add(event.status === "failure" ? "error" : "end", seq, at, kindText.ended(event.status, event.message))
+        return
+      case "StepDispatched":
+      case "StepProgress":
+    }
+  }
+
+  #plan(steps: readonly PlannedStep[]): void {
+    for (const { key, title } of steps) this.#titles.set(key, title)
+  }
+
+  #failed(key: string, { message, hint }: Failure, final: boolean, seq: number, at: string): void {
+    const text = `${this.#title(key)}: ${message}`
+    this.#add(final ? "error" : "note", seq, at, final ? text : kindText.retried(text))
+    if (hint !== undefined) this.#add("note", seq, at, hint)
+    this.#last = ""
+  }
+
+  /** The lines that have this text, without regard to case. */
+  find(wanted: string): readonly number[] {
+    const needle = wanted.toLowerCase()
+    const found: number[] = []
+    if (needle === "") return found
+    for (let at = 0; at < this.text.length; at++) {
+      const line = this.text[at] ?? ""
+      if (textOf(line).toLowerCase().includes(needle)) found.push(at)
+    }
+    return found
+  }
+}
+
+/** How Ansible says that something failed. */
+const looksFailed = (line: string): boolean => /^(?:\u001b\[[\d;]*m)*(?:fatal|failed): \[/u.test(line)

@@ -1,0 +1,16 @@
+const ends = { success: "The run did everything.", partial: "The run ended, but some steps failed.", failure: "The run failed.", aborted: "The run was cancelled." } as const
+
+/** What the log says in its own words. */
+export const kindText = {
+  planned: (steps: number) => `Planned: ${steps} steps`,
+  attempt: (title: string, attempt: number) => `${title}: attempt ${attempt}`,
+  done: "done",
+  skipped: (because: string) => `skipped: ${because}`,
+  retried: (text: string) => `${text} (tried again)`,
+  moved: (machine: string, from: number, to: number) => `VM ${from} is taken; ${machine} becomes VM ${to}`,
+  waiting: (reason: string) => `Waits: ${reason}`,
+  continued: (reason: string) => `Goes on: ${reason}`,
+  resumed: "The service was restarted; the run goes on where it was.",
+  cancelled: (by: string) => `${by} cancelled the run.`,
+  ended: (status: keyof typeof ends, message: string) => (message === "" ? ends[status] : `${ends[status]} ${message}`),
+}

@@ -1,0 +1,26 @@
+import type { UserAnswer } from "@rangewright/application/wire"
+import { signal } from "@preact/signals"
+
+/** Who is signed in; undefined until it is known. */
+export const me = signal<UserAnswer | undefined>(undefined)
+
+export type Theme = "auto" | "light" | "dark"
+const kept = "rangewright-theme"
+
+const read = (): Theme => {
+  const value = localStorage.getItem(kept)
+  return value === "light" || value === "dark" ? value : "auto"
+}
+
+export const theme = signal<Theme>(read())
+
+export const applyTheme = (): void => {
+  if (theme.value === "auto") delete document.documentElement.dataset["theme"]
+  else document.documentElement.dataset["theme"] = theme.value
+}
+
+export const setTheme = (next: Theme): void => {
+  theme.value = next
+  localStorage.setItem(kept, next)
+  applyTheme()
+}

@@ -1,0 +1,170 @@
+import type { Change, Plan } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { duration } from "../parts/format.ts"
+import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing } from "../parts/parts.tsx"
+import { RangeHead, type RangeView, useQuestion, useRange } from "../range/range-head.tsx"
+import { navigate } from "../router.ts"
+import { t } from "../texts.ts"
+
+const counted = ["create", "change", "replace", "remove"] as const
+const order: readonly Change["kind"][] = ["remove", "replace", "create", "change", "keep"]
+
+const summaryOf = (plan: Plan): string => {
+  const parts = counted.flatMap((kind) => {
+    const count = plan.changes.filter((one) => one.kind === kind).length
+    return count === 0 ? [] : [t.plan.verbs[kind](count)]
+  })
+  return parts.length === 0 ? t.plan.takes(duration(plan.estimateSeconds), plan.steps.length) : `${t.plan.summary(parts)} ${t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)}`
+}
+
+const Changes = ({ plan }: { readonly plan: Plan }) => {
+  const changes = plan.changes
+    .filter(({ kind }) => kind !== "none")
+    .toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
+  const unchanged = plan.changes.length - changes.length
+  return (
+    <>
+      {changes.length === 0 ? null : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {Object.values(t.plan.columns).map((text) => (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(({ kind, object, reasons }) => (
+              <tr key={`${kind} ${object}`}>
+                <td data-label={t.plan.columns.change}>
+                  <span class={`tag kind ${kind}`}>{t.plan.kinds[kind]}</span>
+                </td>
+                <th scope="row">
+                  <Text>{object}</Text>
+                </th>
+                <td data-label={t.plan.columns.why}>
+                  <Text>{reasons.join("; ")}</Text>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {unchanged === 0 ? null : <p class="muted">{t.plan.unchanged(unchanged)}</p>}
+    </>
+  )
+}
+
+const Planned = ({ id, plan, view, again }: { readonly id: string; readonly plan: Plan; readonly view: RangeView; readonly again: () => void }) => {
+  const doing = useDoing()
+  const question = useQuestion()
+  const losing = plan.changes.filter(({ kind }) => kind === "replace" || kind === "remove").length
+  const isNothing = plan.steps.length === 0
+  const deploy = (): void =>
+    void doing.run(async () => {
+      const body = plan.confirm === undefined ? {} : { confirm: plan.confirm }
+      const { result, runID } = await change<{ readonly result: string; readonly runID?: string }>(
+        "POST",
+        "/range/deploy",
+        { rangeID: id },
+        body,
+      )
+      if (runID !== undefined) navigate(`/runs/${encodeURIComponent(runID)}`)
+      return result
+    })
+  return (
+    <>
+      <div class="summary">
+        <p class="lead">{isNothing ? t.plan.nothing : summaryOf(plan)}</p>
+        <div class="actions">
+          <button type="button" onClick={again}>
+            {t.plan.again}
+          </button>
+          <button
+            type="button"
+            class={losing > 0 ? "danger" : "primary"}
+            disabled={isNothing || doing.busy || view.run.data.value?.status === "running"}
+            onClick={() => {
+              if (losing === 0) return deploy()
+              question.value = {
+                title: t.plan.confirmTitle,
+                text: t.plan.confirmText(losing),
+                action: t.plan.deploy,
+                danger: true,
+                then: deploy,
+              }
+            }}
+          >
+            {t.plan.deploy}
+          </button>
+        </div>
+      </div>
+      <Outcome doing={doing} />
+      {losing > 0 ? <Note tone="bad">{t.plan.replaces}</Note> : null}
+      {plan.notes.map((note) => (
+        <Note key={note} tone="warn">
+          <Text>{note}</Text>
+        </Note>
+      ))}
+      <Changes plan={plan} />
+      {plan.placements.length === 0 || isNothing ? null : (
+        <details class="fold">
+          <summary>{t.plan.where}</summary>
+          <ul class="plain">
+            {plan.placements.map(({ machine, node, reason }) => (
+              <li key={machine}>
+                <Text>{`${machine} → ${node}`}</Text>{" "}
+                <span class="muted">
+                  <Text>{reason}</Text>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}
+
+export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
+  const id = values["id"] ?? ""
+  const view = useRange(id)
+  const prune = useSignal(false)
+  const replace = useSignal(false)
+  const plan = useRead<Plan>(
+    "/range/plan",
+    { rangeID: id, ...(prune.value ? { prune: true } : {}), ...(replace.value ? { replace: true } : {}) },
+    ({ topic, rangeID }) => topic === "range" && rangeID === id,
+  )
+  const data = plan.data.value
+  const keeps = prune.value || replace.value || data?.changes.some(({ kind }) => kind === "keep") === true
+  return (
+    <>
+      <RangeHead id={id} view={view} />
+      {plan.refusal.value === undefined ? null : <Refused refusal={plan.refusal.value} retry={() => void plan.reload()} />}
+      {plan.refusal.value !== undefined ? null : data === undefined ? (
+        <Loading />
+      ) : (
+        <Planned id={id} plan={data} view={view} again={() => void plan.reload()} />
+      )}
+      {keeps ? (
+        <fieldset>
+          <legend>{t.plan.kept}</legend>
+          <label class="check">
+            <input type="checkbox" checked={prune.value} onChange={({ currentTarget }) => (prune.value = currentTarget.checked)} />
+            {t.plan.prune}
+          </label>
+          <label class="check">
+            <input type="checkbox" checked={replace.value} onChange={({ currentTarget }) => (replace.value = currentTarget.checked)} />
+            {t.plan.replace}
+          </label>
+        </fieldset>
+      ) : null}
+    </>
+  )
+}

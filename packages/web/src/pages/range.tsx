@@ -1,0 +1,305 @@
+import type { AutoShutdownAnswer, Machine, Range, RunHead } from "@rangewright/application/wire"
+import { useRef } from "preact/hooks"
+import { change, fetchFile, read, save } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { Icon } from "../parts/icon.tsx"
+import {
+  Confirm,
+  type Doing,
+  Empty,
+  Loading,
+  Note,
+  Outcome,
+  Refused,
+  State,
+  Text,
+  Time,
+  useDoing,
+} from "../parts/parts.tsx"
+import { Picture } from "../range/picture.tsx"
+import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { kindOf, runTone, shortName } from "../range/sentence.ts"
+import { linkTo } from "../router.ts"
+import { t } from "../texts.ts"
+
+type Verb = "poweron" | "shutdown" | "reboot" | "poweroff"
+
+const Power = ({ machine }: { readonly machine: Machine }) =>
+  machine.missingSince !== undefined ? (
+    <State tone="warn">{t.power.missing}</State>
+  ) : (
+    <State tone={machine.poweredOn ? "ok" : "quiet"}>{machine.poweredOn ? t.power.on : t.power.off}</State>
+  )
+
+const More = ({ name, machine, act }: { readonly name: string; readonly machine: Machine; readonly act: (verb: Verb) => void }) => {
+  const details = useRef<HTMLDetailsElement>(null)
+  const choose = (verb: Verb) => () => {
+    if (details.current !== null) details.current.open = false
+    act(verb)
+  }
+  return (
+    <details
+      class="more"
+      name="machine"
+      ref={details}
+      onFocusOut={({ relatedTarget, currentTarget }) => {
+        if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) currentTarget.open = false
+      }}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== "Escape") return
+        currentTarget.open = false
+        currentTarget.querySelector("summary")?.focus()
+      }}
+    >
+      <summary aria-label={t.range.actionsOf(name)}>{t.more}</summary>
+      <div class="list">
+        {machine.poweredOn ? (
+          <>
+            <button type="button" onClick={choose("shutdown")}>
+              {t.range.stop}
+            </button>
+            <button type="button" onClick={choose("reboot")}>
+              {t.range.reboot}
+            </button>
+            <button type="button" class="danger" onClick={choose("poweroff")}>
+              {t.range.powerOff}
+            </button>
+          </>
+        ) : (
+          <button type="button" onClick={choose("poweron")}>
+            {t.range.start}
+          </button>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const questions: Partial<Record<Verb, { readonly title: (name: string) => string; readonly text: string; readonly action: string }>> = {
+  poweroff: { title: t.range.powerOffTitle, text: t.range.powerOffText, action: t.range.powerOff },
+  reboot: { title: t.range.rebootTitle, text: t.range.rebootText, action: t.range.reboot },
+}
+
+const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
+  const question = useQuestion()
+  const { rangeID, VMs } = range
+  const act = (machine: Machine) => (verb: Verb) => {
+    const then = (): void =>
+      void doing.run(
+        async () =>
+          (await change<{ readonly result: string }>("PUT", `/range/${verb}`, { rangeID }, { machines: [machine.name] })).result,
+      )
+    const asked = questions[verb]
+    if (asked === undefined) return then()
+    question.value = {
+      title: asked.title(shortName(rangeID, machine.name)),
+      text: asked.text,
+      action: asked.action,
+      danger: verb === "poweroff",
+      then,
+    }
+  }
+  return (
+    <section aria-labelledby="machines">
+      <h2 id="machines">{t.range.machines}</h2>
+      {VMs.length === 0 ? (
+        <Empty title={t.range.noMachines} />
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {Object.values(t.range.columns).map((text) => (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {VMs.map((machine) => (
+              <tr key={machine.proxmoxID} id={`machine-${machine.proxmoxID}`} tabIndex={-1}>
+                <th scope="row">
+                  <Text>{shortName(rangeID, machine.name)}</Text>
+                  {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
+                  <span class="sub mono">{machine.proxmoxID}</span>
+                </th>
+                <td data-label={t.range.columns.state}>
+                  <Power machine={machine} />
+                </td>
+                <td data-label={t.range.columns.address} class="mono">
+                  {machine.ip === "null" ? <span class="muted">{t.range.noAddress}</span> : <Text>{machine.ip}</Text>}
+                </td>
+                <td data-label={t.range.columns.size} class="muted tight">
+                  {t.range.size(machine.cpu, machine.ram)}
+                </td>
+                <td class="row-actions">
+                  {machine.poweredOn ? (
+                    <a
+                      class="button small"
+                      href={linkTo("ranges", rangeID, "console", String(machine.proxmoxID))}
+                      aria-label={t.range.consoleOf(shortName(rangeID, machine.name))}
+                    >
+                      <Icon name="screen" />
+                      {t.range.console}
+                    </a>
+                  ) : null}
+                  <More name={shortName(rangeID, machine.name)} machine={machine} act={act(machine)} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </section>
+  )
+}
+
+const text = async (path: string, rangeID: string): Promise<Blob> =>
+  new Blob([(await read<{ readonly result: string }>(path, { rangeID })).result], { type: "text/plain" })
+
+const Connect = ({ range }: { readonly range: Range }) => {
+  const doing = useDoing()
+  const { rangeID } = range
+  const files: readonly (readonly [title: string, name: string, get: () => Promise<Blob>])[] = [
+    [t.range.rdp, `${rangeID}-rdp.zip`, () => fetchFile("/range/rdpconfigs", { rangeID })],
+    [t.range.ssh, `${rangeID}-ssh-config.txt`, () => text("/range/sshconfig", rangeID)],
+    [t.range.hosts, `${rangeID}-hosts.txt`, () => text("/range/etchosts", rangeID)],
+    [t.range.inventory, `${rangeID}-inventory.yml`, () => text("/range/ansibleinventory", rangeID)],
+    [t.range.credentials, `${rangeID}-logins.zip`, () => fetchFile("/range/credentials", { rangeID })],
+  ]
+  return (
+    <section class="card" aria-labelledby="connect">
+      <h2 id="connect">{t.range.connect}</h2>
+      <p class="muted">{t.range.connectText}</p>
+      <ul class="plain">
+        {files.map(([title, name, get]) => (
+          <li key={name}>
+            <button
+              type="button"
+              class="as-link"
+              disabled={doing.busy}
+              onClick={() =>
+                void doing.run(async () => {
+                  await save(name, await get())
+                  return undefined
+                })
+              }
+            >
+              <Icon name="down" />
+              {title}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="hint">{t.range.credentialsText}</p>
+      <Outcome doing={doing} />
+    </section>
+  )
+}
+
+const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: readonly RunHead[] | undefined }) => (
+  <section class="card" aria-labelledby="runs">
+    <h2 id="runs">{t.range.lastRuns}</h2>
+    {runs === undefined ? (
+      <Loading />
+    ) : runs.length === 0 ? (
+      <p class="muted">{t.range.noRuns}</p>
+    ) : (
+      <ul class="plain lines">
+        {runs.map((run) => (
+          <li key={run.id}>
+            <a href={linkTo("runs", run.id)}>{kindOf(run.kind)}</a>
+            <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
+            <span class="muted">
+              <Time at={run.startedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    )}
+    <p>
+      <a href={`/ui/runs?q=${encodeURIComponent(id)}`}>{t.range.allRuns}</a>
+    </p>
+  </section>
+)
+
+const Timer = ({ id }: { readonly id: string }) => {
+  const timer = useRead<{ readonly autoShutdownTimeout?: AutoShutdownAnswer } & AutoShutdownAnswer>("/range/auto-shutdown", {
+    rangeID: id,
+  })
+  const effective = timer.data.value?.autoShutdownTimeout.effective
+  if (effective === undefined) return null
+  return (
+    <section class="card" aria-labelledby="timer">
+      <h2 id="timer">{t.range.timer}</h2>
+      <p>{effective === "0" || effective === "" ? t.range.timerOff : t.range.timerOn(effective)}</p>
+    </section>
+  )
+}
+
+export const RangePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
+  const id = values["id"] ?? ""
+  const view = useRange(id)
+  const doing = useDoing()
+  const range = view.range.data.value
+  const refusal = view.range.refusal.value
+  return (
+    <>
+      <RangeHead id={id} view={view} />
+      {refusal === undefined ? null : <Refused refusal={refusal} retry={() => void view.range.reload()} />}
+      {range === undefined ? null : (
+        <>
+          {range.testingState === "off" ? null : <Note tone="warn">{t.sentence.testing}</Note>}
+          {range.doubt === undefined ? null : (
+            <Note tone="warn">
+              <Text>{t.sentence.doubt(range.doubt.reason)}</Text>
+            </Note>
+          )}
+          {range.guestAutomation === "none" ? <Note tone="warn">{t.sentence.noGuests}</Note> : null}
+          <Outcome doing={doing} />
+          <div class="columns">
+            <div>
+              {range.VMs.length === 0 ? null : (
+                <section aria-labelledby="picture">
+                  <h2 id="picture">{t.range.picture}</h2>
+                  <Picture range={range} />
+                </section>
+              )}
+              <Machines range={range} doing={doing} />
+            </div>
+            <aside>
+              <Connect range={range} />
+              <LastRuns id={id} runs={view.runs.data.value} />
+              <Timer id={id} />
+              <section class="card" aria-labelledby="facts">
+                <h2 id="facts">{t.range.facts}</h2>
+                <dl class="facts">
+                  <dt>{t.ranges.name}</dt>
+                  <dd>
+                    <Text>{range.name}</Text>
+                  </dd>
+                  <dt>{t.range.number}</dt>
+                  <dd>{range.rangeNumber}</dd>
+                  <dt>{t.ranges.columns.changed}</dt>
+                  <dd>
+                    <Time at={range.lastDeployment} />
+                  </dd>
+                  <dt>{t.range.seen}</dt>
+                  <dd>
+                    <Time at={range.observedAt} />
+                  </dd>
+                </dl>
+                {range.description === undefined ? null : (
+                  <p class="lines">
+                    <Text>{range.description}</Text>
+                  </p>
+                )}
+              </section>
+            </aside>
+          </div>
+        </>
+      )}
+    </>
+  )
+}

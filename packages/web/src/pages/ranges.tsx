@@ -1,0 +1,172 @@
+import type { Range } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import type { LiveEvent } from "../live/live.ts"
+import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { patchRange } from "../range/patch.ts"
+import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
+import { linkTo, navigate, place, setQuery } from "../router.ts"
+import { t } from "../texts.ts"
+
+const touched = ({ topic }: LiveEvent): boolean => topic === "range" || topic === "machine"
+
+/** A machine's power and address come with the event: the other rows stay as they are. */
+const patch = (ranges: readonly Range[], event: LiveEvent): readonly Range[] | undefined => {
+  const at = ranges.findIndex(({ rangeID }) => rangeID === event.rangeID)
+  const range = ranges[at]
+  const patched = range === undefined ? undefined : patchRange(range, event)
+  return patched === undefined ? undefined : ranges.with(at, patched)
+}
+
+const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
+
+const matches = (range: Range, words: readonly string[], state: string): boolean => {
+  if (state !== "" && rangeWord(range) !== state) return false
+  const text = [range.rangeID, range.name, ...range.VMs.map(({ name, ip }) => `${name} ${ip}`)].join("\n").toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+const Row = ({ range }: { readonly range: Range }) => {
+  const on = poweredOn(range.VMs)
+  return (
+    <tr>
+      <th scope="row">
+        <a href={linkTo("ranges", range.rangeID)}>
+          <Text>{range.rangeID}</Text>
+        </a>
+        <span class="sub">
+          <Text>{range.name}</Text>
+        </span>
+      </th>
+      <td data-label={t.ranges.columns.state}>
+        <State tone={rangeTone(range)}>{rangeWord(range)}</State>
+        {range.testingState === "off" ? null : <span class="tag warn">{t.ranges.testing}</span>}
+      </td>
+      <td data-label={t.ranges.columns.machines}>
+        {range.VMs.length === 0 ? <span class="muted">{t.none}</span> : t.ranges.on(on, range.VMs.length)}
+      </td>
+      <td data-label={t.ranges.columns.changed}>
+        <Time at={range.lastDeployment} />
+      </td>
+    </tr>
+  )
+}
+
+const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
+  const doing = useDoing()
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const rangeID = String(form.get("rangeID")).trim()
+    void doing
+      .run(async () => {
+        await change("POST", "/ranges/create", {}, { rangeID, name: String(form.get("name")).trim() })
+        return t.ranges.created
+      })
+      .then((done) => done && navigate(`/ranges/${encodeURIComponent(rangeID)}/config`))
+  }
+  return (
+    <Dialog title={t.ranges.createTitle} open={open} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Field label={t.ranges.id} hint={t.ranges.idHint}>
+          {(ids) => <input {...ids} name="rangeID" required maxLength={20} autocapitalize="none" autocomplete="off" spellcheck={false} />}
+        </Field>
+        <Field label={t.ranges.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
+        <Outcome doing={doing} />
+        <div class="actions end">
+          <button type="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class="primary" disabled={doing.busy}>
+            {t.ranges.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
+  const query = place.value.query.get("q") ?? ""
+  const state = place.value.query.get("state") ?? ""
+  const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
+  const shown = ranges.filter((range) => matches(range, words, state))
+  return (
+    <>
+      <div class="filters">
+        <input
+          type="search"
+          aria-label={t.ranges.filter}
+          placeholder={t.ranges.filter}
+          value={query}
+          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
+        />
+        <select aria-label={t.ranges.state} value={state} onChange={({ currentTarget }) => setQuery({ state: currentTarget.value })}>
+          <option value="">{t.ranges.any}</option>
+          {states.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <span class="muted" role="status">
+          {t.ranges.count(shown.length, ranges.length)}
+        </span>
+      </div>
+      {shown.length === 0 ? (
+        <Empty title={t.ranges.noMatch}>
+          <button type="button" onClick={() => setQuery({ q: undefined, state: undefined })}>
+            {t.ranges.clear}
+          </button>
+        </Empty>
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {Object.values(t.ranges.columns).map((text) => (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((range) => (
+              <Row key={range.rangeID} range={range} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  )
+}
+
+export const Ranges = () => {
+  const ranges = useRead<readonly Range[]>("/range/all", {}, touched, patch)
+  const creating = useSignal(false)
+  const data = ranges.data.value
+  return (
+    <>
+      <Head title={t.ranges.title}>
+        <button type="button" onClick={() => (creating.value = true)}>
+          {t.ranges.create}
+        </button>
+      </Head>
+      {ranges.refusal.value === undefined ? null : <Refused refusal={ranges.refusal.value} retry={() => void ranges.reload()} />}
+      {data === undefined ? (
+        ranges.refusal.value === undefined ? <Loading /> : null
+      ) : data.length === 0 ? (
+        <Empty title={t.ranges.empty}>
+          <p class="muted">{t.ranges.emptyText}</p>
+          <button type="button" class="primary" onClick={() => (creating.value = true)}>
+            {t.ranges.create}
+          </button>
+        </Empty>
+      ) : (
+        <Table ranges={data} />
+      )}
+      <Create open={creating.value} onClose={() => (creating.value = false)} />
+    </>
+  )
+}

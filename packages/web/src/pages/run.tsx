@@ -1,0 +1,253 @@
+import type { Run, Step } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import type { LiveEvent } from "../live/live.ts"
+import { LogView } from "../log/log-view.tsx"
+import { duration, secondsBetween } from "../parts/format.ts"
+import { Confirm, Head, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
+import { useQuestion } from "../range/range-head.tsx"
+import { kindOf, runTone, shortName } from "../range/sentence.ts"
+import { linkTo, navigate, place } from "../router.ts"
+import { TimelineView } from "../run/timeline-view.tsx"
+import { t } from "../texts.ts"
+
+const tones: Readonly<Record<Step["phase"], Tone>> = {
+  planned: "quiet",
+  started: "busy",
+  dispatched: "busy",
+  settled: "ok",
+  failed: "bad",
+  skipped: "quiet",
+}
+
+/** The clock of the page goes on while a run does. */
+const useNow = (isRunning: boolean): number => {
+  const now = useSignal(Date.now())
+  useEffect(() => {
+    if (!isRunning) return
+    const timer = setInterval(() => (now.value = Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  return now.value
+}
+
+const leadOf = (run: Run, now: number): string => {
+  const { done, total, remainingSeconds } = run.progress
+  const parts: string[] = [t.run.sentences[run.status]]
+  const seconds = secondsBetween(run.startedAt, run.endedAt, now) ?? 0
+  if (run.status === "running") {
+    if (total > 0) parts.push(`${t.run.steps(done, total)}${remainingSeconds ? `, ${t.run.left(duration(remainingSeconds))}` : ""}.`)
+  } else parts.push(`${t.run.steps(done, total)}, ${t.run.took(duration(seconds))}.`)
+  return parts.join(" ")
+}
+
+/** What a person has to know first of a run that failed: which step, where, why, and what to do. */
+const Cause = ({ run }: { readonly run: Run }) => {
+  const failed = run.steps.filter(({ phase, failure }) => phase === "failed" && failure !== undefined)
+  const first = failed.toSorted((a, b) => ((a.endedAt ?? "") < (b.endedAt ?? "") ? -1 : 1))[0]
+  if (first?.failure === undefined)
+    return run.status === "failure" && run.message !== "" ? (
+      <Note tone="bad" title={t.run.cause}>
+        <p class="lines">
+          <Text>{run.message}</Text>
+        </p>
+      </Note>
+    ) : null
+  return (
+    <Note tone="bad" title={t.run.cause}>
+      <p>
+        <strong>
+          <Text>{first.title}</Text>
+        </strong>
+      </p>
+      <p class="lines">
+        <Text>{first.failure.message}</Text>
+      </p>
+      {first.failure.hint === undefined ? null : (
+        <p class="lines">
+          <Text>{first.failure.hint}</Text>
+        </p>
+      )}
+      <p>
+        <a href={`${linkTo("runs", run.id)}?view=log`}>{t.run.toLog}</a>
+        {failed.length > 1 ? <span class="muted"> · {t.run.also(failed.length - 1)}</span> : null}
+      </p>
+    </Note>
+  )
+}
+
+const Steps = ({ run, now }: { readonly run: Run; readonly now: number }) => (
+  <table class="cards">
+    <thead>
+      <tr>
+        {Object.values(t.run.columns).map((text) => (
+          <th key={text} scope="col">
+            {text}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {run.steps.map((step) => {
+        const seconds = secondsBetween(step.startedAt, step.endedAt, now)
+        return (
+          <tr key={step.key}>
+            <th scope="row">
+              <Text>{step.title}</Text>
+              {step.failure === undefined ? null : (
+                <span class="sub bad lines">
+                  <Text>{step.failure.message}</Text>
+                </span>
+              )}
+              {step.skippedBecause === undefined ? null : (
+                <span class="sub">
+                  <Text>{t.run.because(step.skippedBecause)}</Text>
+                </span>
+              )}
+              {(step.warnings ?? []).map((warning) => (
+                <span key={warning} class="sub">
+                  <Text>{warning}</Text>
+                </span>
+              ))}
+            </th>
+            <td data-label={t.run.columns.machine}>
+              <Text>{step.machine === undefined ? t.run.common : shortName(run.rangeID ?? "", step.machine)}</Text>
+            </td>
+            <td data-label={t.run.columns.state}>
+              <State tone={tones[step.phase]}>{t.phase[step.phase]}</State>
+              {step.attempt > 1 ? <span class="tag">{t.run.attempt(step.attempt)}</span> : null}
+            </td>
+            <td data-label={t.run.columns.began}>{step.startedAt === undefined ? "" : <Time at={step.startedAt} />}</td>
+            <td data-label={t.run.columns.took} class="muted">
+              {seconds === undefined ? t.run.estimate(duration(step.estimateSeconds)) : duration(seconds)}
+            </td>
+          </tr>
+        )
+      })}
+    </tbody>
+  </table>
+)
+
+export const RunPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
+  const id = values["id"] ?? ""
+  const { data, refusal, reload } = useRead<Run>(
+    "/runs/{runID}",
+    { runID: id },
+    ({ topic, runID }: LiveEvent) => topic === "run" && (runID === undefined || runID === id),
+  )
+  const run = data.value
+  const now = useNow(run?.status === "running")
+  const doing = useDoing()
+  const question = useQuestion()
+  if (run === undefined)
+    return (
+      <>
+        <Head title={t.runs.title} />
+        {refusal.value === undefined ? <Loading /> : <Refused refusal={refusal.value} retry={() => void reload()} />}
+      </>
+    )
+  const view = place.value.query.get("view") ?? "timeline"
+  const href = linkTo("runs", id)
+  const subject = run.subject.id === "" ? run.subject.type : run.subject.id
+  return (
+    <>
+      <Head
+        title={
+          <>
+            <Text>{t.run.title(kindOf(run.kind), subject)}</Text>
+            <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
+          </>
+        }
+        lead={
+          <>
+            {leadOf(run, now)}{" "}
+            <span class="muted">
+              <Text>{run.by}</Text>, <Time at={run.startedAt} />
+            </span>
+          </>
+        }
+      >
+        {run.rangeID === undefined ? null : (
+          <a class="button" href={linkTo("ranges", run.rangeID)}>
+            <Text>{run.rangeID}</Text>
+          </a>
+        )}
+        {run.status === "running" ? (
+          <button
+            type="button"
+            class="danger"
+            disabled={doing.busy || run.cancelRequested}
+            onClick={() =>
+              (question.value = {
+                title: t.run.cancelTitle,
+                text: t.run.cancelText,
+                action: t.run.cancel,
+                danger: true,
+                then: () =>
+                  void doing.run(
+                    async () =>
+                      (await change<{ readonly result: string }>("POST", "/runs/{runID}/cancel", { runID: id })).result,
+                  ),
+              })
+            }
+          >
+            {t.run.cancel}
+          </button>
+        ) : null}
+        {run.status === "failure" || run.status === "aborted" || run.status === "partial" ? (
+          <button
+            type="button"
+            class="primary"
+            title={t.run.resumeHint}
+            disabled={doing.busy}
+            onClick={() =>
+              void doing.run(async () => {
+                const next = await change<{ readonly result: string; readonly runID: string }>("POST", "/runs/{runID}/resume", {
+                  runID: id,
+                })
+                navigate(`/runs/${encodeURIComponent(next.runID)}`)
+                return next.result
+              })
+            }
+          >
+            {t.run.resume}
+          </button>
+        ) : null}
+      </Head>
+      {run.status === "running" ? (
+        <progress max={Math.max(1, run.progress.total)} value={run.progress.done} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
+      ) : null}
+      <Outcome doing={doing} />
+      <Cause run={run} />
+      {run.status === "running" && run.waiting !== undefined ? (
+        <Note tone="warn" title={t.run.waits}>
+          <Text>{run.waiting}</Text>
+        </Note>
+      ) : null}
+      {run.status === "running" && run.cancelRequested ? <Note tone="warn">{t.run.cancelled}</Note> : null}
+      {run.notes.map((note) => (
+        <Note key={note} tone="warn">
+          <Text>{note}</Text>
+        </Note>
+      ))}
+      <Tabs
+        label={t.run.viewsLabel}
+        tabs={Object.entries(t.run.views).map(([name, text]) => ({
+          href: name === "timeline" ? href : `${href}?view=${name}`,
+          text,
+          current: view === name,
+        }))}
+      />
+      {view === "log" ? (
+        <LogView runId={id} name={`run-${id}`} />
+      ) : view === "steps" ? (
+        <Steps run={run} now={now} />
+      ) : (
+        <TimelineView run={run} now={now} />
+      )}
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}

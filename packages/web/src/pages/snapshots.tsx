@@ -1,0 +1,158 @@
+import type { SnapshotGroup, SnapshotResult, Snapshots } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
+import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { shortName } from "../range/sentence.ts"
+import { t } from "../texts.ts"
+import { Refusal } from "../api/client.ts"
+
+/** What became of each machine; where one failed it is no success. */
+const outcomeOf = ({ success = [], errors = [], warnings = [] }: SnapshotResult): string => {
+  const said = warnings.map(({ vmname, vmid, warning }) => `${vmname ?? vmid}: ${warning}`)
+  if (errors.length > 0)
+    throw new Refusal(
+      500,
+      [...errors.map(({ vmname, vmid, error }) => `${vmname ?? vmid ?? ""}: ${error}`), ...(success.length > 0 ? [t.snapshots.done(success.length)] : [])].join("\n"),
+    )
+  return [t.snapshots.done(success.length), ...said].join("\n")
+}
+
+export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
+  const id = values["id"] ?? ""
+  const view = useRange(id)
+  const sets = useRead<Snapshots>("/snapshots/sets", { rangeID: id }, ({ topic, rangeID }) => topic === "run" && rangeID === id)
+  const taking = useSignal(false)
+  const doing = useDoing()
+  const question = useQuestion()
+  const data = sets.data.value
+  const act = (path: string, body: object) => doing.run(async () => outcomeOf(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
+  const take = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    taking.value = false
+    void act("/snapshots/create", {
+      name: String(form.get("name")).trim(),
+      description: String(form.get("description")),
+      includeRAM: form.has("ram"),
+    })
+  }
+  const Row = ({ set }: { readonly set: SnapshotGroup }) => (
+    <tr>
+      <th scope="row">
+        <Text>{set.name}</Text>
+        {set.includesRAM ? <span class="tag">{t.snapshots.withRam}</span> : null}
+      </th>
+      <td data-label={t.snapshots.columns.machines}>
+        {set.complete ? t.snapshots.complete : t.snapshots.partial(set.machines.length, set.machines.length + set.missing.length)}
+        {set.missing.length === 0 ? null : (
+          <span class="sub">
+            <Text>{t.snapshots.missing(set.missing.map(({ vmname, vmid }) => shortName(id, vmname ?? String(vmid))).join(", "))}</Text>
+          </span>
+        )}
+      </td>
+      <td data-label={t.snapshots.columns.taken}>
+        <Time at={new Date(set.newest * 1000).toISOString()} />
+      </td>
+      <td class="row-actions">
+        <button
+          type="button"
+          class="small"
+          disabled={doing.busy}
+          onClick={() =>
+            (question.value = {
+              title: t.snapshots.rollBackTitle(set.name),
+              text: t.snapshots.rollBackText,
+              action: t.snapshots.rollBack,
+              danger: true,
+              then: () => void act("/snapshots/rollback", { name: set.name }),
+            })
+          }
+        >
+          {t.snapshots.rollBack}
+        </button>
+        <button
+          type="button"
+          class="small danger"
+          disabled={doing.busy}
+          onClick={() =>
+            (question.value = {
+              title: t.snapshots.removeTitle(set.name),
+              text: t.snapshots.removeText,
+              action: t.snapshots.remove,
+              danger: true,
+              then: () => void act("/snapshots/remove", { name: set.name }),
+            })
+          }
+        >
+          {t.snapshots.remove}
+        </button>
+      </td>
+    </tr>
+  )
+  return (
+    <>
+      <RangeHead id={id} view={view} />
+      <div class="summary">
+        <p class="muted">{t.snapshots.intro}</p>
+        <div class="actions">
+          <button type="button" class="primary" disabled={doing.busy} onClick={() => (taking.value = true)}>
+            {t.snapshots.take}
+          </button>
+        </div>
+      </div>
+      <Outcome doing={doing} />
+      {doing.busy ? <Loading /> : null}
+      {sets.refusal.value === undefined ? null : <Refused refusal={sets.refusal.value} retry={() => void sets.reload()} />}
+      {(data?.errors ?? []).map(({ vmname, vmid, error }) => (
+        <Note key={`${vmid}`} tone="warn">
+          <Text>{`${vmname ?? vmid ?? ""}: ${error}`}</Text>
+        </Note>
+      ))}
+      {data === undefined ? (
+        sets.refusal.value === undefined ? <Loading /> : null
+      ) : data.sets.length === 0 ? (
+        <Empty title={t.snapshots.empty} />
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {[...Object.values(t.snapshots.columns), t.range.columns.actions].map((text) => (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {data.sets.map((set) => (
+              <Row key={set.name} set={set} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Dialog title={t.snapshots.take} open={taking.value} onClose={() => (taking.value = false)}>
+        <form onSubmit={take}>
+          <Field label={t.snapshots.name} hint={t.snapshots.nameHint}>
+            {(ids) => <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />}
+          </Field>
+          <Field label={t.snapshots.description}>{(ids) => <input {...ids} name="description" maxLength={500} autocomplete="off" />}</Field>
+          <label class="check">
+            <input type="checkbox" name="ram" />
+            {t.snapshots.ram}
+          </label>
+          <div class="actions end">
+            <button type="button" onClick={() => (taking.value = false)}>
+              {t.cancel}
+            </button>
+            <button type="submit" class="primary">
+              {t.snapshots.take}
+            </button>
+          </div>
+        </form>
+      </Dialog>
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}

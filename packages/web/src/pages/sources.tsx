@@ -1,0 +1,130 @@
+import type { SourceAnswer, SyncAnswer } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { httpsAddress } from "../links.ts"
+import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
+import { t } from "../texts.ts"
+
+const tones: Readonly<Record<string, Tone>> = { ok: "ok", partial: "warn", error: "bad" }
+
+const Where = ({ source }: { readonly source: SourceAnswer }) => {
+  const where = source.url ?? source.path ?? source.type
+  const address = httpsAddress(where)
+  return address === undefined ? (
+    <Text>{where}</Text>
+  ) : (
+    <a href={address} rel="noopener noreferrer" target="_blank">
+      <Text>{where}</Text>
+    </a>
+  )
+}
+
+export const SourcesPage = () => {
+  const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ({ topic, data }) => {
+    const subject = data["subject"] as { readonly type?: unknown } | undefined
+    return topic === "run" && subject?.type === "source"
+  })
+  const doing = useDoing()
+  const adding = useSignal(false)
+  const data = sources.data.value
+  const add = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const url = String(new FormData(event.currentTarget as HTMLFormElement).get("url")).trim()
+    adding.value = false
+    void doing.run(async () => {
+      await change("POST", "/sources", {}, { type: "git", url })
+      return t.sources.added
+    })
+  }
+  return (
+    <>
+      <Head title={t.sources.title} lead={t.sources.intro}>
+        <button type="button" onClick={() => (adding.value = true)}>
+          {t.sources.add}
+        </button>
+      </Head>
+      <Outcome doing={doing} />
+      {doing.busy ? <Loading /> : null}
+      {sources.refusal.value === undefined ? null : <Refused refusal={sources.refusal.value} retry={() => void sources.reload()} />}
+      {data === undefined ? (
+        sources.refusal.value === undefined ? <Loading /> : null
+      ) : data.length === 0 ? (
+        <Empty title={t.sources.empty} />
+      ) : (
+        <table class="cards">
+          <thead>
+            <tr>
+              {[...Object.values(t.sources.columns), t.range.columns.actions].map((text) => (
+                <th key={text} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {data.map((source) => (
+              <tr key={source.id}>
+                <th scope="row">
+                  <Text>{source.name === "" ? source.sourceID : source.name}</Text>
+                  <span class="sub">
+                    <Text>{source.description ?? source.sourceID}</Text>
+                  </span>
+                </th>
+                <td data-label={t.sources.columns.where}>
+                  <Where source={source} />
+                </td>
+                <td data-label={t.sources.columns.state}>
+                  {source.lastSyncStatus === undefined ? (
+                    <State tone="quiet">{t.never}</State>
+                  ) : (
+                    <State tone={tones[source.lastSyncStatus] ?? "quiet"}>{t.sources.states[source.lastSyncStatus]}</State>
+                  )}
+                  {source.lastSyncError === undefined ? null : (
+                    <span class="sub bad lines">
+                      <Text>{source.lastSyncError}</Text>
+                    </span>
+                  )}
+                </td>
+                <td data-label={t.sources.columns.fetched}>
+                  <Time at={source.lastSyncedAt} />
+                </td>
+                <td class="row-actions">
+                  <button
+                    type="button"
+                    class="small"
+                    disabled={doing.busy}
+                    aria-label={`${t.sources.sync}: ${source.name}`}
+                    onClick={() =>
+                      void doing.run(async () => {
+                        await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID: source.sourceID })
+                        return t.sources.synced
+                      })
+                    }
+                  >
+                    {t.sources.sync}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Dialog title={t.sources.add} open={adding.value} onClose={() => (adding.value = false)}>
+        <form onSubmit={add}>
+          <Field label={t.sources.url} hint={t.sources.urlHint}>
+            {(ids) => <input {...ids} name="url" type="url" required pattern="https://.+" autocomplete="off" />}
+          </Field>
+          <div class="actions end">
+            <button type="button" onClick={() => (adding.value = false)}>
+              {t.cancel}
+            </button>
+            <button type="submit" class="primary">
+              {t.sources.add}
+            </button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  )
+}

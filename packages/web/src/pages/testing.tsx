@@ -1,0 +1,196 @@
+import type { BlockedTrafficAnswer, Range, TestingAnswer } from "@rangewright/application/wire"
+import { change, Refusal } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { count } from "../parts/format.ts"
+import { Confirm, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
+import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { shortName } from "../range/sentence.ts"
+import { t } from "../texts.ts"
+
+interface Changed {
+  readonly allowed?: readonly string[]
+  readonly denied?: readonly string[]
+  readonly errors?: readonly { readonly item: string; readonly reason: string }[]
+}
+
+/** A domain comes back with the address that it stands for. */
+const nameOf = (entry: string): string => entry.replace(/ \(.*\)$/u, "")
+const isAddress = (text: string): boolean => /^[\d.:a-f/]+$/iu.test(text) && /[.:]/u.test(text) && !/[g-z]/iu.test(text)
+
+const Allowed = ({ id, range, doing }: { readonly id: string; readonly range: Range; readonly doing: Doing }) => {
+  const entries = [...range.allowedDomains, ...range.allowedIPs]
+  const act = (verb: "allow" | "deny", entry: string): Promise<boolean> =>
+    doing.run(async () => {
+      const name = nameOf(entry)
+      const { errors = [] } = await change<Changed>("POST", `/testing/${verb}`, { rangeID: id }, isAddress(name) ? { ips: [name] } : { domains: [name] })
+      if (errors.length > 0) throw new Refusal(400, errors.map(({ item, reason }) => `${item}: ${reason}`).join("\n"))
+      return name
+    })
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    void act("allow", String(new FormData(form).get("entry")).trim()).then((done) => done && form.reset())
+  }
+  return (
+    <section aria-labelledby="allowed">
+      <h2 id="allowed">{t.testing.allowed}</h2>
+      {entries.length === 0 ? <p class="muted">{t.testing.nothingAllowed}</p> : null}
+      <ul class="plain lines">
+        {entries.map((entry) => (
+          <li key={entry}>
+            <span class="mono">
+              <Text>{entry}</Text>
+            </span>
+            <button
+              type="button"
+              class="small"
+              disabled={doing.busy || range.testingState !== "on"}
+              aria-label={`${t.testing.deny}: ${nameOf(entry)}`}
+              onClick={() => void act("deny", entry)}
+            >
+              {t.testing.deny}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {range.testingState === "on" ? (
+        <form class="inline" onSubmit={submit}>
+          <Field label={t.testing.allowLabel}>
+            {(ids) => <input {...ids} name="entry" required autocomplete="off" autocapitalize="none" spellcheck={false} />}
+          </Field>
+          <button type="submit" disabled={doing.busy}>
+            {t.testing.allow}
+          </button>
+        </form>
+      ) : null}
+    </section>
+  )
+}
+
+const Blocked = ({ id }: { readonly id: string }) => {
+  const { data, refusal } = useRead<BlockedTrafficAnswer>("/testing/blocked", { rangeID: id }, ({ rangeID }) => rangeID === id)
+  const traffic = data.value
+  return (
+    <section aria-labelledby="blocked">
+      <h2 id="blocked">{t.testing.blocked}</h2>
+      {refusal.value === undefined ? null : <Refused refusal={refusal.value} />}
+      {traffic === undefined ? null : (
+        <>
+          {traffic.rules === "changed" ? <Note tone="warn">{t.testing.changedRules}</Note> : null}
+          <p class="muted">
+            {traffic.inspectedAt === undefined ? (
+              t.testing.notAsked
+            ) : (
+              <>
+                {traffic.blocked.length === 0 ? t.testing.nothingBlocked : null} <Time at={traffic.inspectedAt} />
+              </>
+            )}
+          </p>
+          {traffic.blocked.length === 0 ? null : (
+            <table class="cards">
+              <thead>
+                <tr>
+                  {Object.values(t.testing.columns).map((text) => (
+                    <th key={text} scope="col">
+                      {text}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {traffic.blocked.map((one) => (
+                  <tr key={`${one.source} ${one.destination} ${one.protocol} ${one.port}`}>
+                    <th scope="row">
+                      <Text>{one.machine === undefined ? one.source : shortName(id, one.machine)}</Text>
+                    </th>
+                    <td class="mono" data-label={t.testing.columns.to}>
+                      <Text>{one.destination}</Text>
+                    </td>
+                    <td data-label={t.testing.columns.port}>
+                      <Text>{`${one.protocol}${one.port === undefined ? "" : ` ${one.port}`}`}</Text>
+                    </td>
+                    <td data-label={t.testing.columns.packets}>{count(one.packets)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+export const TestingPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
+  const id = values["id"] ?? ""
+  const view = useRange(id)
+  const doing = useDoing()
+  const question = useQuestion()
+  const range = view.range.data.value
+  const act = (verb: "start" | "stop") => () =>
+    void doing.run(async () => {
+      const { result, warnings = [] } = await change<TestingAnswer>("PUT", `/testing/${verb}`, { rangeID: id })
+      return [result, ...warnings].join("\n")
+    })
+  return (
+    <>
+      <RangeHead id={id} view={view} />
+      {view.range.refusal.value === undefined ? null : <Refused refusal={view.range.refusal.value} />}
+      {range === undefined ? (
+        <Loading />
+      ) : (
+        <>
+          <div class="summary">
+            <p class="lead">{t.testing[range.testingState]}</p>
+            <div class="actions">
+              {range.testingState === "on" || range.testingState === "leaving" ? null : (
+                <button
+                  type="button"
+                  class="primary"
+                  disabled={doing.busy || range.VMs.length === 0}
+                  onClick={() =>
+                    (question.value = {
+                      title: t.testing.startTitle,
+                      text: t.testing.startText,
+                      action: t.testing.start,
+                      then: act("start"),
+                    })
+                  }
+                >
+                  {t.testing.start}
+                </button>
+              )}
+              {range.testingState === "off" ? null : (
+                <button
+                  type="button"
+                  class="danger"
+                  disabled={doing.busy}
+                  onClick={() =>
+                    (question.value = {
+                      title: t.testing.stopTitle,
+                      text: t.testing.stopText,
+                      action: t.testing.stop,
+                      danger: true,
+                      then: act("stop"),
+                    })
+                  }
+                >
+                  {t.testing.stop}
+                </button>
+              )}
+            </div>
+          </div>
+          {doing.busy ? <Loading /> : null}
+          <Outcome doing={doing} />
+          {range.testingState === "off" ? null : (
+            <>
+              <Allowed id={id} range={range} doing={doing} />
+              <Blocked id={id} />
+            </>
+          )}
+        </>
+      )}
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}

@@ -1,0 +1,251 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef } from "preact/hooks"
+import { Refusal } from "../api/client.ts"
+import { refresh } from "../api/resource.ts"
+import { t } from "../texts.ts"
+import { dateOf, longTime, plain, shortTime } from "./format.ts"
+
+export type Tone = "ok" | "warn" | "bad" | "busy" | "quiet"
+
+const marks: Readonly<Record<Tone, string>> = {
+  ok: "M3 8.5l3.5 3.5L13 5",
+  warn: "M8 3.5v6M8 12v.5",
+  bad: "M4 4l8 8M12 4l-8 8",
+  busy: "M8 2.5a5.5 5.5 0 1 1-5.5 5.5",
+  quiet: "M4 8h8",
+}
+
+/** A state: a colour, a mark of its own shape, and a word. */
+export const State = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
+  <span class={`state ${tone}`}>
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <path d={marks[tone]} />
+    </svg>
+    {children}
+  </span>
+)
+
+export const Text = ({ children }: { readonly children: string }) => <bdi>{plain(children)}</bdi>
+
+export const Time = ({ at }: { readonly at: string | undefined }) => {
+  const date = dateOf(at)
+  return date === undefined ? (
+    <span class="muted">{t.never}</span>
+  ) : (
+    <time dateTime={date.toISOString()} title={longTime(date)}>
+      {shortTime(date)}
+    </time>
+  )
+}
+
+export const Note = ({
+  tone,
+  title,
+  children,
+  alert = false,
+}: {
+  readonly tone: Tone
+  readonly title?: string
+  readonly children: ComponentChildren
+  readonly alert?: boolean
+}) => (
+  <div class={`note ${tone}`} role={alert ? "alert" : undefined}>
+    {title === undefined ? null : <strong>{title}</strong>}
+    <div>{children}</div>
+  </div>
+)
+
+export const Refused = ({ refusal, retry }: { readonly refusal: Refusal; readonly retry?: () => void }) => (
+  <Note tone="bad" alert>
+    <p class="lines">
+      <Text>{refusal.message}</Text>
+    </p>
+    {refusal.hint === undefined ? null : (
+      <p class="lines muted">
+        <Text>{refusal.hint}</Text>
+      </p>
+    )}
+    {retry === undefined ? null : (
+      <button type="button" onClick={retry}>
+        {t.retry}
+      </button>
+    )}
+  </Note>
+)
+
+export const Loading = () => <p class="muted loading">{t.loading}</p>
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="empty">
+    <p>{title}</p>
+    {children}
+  </div>
+)
+
+export const Field = ({
+  label,
+  hint,
+  children,
+}: {
+  readonly label: string
+  readonly hint?: string
+  readonly children: (ids: { readonly id: string; readonly "aria-describedby"?: string }) => ComponentChildren
+}) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(hint === undefined ? { id } : { id, "aria-describedby": `${id}-hint` })}
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What a change came to: shown where it was asked for, and told to who cannot see it. */
+export interface Doing {
+  readonly busy: boolean
+  readonly said: string | undefined
+  readonly refusal: Refusal | undefined
+  readonly run: (change: () => Promise<string | undefined>) => Promise<boolean>
+}
+
+export const useDoing = (): Doing => {
+  const busy = useSignal(false)
+  const said = useSignal<string | undefined>(undefined)
+  const refusal = useSignal<Refusal | undefined>(undefined)
+  return {
+    busy: busy.value,
+    said: said.value,
+    refusal: refusal.value,
+    run: async (change) => {
+      if (busy.peek()) return false
+      busy.value = true
+      said.value = undefined
+      refusal.value = undefined
+      try {
+        said.value = await change()
+        return true
+      } catch (error) {
+        refusal.value = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
+        return false
+      } finally {
+        busy.value = false
+        refresh()
+      }
+    },
+  }
+}
+
+export const Outcome = ({ doing }: { readonly doing: Doing }) => (
+  <div class="outcome" role="status" aria-live="polite">
+    {doing.said === undefined || doing.said === "" ? null : (
+      <Note tone="ok">
+        <p class="lines">
+          <Text>{doing.said}</Text>
+        </p>
+      </Note>
+    )}
+    {doing.refusal === undefined ? null : <Refused refusal={doing.refusal} />}
+  </div>
+)
+
+export const Dialog = ({
+  title,
+  open,
+  onClose,
+  children,
+}: {
+  readonly title: string
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = dialog.current
+    if (element === null || element.open === open) return
+    if (open) element.showModal()
+    else element.close()
+  }, [open])
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      {open ? (
+        <>
+          <h2 id={id}>{title}</h2>
+          {children}
+        </>
+      ) : null}
+    </dialog>
+  )
+}
+
+export interface Question {
+  readonly title: string
+  readonly text: string
+  readonly action: string
+  readonly danger?: boolean
+  readonly then: () => void
+}
+
+/** Asks before something that cannot be taken back. */
+export const Confirm = ({ question, onClose }: { readonly question: Question | undefined; readonly onClose: () => void }) => (
+  <Dialog title={question?.title ?? ""} open={question !== undefined} onClose={onClose}>
+    <p>{question?.text}</p>
+    <div class="actions end">
+      <button type="button" onClick={onClose}>
+        {t.cancel}
+      </button>
+      <button
+        type="button"
+        class={question?.danger === true ? "danger" : "primary"}
+        onClick={() => {
+          onClose()
+          question?.then()
+        }}
+      >
+        {question?.action}
+      </button>
+    </div>
+  </Dialog>
+)
+
+export const Tabs = ({
+  label,
+  tabs,
+}: {
+  readonly label: string
+  readonly tabs: readonly { readonly href: string; readonly text: string; readonly current: boolean }[]
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map(({ href, text, current }) => (
+      <a key={href} href={href} aria-current={current ? "page" : undefined}>
+        {text}
+      </a>
+    ))}
+  </nav>
+)
+
+/** The head of a page: what it is about, its state in one sentence, and what can be done. */
+export const Head = ({
+  title,
+  lead,
+  children,
+}: {
+  readonly title: ComponentChildren
+  readonly lead?: ComponentChildren
+  readonly children?: ComponentChildren
+}) => (
+  <header class="head">
+    <div>
+      <h1 tabIndex={-1}>{title}</h1>
+      {lead === undefined ? null : <p class="lead">{lead}</p>}
+    </div>
+    {children === undefined ? null : <div class="actions">{children}</div>}
+  </header>
+)

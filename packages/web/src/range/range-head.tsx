@@ -1,0 +1,143 @@
+import type { Range, Run, RunHead } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { change } from "../api/client.ts"
+import { type Resource, useRead } from "../api/resource.ts"
+import type { LiveEvent } from "../live/live.ts"
+import { Icon } from "../parts/icon.tsx"
+import { Confirm, type Doing, Head, Outcome, type Question, State, Tabs, Text, useDoing } from "../parts/parts.tsx"
+import { linkTo, place } from "../router.ts"
+import { t } from "../texts.ts"
+import { patchRange } from "./patch.ts"
+import { poweredOn, rangeSentence, rangeTone, rangeWord } from "./sentence.ts"
+
+const ofRange =
+  (id: string) =>
+  ({ topic, rangeID }: LiveEvent): boolean =>
+    topic !== "reset" && (rangeID === undefined || rangeID === id)
+
+const ofMachines =
+  (id: string) =>
+  (event: LiveEvent): boolean =>
+    ofRange(id)(event) && event.topic !== "run"
+
+const ofRuns =
+  (id: string) =>
+  (event: LiveEvent): boolean =>
+    ofRange(id)(event) && event.topic === "run"
+
+export interface RangeView {
+  readonly range: Resource<Range>
+  readonly runs: Resource<readonly RunHead[]>
+  /** The run that changes the range now. */
+  readonly run: Resource<Run>
+}
+
+export const useRange = (id: string): RangeView => {
+  const range = useRead<Range>("/range", { rangeID: id }, ofMachines(id), patchRange)
+  const runs = useRead<readonly RunHead[]>("/runs", { rangeID: id, limit: 6 }, ofRuns(id))
+  const active = runs.data.value?.find(({ status }) => status === "running")?.id
+  const run = useRead<Run>(active === undefined ? undefined : "/runs/{runID}", { runID: active }, ofRuns(id))
+  return { range, runs, run }
+}
+
+export const useQuestion = () => useSignal<Question | undefined>(undefined)
+
+const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: Run | undefined; readonly doing: Doing }) => {
+  const question = useQuestion()
+  const { rangeID, VMs } = range
+  const on = poweredOn(VMs)
+  const power = (verb: "poweron" | "shutdown") => () =>
+    void doing.run(
+      async () => (await change<{ readonly result: string }>("PUT", `/range/${verb}`, { rangeID }, { machines: ["all"] })).result,
+    )
+  if (run?.status === "running")
+    return (
+      <>
+        <a class="button" href={linkTo("runs", run.id)}>
+          {t.run.views.timeline}
+        </a>
+        <button
+          type="button"
+          class="danger"
+          disabled={doing.busy || run.cancelRequested}
+          onClick={() =>
+            (question.value = {
+              title: t.range.abortTitle,
+              text: t.range.abortText,
+              action: t.range.abort,
+              danger: true,
+              then: () =>
+                void doing.run(async () => (await change<{ readonly result: string }>("POST", "/range/abort", { rangeID })).result),
+            })
+          }
+        >
+          {t.range.abort}
+        </button>
+        <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+      </>
+    )
+  const isDeployed = VMs.length > 0
+  return (
+    <>
+      {isDeployed && on < VMs.length ? (
+        <button type="button" class="primary" disabled={doing.busy} onClick={power("poweron")}>
+          <Icon name="play" />
+          {t.range.start}
+        </button>
+      ) : null}
+      {on > 0 ? (
+        <button
+          type="button"
+          disabled={doing.busy}
+          onClick={() =>
+            (question.value = {
+              title: t.range.stopTitle(rangeID),
+              text: t.range.stopText(on),
+              action: t.range.stop,
+              then: power("shutdown"),
+            })
+          }
+        >
+          <Icon name="stop" />
+          {t.range.stop}
+        </button>
+      ) : null}
+      <a class={isDeployed ? "button" : "button primary"} href={linkTo("ranges", rangeID, "plan")}>
+        {t.range.deploy}
+      </a>
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}
+
+/** What stands above every page of a range. */
+export const RangeHead = ({ id, view }: { readonly id: string; readonly view: RangeView }) => {
+  const doing = useDoing()
+  const range = view.range.data.value
+  const run = view.run.data.value
+  const at = place.value.path
+  const tabs = Object.entries(t.range.tabs).map(([name, text]) => {
+    const href = name === "overview" ? linkTo("ranges", id) : linkTo("ranges", id, name)
+    return { href, text, current: `/ui${at}` === href }
+  })
+  return (
+    <>
+      <Head
+        title={
+          <>
+            <Text>{id}</Text>
+            {range === undefined ? null : <State tone={rangeTone(range)}>{rangeWord(range)}</State>}
+          </>
+        }
+        lead={range === undefined ? t.loading : <Text>{rangeSentence(range, run)}</Text>}
+      >
+        {range === undefined ? undefined : <Buttons range={range} run={run} doing={doing} />}
+      </Head>
+      {run?.status === "running" ? (
+        <progress max={Math.max(1, run.progress.total)} value={run.progress.done} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
+      ) : null}
+      <Outcome doing={doing} />
+      <Tabs label={t.range.tabsLabel} tabs={tabs} />
+    </>
+  )
+}

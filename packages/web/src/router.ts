@@ -1,0 +1,75 @@
+import { signal } from "@preact/signals"
+
+export const base = "/ui"
+
+export interface Place {
+  /** Below `/ui`, begins with a slash. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly mark: string
+}
+
+const here = (): Place => ({
+  path: location.pathname.startsWith(base) ? location.pathname.slice(base.length) || "/" : "/",
+  query: new URLSearchParams(location.search),
+  mark: location.hash.slice(1),
+})
+
+export const place = signal<Place>(here())
+
+export const navigate = (to: string, { replace = false }: { readonly replace?: boolean } = {}): void => {
+  if (replace) history.replaceState(null, "", `${base}${to}`)
+  else history.pushState(null, "", `${base}${to}`)
+  place.value = here()
+}
+
+/** Changes what the address says of the view, without a step back to what was before. */
+export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
+  const query = new URLSearchParams(location.search)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") query.delete(name)
+    else query.set(name, value)
+  }
+  const text = query.toString()
+  history.replaceState(null, "", `${location.pathname}${text === "" ? "" : `?${text}`}${location.hash}`)
+  place.value = here()
+}
+
+/** The values of `/ranges/{id}` in a path; undefined where it is another path. */
+export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
+  const wanted = pattern.split("/")
+  const given = path.replace(/\/+$/u, "").split("/")
+  if (wanted.length !== given.length && pattern !== "/") return undefined
+  if (pattern === "/") return path === "/" || path === "" ? {} : undefined
+  const values: Record<string, string> = {}
+  for (const [at, part] of wanted.entries()) {
+    const value = given[at] ?? ""
+    if (!part.startsWith("{")) {
+      if (part !== value) return undefined
+      continue
+    }
+    try {
+      values[part.slice(1, -1)] = decodeURIComponent(value)
+    } catch {
+      return undefined
+    }
+  }
+  return values
+}
+
+/** Follows links to other pages of ours without a new document. */
+export const followLinks = (): void => {
+  addEventListener("popstate", () => (place.value = here()))
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = (event.target as Element | null)?.closest("a")
+    if (!(link instanceof HTMLAnchorElement) || link.target !== "" || link.hasAttribute("download")) return
+    const url = new URL(link.href)
+    if (url.origin !== location.origin || !url.pathname.startsWith(`${base}/`)) return
+    if (url.pathname === location.pathname && url.search === location.search && url.hash !== "") return
+    event.preventDefault()
+    navigate(`${url.pathname.slice(base.length)}${url.search}${url.hash}`)
+  })
+}
+
+export const linkTo = (...parts: readonly string[]): string => `${base}/${parts.map(encodeURIComponent).join("/")}`

@@ -1,0 +1,162 @@
+import { signal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+import { ask } from "./api/client.ts"
+import { signedOut } from "./api/session.ts"
+import { awaySince } from "./live/live.ts"
+import { me } from "./me.ts"
+import { shortTime } from "./parts/format.ts"
+import { Icon, type IconName } from "./parts/icon.tsx"
+import { Dialog } from "./parts/parts.tsx"
+import { navigate, place } from "./router.ts"
+import { t } from "./texts.ts"
+
+const links: readonly (readonly [path: string, text: string, icon: IconName, key: string])[] = [
+  ["/ranges", t.nav.ranges, "ranges", "r"],
+  ["/runs", t.nav.runs, "runs", "u"],
+  ["/blueprints", t.nav.blueprints, "blueprints", "b"],
+  ["/templates", t.nav.templates, "templates", "t"],
+  ["/sources", t.nav.sources, "sources", "s"],
+]
+
+const menuOpen = signal(false)
+const keysOpen = signal(false)
+
+const signOut = async (): Promise<void> => {
+  try {
+    await ask("DELETE", "/ui/session")
+  } finally {
+    signedOut()
+  }
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT|CANVAS)$/u.test(target.tagName))
+
+const keyboard = (): (() => void) => {
+  let afterG = 0
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === "Escape") {
+      menuOpen.value = false
+      if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur()
+      return
+    }
+    if (isTyping(event.target) || document.querySelector("dialog[open]") !== null) return
+    if (event.key === "/") {
+      const field = document.querySelector("main input[type=search]")
+      if (field instanceof HTMLInputElement) {
+        event.preventDefault()
+        field.focus()
+        field.select()
+      }
+      return
+    }
+    if (event.key === "?") {
+      event.preventDefault()
+      keysOpen.value = true
+      return
+    }
+    if (event.timeStamp - afterG < 1_500) {
+      afterG = 0
+      const to = event.key === "a" ? "/me" : links.find(([, , , key]) => key === event.key)?.[0]
+      if (to !== undefined) {
+        event.preventDefault()
+        navigate(to)
+      }
+      return
+    }
+    afterG = event.key === "g" ? event.timeStamp : 0
+  }
+  document.addEventListener("keydown", onKey)
+  return () => document.removeEventListener("keydown", onKey)
+}
+
+const NavLink = ({ path, text, icon }: { readonly path: string; readonly text: string; readonly icon: IconName }) => {
+  const at = place.value.path
+  const current = at === path || at.startsWith(`${path}/`) || (path === "/ranges" && at === "/")
+  return (
+    <a href={`/ui${path}`} aria-current={current ? "page" : undefined} onClick={() => (menuOpen.value = false)}>
+      <Icon name={icon} />
+      {text}
+    </a>
+  )
+}
+
+export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
+  useEffect(keyboard, [])
+  const since = awaySince.value
+  return (
+    <>
+      <a class="skip" href="#content">
+        {t.skip}
+      </a>
+      <div class={menuOpen.value ? "shell open" : "shell"}>
+        <header class="bar">
+          <a class="brand" href="/ui/">
+            <svg viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="7" />
+              <path d="M16 9v5M8 22v-4h16v4" />
+              <circle cx="16" cy="8" r="3" />
+              <circle cx="8" cy="23" r="3" />
+              <circle cx="16" cy="23" r="3" />
+              <circle cx="24" cy="23" r="3" />
+            </svg>
+            {t.product}
+          </a>
+          <button
+            type="button"
+            class="menu"
+            aria-expanded={menuOpen.value}
+            aria-controls="nav"
+            onClick={() => (menuOpen.value = !menuOpen.value)}
+          >
+            <Icon name="menu" />
+            {t.menu}
+          </button>
+          <nav id="nav" aria-label={t.nav.label}>
+            {links.map(([path, text, icon]) => (
+              <NavLink key={path} path={path} text={text} icon={icon} />
+            ))}
+            <span class="gap" />
+            <button type="button" class="as-link keys" onClick={() => (keysOpen.value = true)}>
+              <Icon name="help" />
+              {t.nav.help}
+            </button>
+            <NavLink path="/me" text={me.value?.userID ?? t.nav.me} icon="me" />
+            <button type="button" class="as-link" onClick={() => void signOut()}>
+              <Icon name="out" />
+              {t.nav.signOut}
+            </button>
+          </nav>
+        </header>
+        <main id="content" tabIndex={-1}>
+          {since === undefined ? null : (
+            <p class="offline" role="status">
+              {t.away(shortTime(new Date(since)))}
+            </p>
+          )}
+          {children}
+        </main>
+      </div>
+      <Dialog title={t.keys.title} open={keysOpen.value} onClose={() => (keysOpen.value = false)}>
+        <p class="muted">{t.keys.intro}</p>
+        <dl class="keylist">
+          {t.keys.list.map(([keys, text]) => (
+            <div key={keys}>
+              <dt>
+                <kbd>{keys}</kbd>
+              </dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+        <div class="actions end">
+          <button type="button" onClick={() => (keysOpen.value = false)}>
+            {t.close}
+          </button>
+        </div>
+      </Dialog>
+    </>
+  )
+}

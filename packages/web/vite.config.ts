@@ -1,0 +1,23 @@
+import { defineConfig } from "vite"
+
+export default defineConfig({
+  base: "/ui/",
+  // what the page is made of lies in src; nothing is copied unseen
+  publicDir: false,
+  build: {
+    target: "es2024",
+    // the policy of the page allows scripts of its own origin only: nothing is put into the document itself
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // what every page needs is one file: a page costs its own file and no chain of small ones
+        codeSplitting: { groups: [{ name: "common", test: /preact|packages\/web\/src\/(?:api|live|parts|[a-z]+\.ts|range\/(?:patch|sentence))/u }] },
+      },
+    },
+  },
+  // for work on the page: `RANGEWRIGHT_URL=http://127.0.0.1:8080 npx vite packages/web`
+  server: { proxy: { "/api": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080", "/ui/session": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080" } },
+})
