@@ -62,6 +62,15 @@ install() {
   trap - EXIT INT TERM HUP
 }
 
+web_sources='packages/web/src packages/web/index.html packages/web/vite.config.ts pnpm-lock.yaml'
+build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/web --logLevel warn >&2; }
+
+page() { # builds the web page where its sources are newer than what was built
+  # shellcheck disable=SC2086 -- a list of files
+  [ -n "$(find $web_sources -newer packages/web/dist/index.html 2>&1 | head -n 1)" ] || return 0
+  if [ -w packages/web ]; then build_web; else say "the web page is not built, or older than its sources: run \`npm start\` once as $(stat -c %U "$root")"; fi
+}
+
 cmd=${1:-help}
 [ $# -gt 0 ] && shift
 cmp -s pnpm-lock.yaml "$stamp" || install
@@ -70,17 +79,22 @@ PATH=$bin:$PATH
 export PATH NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/v8}"
 case $cmd in
   setup) say "set up with Node $("$node" --version)" ;;
-  start) exec "$node" packages/server/src/main.ts "$@" ;;
-  demo | openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
+  start) page && exec "$node" packages/server/src/main.ts "$@" ;;
+  demo) page && exec "$node" packages/server/src/main.ts demo "$@" ;;
+  openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
   simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
   test) exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
   bench) exec "$node" bench/main.ts "$@" ;;
   docs) exec "$node" packages/server/src/main.ts docs "$@" ;; # writes docs/configuration.md
-  check) # types, lint with type information and import rules, formatting, unused code
+  web) build_web ;;
+  check) # types, lint with type information and import rules, formatting, unused code, the size of the web page
     "$bin/tsc" -p tsconfig.check.json
+    "$bin/tsc" -p packages/web/tsconfig.json
     "$bin/oxlint" --quiet
     "$bin/oxfmt" --check .
     "$bin/knip" --no-progress
+    build_web
+    "$node" packages/web/scripts/budget.ts
     ;;
   format) "$bin/oxfmt" . ;;
   pack) # tarballs of the library packages in ./artifacts
@@ -96,5 +110,5 @@ case $cmd in
     ;;
   pnpm) pnpm "$@" ;;
   exec) exec "$@" ;;
-  *) say "commands: setup start demo simulator openapi test check bench docs format pack pnpm exec"; exit 2 ;;
+  *) say "commands: setup start demo simulator openapi web test check bench docs format pack pnpm exec"; exit 2 ;;
 esac

@@ -14,10 +14,19 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // what every page needs is one file: a page costs its own file and no chain of small ones
-        codeSplitting: { groups: [{ name: "common", test: /preact|packages\/web\/src\/(?:api|live|parts|[a-z]+\.ts|range\/(?:patch|sentence))/u }] },
+        codeSplitting: {
+          groups: [
+            { name: "common", test: /preact|packages\/web\/src\/(?:api|live|parts|[a-z]+\.ts|range\/(?:patch|sentence))/u },
+          ],
+        },
       },
     },
   },
   // for work on the page: `RANGEWRIGHT_URL=http://127.0.0.1:8080 npx vite packages/web`
-  server: { proxy: { "/api": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080", "/ui/session": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080" } },
+  server: {
+    proxy: {
+      "/api": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080",
+      "/ui/session": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080",
+    },
+  },
 })

@@ -77,6 +77,26 @@ const violations: readonly (readonly [file: string, source: string, why: string]
     `import { macOf } from "@rangewright/domain"\nexport const x = macOf\n`,
     "the simulator must not share our mapping",
   ],
+  [
+    "packages/web/src/planted.ts",
+    `import type { Operation } from "@rangewright/application"\nexport type X = Operation\n`,
+    "the page is a client",
+  ],
+  [
+    "packages/web/src/planted-domain.ts",
+    `import { macOf } from "@rangewright/domain"\nexport const x = macOf\n`,
+    "the page is a client",
+  ],
+  [
+    "packages/web/src/planted-runtime.ts",
+    `import * as Effect from "effect/Effect"\nexport const x = Effect.void\n`,
+    "the page is a client",
+  ],
+  [
+    "packages/web/src/planted-value.ts",
+    `import { Range } from "@rangewright/application/wire"\nexport const x = Range\n`,
+    "what answers look like are types",
+  ],
 ]
 
 const lint = (): { readonly status: number; readonly output: string } => {

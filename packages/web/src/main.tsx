@@ -1,9 +1,11 @@
 import { render } from "preact"
+import { startSession } from "./api/session.ts"
 import { App } from "./app.tsx"
 import { applyTheme } from "./me.ts"
 import { followLinks } from "./router.ts"
 
 applyTheme()
+startSession()
 followLinks()
 const root = document.getElementById("page")
 if (root !== null) render(<App />, root)

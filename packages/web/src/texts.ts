@@ -120,7 +120,7 @@ export const t = {
   },
   ranges: {
     title: "Ranges",
-    filter: "Filter by name, owner or machine",
+    filter: "Filter by name, machine or address",
     state: "State",
     any: "Any state",
     empty: "You have no range yet.",
@@ -220,7 +220,8 @@ export const t = {
   },
   config: {
     title: "Configuration",
-    intro: "One YAML file describes the range. It is checked as you type; nothing changes until you save it, and no machine until you deploy.",
+    intro:
+      "One YAML file describes the range. It is checked as you type; nothing changes until you save it, and no machine until you deploy.",
     save: "Save",
     saved: "Saved. Look at the plan to see what a deploy would change.",
     good: "The configuration is valid.",
@@ -264,7 +265,8 @@ export const t = {
     startTitle: "Start testing mode?",
     startText: "A snapshot of each machine is taken, then the router lets nothing out.",
     stopTitle: "Stop testing mode?",
-    stopText: "Every machine is rolled back to its snapshot from the start; everything done since is lost. Then the router opens again.",
+    stopText:
+      "Every machine is rolled back to its snapshot from the start; everything done since is lost. Then the router opens again.",
     allowed: "Allowed",
     nothingAllowed: "Nothing is allowed.",
     allow: "Allow",
@@ -368,7 +370,8 @@ export const t = {
     newKeyTitle: "Make a new API key?",
     newKeyText: "The key that you have now stops working at once, wherever it is used.",
     keyShown: "This is your key. It is not shown again.",
-    keyNeedsPassword: "A new key can be made with the command line or with the key that you have; a session of this page may not.",
+    keyNeedsPassword:
+      "A new key can be made with the command line or with the key that you have; a session of this page may not.",
     vpn: "VPN",
     vpnText: "The file for your WireGuard client. It holds your private key and is for you alone.",
     vpnGet: "Download the VPN file",
@@ -381,8 +384,8 @@ export const t = {
     theme: "Appearance",
     themes: { auto: "As the system", light: "Light", dark: "Dark" },
     quota: "Quota",
-    quotaText: (used: number, limit: number, unit: string) => (limit === 0 ? `${used} ${unit}` : `${used} of ${limit} ${unit}`),
-    units: { ranges: "ranges", vms: "machines", cpus: "CPUs", ram: "GiB of memory" },
+    quotaText: (used: number, limit: number) => (limit === 0 ? `${used}` : `${used} of ${limit}`),
+    units: { ranges: "Ranges", vms: "Machines", cpus: "CPUs", ram: "Memory in GiB" },
     admin: "Administrator",
   },
   templates: {
@@ -410,7 +413,8 @@ export const t = {
     owner: (name: string) => `by ${name}`,
     apply: "Use for a range…",
     applyTitle: (name: string) => `Use ${name}`,
-    applyText: "The configuration of the range is replaced by that of the blueprint. Machines stay as they are until the next deploy.",
+    applyText:
+      "The configuration of the range is replaced by that of the blueprint. Machines stay as they are until the next deploy.",
     range: "Range",
     needs: "What it needs",
     ready: "Everything it needs is there.",

@@ -99,7 +99,7 @@ const idle: Held = {
 }
 
 /** What an operation that reads answers; without a path nothing is read. Parts of a page that need the same share it; it is read again when an event touches it. */
-export const useRead = <A,>(
+export const useRead = <A>(
   path: string | undefined,
   parameters: Parameters = {},
   touched: (event: LiveEvent) => boolean = never,

@@ -2,7 +2,7 @@
  * The session is a cookie that scripts cannot read. All tabs of a browser share it, so one that signs out, or learns that the session is
  * over, tells the others; each then leaves its page, with all that it shows, for a new document.
  */
-const channel = new BroadcastChannel("rangewright-session")
+let channel: BroadcastChannel | undefined
 const login = "/ui/login"
 
 const leave = (): void => {
@@ -12,23 +12,27 @@ const leave = (): void => {
   location.replace(`${login}${next}`)
 }
 
-channel.addEventListener("message", ({ data }) => {
-  if (data === "over") leave()
-  // another user may have signed in: nothing of the one before may stay
-  if (data === "begun") location.reload()
-})
-// a page that the browser kept as it was shows nothing of a session that is over
-addEventListener("pageshow", ({ persisted }) => {
-  if (persisted) location.reload()
-})
+/** Begins to hear what other tabs tell. */
+export const startSession = (): void => {
+  channel = new BroadcastChannel("rangewright-session")
+  channel.addEventListener("message", ({ data }) => {
+    if (data === "over") leave()
+    // another user may have signed in: nothing of the one before may stay
+    if (data === "begun") location.reload()
+  })
+  // a page that the browser kept as it was shows nothing of a session that is over
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload()
+  })
+}
 
 export const signedOut = (): void => {
-  channel.postMessage("over")
+  channel?.postMessage("over")
   leave()
 }
 
 export const signedIn = (next: string | undefined): void => {
-  channel.postMessage("begun")
+  channel?.postMessage("begun")
   location.replace(ownPath(next) ?? "/ui/")
 }
 

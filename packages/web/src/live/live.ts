@@ -7,7 +7,7 @@ import { follow, type ServerEvent } from "../api/events.ts"
  */
 const events = "/api/v2/events"
 const lockName = "rangewright-live"
-const channel = new BroadcastChannel(lockName)
+let channel: BroadcastChannel | undefined
 
 export type Topic = "range" | "machine" | "run" | "reset"
 
@@ -42,7 +42,7 @@ const hear = ({ events: told, since }: Told): void => {
 }
 
 const tell = (told: Told): void => {
-  channel.postMessage(told)
+  channel?.postMessage(told)
   hear(told)
 }
 
@@ -53,7 +53,9 @@ const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
   const members = (typeof data === "object" && data !== null ? data : {}) as Readonly<Record<string, unknown>>
   const rangeID = text(members["rangeID"])
   const runID = text(members["runID"]) ?? (event === "run" ? text(members["id"]) : undefined)
-  return [{ topic: event, data: members, ...(rangeID === undefined ? {} : { rangeID }), ...(runID === undefined ? {} : { runID }) }]
+  return [
+    { topic: event, data: members, ...(rangeID === undefined ? {} : { rangeID }), ...(runID === undefined ? {} : { runID }) },
+  ]
 }
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -90,6 +92,7 @@ const lead = async (): Promise<never> => {
 const slowly = 30_000
 
 export const startLive = (): void => {
+  channel = new BroadcastChannel(lockName)
   channel.addEventListener("message", ({ data }) => hear(data as Told))
   setInterval(() => {
     if (awaySince.value !== undefined && !document.hidden) hear({ events: [reset], since: awaySince.value })

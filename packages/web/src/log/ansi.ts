@@ -121,8 +121,7 @@ const stringEnd = (line: string, from: number): number => {
   return line.length
 }
 
-// oxlint-disable-next-line no-control-regex -- what is looked for are just these
-const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u
+const special = /[\p{Cc}\p{Cf}]/u
 
 /** The text of a line alone, for finding. */
 export const textOf = (raw: string): string =>

@@ -116,8 +116,7 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
   const step = (list: readonly number[], by: 1 | -1): void => {
     if (list.length === 0) return
     const from = chosen.peek() ?? (by === 1 ? -1 : log.length)
-    const next =
-      by === 1 ? (list.find((at) => at > from) ?? list[0]) : (list.findLast((at) => at < from) ?? list.at(-1))
+    const next = by === 1 ? (list.find((at) => at > from) ?? list[0]) : (list.findLast((at) => at < from) ?? list.at(-1))
     if (next !== undefined) show(next)
   }
   const toEnd = (): void => {
@@ -209,7 +208,9 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
         <button
           type="button"
           class="small"
-          onClick={() => void fetchFile(`/runs/${encodeURIComponent(runId)}/events`, {}).then((blob) => save(`${name}.txt`, blob))}
+          onClick={() =>
+            void fetchFile(`/runs/${encodeURIComponent(runId)}/events`, {}).then((blob) => save(`${name}.txt`, blob))
+          }
         >
           <Icon name="down" />
           {t.log.download}

@@ -126,4 +126,4 @@ export class Log {
 }
 
 /** How Ansible says that something failed. */
-const looksFailed = (line: string): boolean => /^(?:\u001b\[[\d;]*m)*(?:fatal|failed): \[/u.test(line)
+const looksFailed = (line: string): boolean => /^(?:\p{Cc}\[[\d;]*m)*(?:fatal|failed): \[/u.test(line)

@@ -1,4 +1,9 @@
-const ends = { success: "The run did everything.", partial: "The run ended, but some steps failed.", failure: "The run failed.", aborted: "The run was cancelled." } as const
+const ends = {
+  success: "The run did everything.",
+  partial: "The run ended, but some steps failed.",
+  failure: "The run failed.",
+  aborted: "The run was cancelled.",
+} as const
 
 /** What the log says in its own words. */
 export const kindText = {

@@ -5,6 +5,7 @@ import { useRead } from "../api/resource.ts"
 import { httpsAddress } from "../links.ts"
 import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { linkTo, place, setQuery } from "../router.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: boolean; readonly onClose: () => void }) => {
@@ -12,10 +13,14 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
   const doing = useDoing()
   const chosen = useSignal("")
   const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const rangeID = String(new FormData(event.currentTarget as HTMLFormElement).get("range"))
+    const rangeID = submitted(event).text("range")
     void doing.run(async () => {
-      const { result } = await change<{ readonly result: string }>("POST", "/blueprints/{blueprintID}/apply", { blueprintID: id }, { rangeID })
+      const { result } = await change<{ readonly result: string }>(
+        "POST",
+        "/blueprints/{blueprintID}/apply",
+        { blueprintID: id },
+        { rangeID },
+      )
       chosen.value = rangeID
       return result
     })
@@ -126,7 +131,9 @@ const List = () => {
   const query = place.value.query.get("q") ?? ""
   const data = blueprints.data.value
   const shown =
-    data?.filter(({ name, blueprintID, tags = [] }) => `${name} ${blueprintID} ${tags.join(" ")}`.toLowerCase().includes(query.toLowerCase())) ?? []
+    data?.filter(({ name, blueprintID, tags = [] }) =>
+      `${name} ${blueprintID} ${tags.join(" ")}`.toLowerCase().includes(query.toLowerCase()),
+    ) ?? []
   return (
     <>
       <Head title={t.blueprints.title} lead={t.blueprints.intro} />
@@ -139,9 +146,13 @@ const List = () => {
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
         />
       </div>
-      {blueprints.refusal.value === undefined ? null : <Refused refusal={blueprints.refusal.value} retry={() => void blueprints.reload()} />}
+      {blueprints.refusal.value === undefined ? null : (
+        <Refused refusal={blueprints.refusal.value} retry={() => void blueprints.reload()} />
+      )}
       {data === undefined ? (
-        blueprints.refusal.value === undefined ? <Loading /> : null
+        blueprints.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : shown.length === 0 ? (
         <Empty title={t.blueprints.empty}>
           <p class="muted">{t.blueprints.emptyText}</p>

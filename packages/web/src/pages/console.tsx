@@ -7,6 +7,7 @@ import { useRead } from "../api/resource.ts"
 import { Dialog, Field, Refused, State, Text } from "../parts/parts.tsx"
 import { patchRange } from "../range/patch.ts"
 import { linkTo } from "../router.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 /** The key that a character stands for: Latin ones have their own numbers, and the others that of Unicode with a mark. */
@@ -35,7 +36,12 @@ const type = async (rfb: RFB, text: string): Promise<void> => {
 export const ConsolePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const rangeId = values["id"] ?? ""
   const vmid = values["vmid"] ?? ""
-  const range = useRead<Range>("/range", { rangeID: rangeId }, (event) => event.rangeID === rangeId && event.topic !== "run", patchRange)
+  const range = useRead<Range>(
+    "/range",
+    { rangeID: rangeId },
+    (event) => event.rangeID === rangeId && event.topic !== "run",
+    patchRange,
+  )
   const machine = range.data.value?.VMs.find(({ proxmoxID }) => String(proxmoxID) === vmid)
   const name = machine?.name ?? vmid
   const screen = useRef<HTMLDivElement>(null)
@@ -139,8 +145,7 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
       <Dialog title={t.console.type} open={typing.value} onClose={() => (typing.value = false)}>
         <form
           onSubmit={(event) => {
-            event.preventDefault()
-            const text = String(new FormData(event.currentTarget).get("text"))
+            const text = submitted(event).text("text")
             typing.value = false
             if (rfb.current !== undefined) void type(rfb.current, text)
           }}

@@ -7,6 +7,7 @@ import { useRead } from "../api/resource.ts"
 import { me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 interface Session {
@@ -20,17 +21,20 @@ interface Session {
 
 /** Of what a browser says of itself, the part that people know it by. */
 const browserOf = (agent: string | undefined): string =>
-  /(?:Firefox|Edg|OPR|Chrome|Safari)\/[\d.]+/u.exec(agent ?? "")?.[0].replace("/", " ").replace(/\.\d.*$/u, "") ?? agent?.slice(0, 60) ?? t.unknown
+  /(?:Firefox|Edg|OPR|Chrome|Safari)\/[\d.]+/u
+    .exec(agent ?? "")?.[0]
+    .replace("/", " ")
+    .replace(/\.\d.*$/u, "") ??
+  agent?.slice(0, 60) ??
+  t.unknown
 
 const Password = () => {
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const data = new FormData(form)
+    const { form, text } = submitted(event)
     void doing.run(async () => {
-      const proxmoxPassword = String(data.get("password"))
-      if (proxmoxPassword !== data.get("again")) throw new Refusal(0, t.me.differ)
+      const proxmoxPassword = text("password")
+      if (proxmoxPassword !== text("again")) throw new Refusal(0, t.me.differ)
       const { result } = await change<{ readonly result: string }>("POST", "/user/credentials", {}, { proxmoxPassword })
       form.reset()
       return result
@@ -45,7 +49,9 @@ const Password = () => {
         <Field label={t.me.newPassword}>
           {(ids) => <input {...ids} name="password" type="password" autocomplete="new-password" required />}
         </Field>
-        <Field label={t.me.again}>{(ids) => <input {...ids} name="again" type="password" autocomplete="new-password" required />}</Field>
+        <Field label={t.me.again}>
+          {(ids) => <input {...ids} name="again" type="password" autocomplete="new-password" required />}
+        </Field>
         <Outcome doing={doing} />
         <button type="submit" disabled={doing.busy}>
           {t.me.setPassword}
@@ -156,8 +162,9 @@ const Usage = () => {
       <ul class="plain lines">
         {rows.map(([used, limit, unit]) => (
           <li key={unit}>
-            <span>{t.me.quotaText(used, limit, unit)}</span>
+            <span>{unit}</span>
             {limit === 0 ? null : <meter min={0} max={limit} value={used} aria-label={unit} />}
+            <span>{t.me.quotaText(used, limit)}</span>
           </li>
         ))}
       </ul>
@@ -171,7 +178,9 @@ export const MePage = () => {
     <>
       <Head
         title={t.me.title}
-        lead={user === undefined ? undefined : <Text>{[user.name, user.userID, user.email].filter((text) => text).join(" · ")}</Text>}
+        lead={
+          user === undefined ? undefined : <Text>{[user.name, user.userID, user.email].filter((text) => text).join(" · ")}</Text>
+        }
       >
         {user?.isAdmin === true ? <span class="tag">{t.me.admin}</span> : undefined}
       </Head>

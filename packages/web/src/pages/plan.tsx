@@ -16,7 +16,9 @@ const summaryOf = (plan: Plan): string => {
     const count = plan.changes.filter((one) => one.kind === kind).length
     return count === 0 ? [] : [t.plan.verbs[kind](count)]
   })
-  return parts.length === 0 ? t.plan.takes(duration(plan.estimateSeconds), plan.steps.length) : `${t.plan.summary(parts)} ${t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)}`
+  return parts.length === 0
+    ? t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)
+    : `${t.plan.summary(parts)} ${t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)}`
 }
 
 const Changes = ({ plan }: { readonly plan: Plan }) => {
@@ -59,7 +61,17 @@ const Changes = ({ plan }: { readonly plan: Plan }) => {
   )
 }
 
-const Planned = ({ id, plan, view, again }: { readonly id: string; readonly plan: Plan; readonly view: RangeView; readonly again: () => void }) => {
+const Planned = ({
+  id,
+  plan,
+  view,
+  again,
+}: {
+  readonly id: string
+  readonly plan: Plan
+  readonly view: RangeView
+  readonly again: () => void
+}) => {
   const doing = useDoing()
   const question = useQuestion()
   const losing = plan.changes.filter(({ kind }) => kind === "replace" || kind === "remove").length
@@ -95,7 +107,7 @@ const Planned = ({ id, plan, view, again }: { readonly id: string; readonly plan
                 text: t.plan.confirmText(losing),
                 action: t.plan.deploy,
                 danger: true,
-                then: deploy,
+                act: deploy,
               }
             }}
           >
@@ -156,11 +168,19 @@ export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, 
         <fieldset>
           <legend>{t.plan.kept}</legend>
           <label class="check">
-            <input type="checkbox" checked={prune.value} onChange={({ currentTarget }) => (prune.value = currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={prune.value}
+              onChange={({ currentTarget }) => (prune.value = currentTarget.checked)}
+            />
             {t.plan.prune}
           </label>
           <label class="check">
-            <input type="checkbox" checked={replace.value} onChange={({ currentTarget }) => (replace.value = currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={replace.value}
+              onChange={({ currentTarget }) => (replace.value = currentTarget.checked)}
+            />
             {t.plan.replace}
           </label>
         </fieldset>

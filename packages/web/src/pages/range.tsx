@@ -3,19 +3,7 @@ import { useRef } from "preact/hooks"
 import { change, fetchFile, read, save } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
-import {
-  Confirm,
-  type Doing,
-  Empty,
-  Loading,
-  Note,
-  Outcome,
-  Refused,
-  State,
-  Text,
-  Time,
-  useDoing,
-} from "../parts/parts.tsx"
+import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
@@ -31,13 +19,22 @@ const Power = ({ machine }: { readonly machine: Machine }) =>
     <State tone={machine.poweredOn ? "ok" : "quiet"}>{machine.poweredOn ? t.power.on : t.power.off}</State>
   )
 
-const More = ({ name, machine, act }: { readonly name: string; readonly machine: Machine; readonly act: (verb: Verb) => void }) => {
+const More = ({
+  name,
+  machine,
+  act,
+}: {
+  readonly name: string
+  readonly machine: Machine
+  readonly act: (verb: Verb) => void
+}) => {
   const details = useRef<HTMLDetailsElement>(null)
   const choose = (verb: Verb) => () => {
     if (details.current !== null) details.current.open = false
     act(verb)
   }
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it has a summary, which is a button
     <details
       class="more"
       name="machine"
@@ -75,7 +72,9 @@ const More = ({ name, machine, act }: { readonly name: string; readonly machine:
   )
 }
 
-const questions: Partial<Record<Verb, { readonly title: (name: string) => string; readonly text: string; readonly action: string }>> = {
+const questions: Partial<
+  Record<Verb, { readonly title: (name: string) => string; readonly text: string; readonly action: string }>
+> = {
   poweroff: { title: t.range.powerOffTitle, text: t.range.powerOffText, action: t.range.powerOff },
   reboot: { title: t.range.rebootTitle, text: t.range.rebootText, action: t.range.reboot },
 }
@@ -84,19 +83,19 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
   const question = useQuestion()
   const { rangeID, VMs } = range
   const act = (machine: Machine) => (verb: Verb) => {
-    const then = (): void =>
+    const run = (): void =>
       void doing.run(
         async () =>
           (await change<{ readonly result: string }>("PUT", `/range/${verb}`, { rangeID }, { machines: [machine.name] })).result,
       )
     const asked = questions[verb]
-    if (asked === undefined) return then()
+    if (asked === undefined) return run()
     question.value = {
       title: asked.title(shortName(rangeID, machine.name)),
       text: asked.text,
       action: asked.action,
       danger: verb === "poweroff",
-      then,
+      act: run,
     }
   }
   return (

@@ -1,5 +1,6 @@
 import type { Range } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
@@ -7,6 +8,7 @@ import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Tim
 import { patchRange } from "../range/patch.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo, navigate, place, setQuery } from "../router.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 const touched = ({ topic }: LiveEvent): boolean => topic === "range" || topic === "machine"
@@ -56,12 +58,11 @@ const Row = ({ range }: { readonly range: Range }) => {
 const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget as HTMLFormElement)
-    const rangeID = String(form.get("rangeID")).trim()
+    const { text } = submitted(event)
+    const rangeID = text("rangeID").trim()
     void doing
       .run(async () => {
-        await change("POST", "/ranges/create", {}, { rangeID, name: String(form.get("name")).trim() })
+        await change("POST", "/ranges/create", {}, { rangeID, name: text("name").trim() })
         return t.ranges.created
       })
       .then((done) => done && navigate(`/ranges/${encodeURIComponent(rangeID)}/config`))
@@ -70,7 +71,9 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
     <Dialog title={t.ranges.createTitle} open={open} onClose={onClose}>
       <form onSubmit={submit}>
         <Field label={t.ranges.id} hint={t.ranges.idHint}>
-          {(ids) => <input {...ids} name="rangeID" required maxLength={20} autocapitalize="none" autocomplete="off" spellcheck={false} />}
+          {(ids) => (
+            <input {...ids} name="rangeID" required maxLength={20} autocapitalize="none" autocomplete="off" spellcheck={false} />
+          )}
         </Field>
         <Field label={t.ranges.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
         <Outcome doing={doing} />
@@ -102,7 +105,11 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
           value={query}
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
         />
-        <select aria-label={t.ranges.state} value={state} onChange={({ currentTarget }) => setQuery({ state: currentTarget.value })}>
+        <select
+          aria-label={t.ranges.state}
+          value={state}
+          onChange={({ currentTarget }) => setQuery({ state: currentTarget.value })}
+        >
           <option value="">{t.ranges.any}</option>
           {states.map((name) => (
             <option key={name} value={name}>
@@ -146,6 +153,11 @@ export const Ranges = () => {
   const ranges = useRead<readonly Range[]>("/range/all", {}, touched, patch)
   const creating = useSignal(false)
   const data = ranges.data.value
+  const only = place.value.path === "/" && data?.length === 1 ? data[0]?.rangeID : undefined
+  // who has one range wants to see it, not a list of it
+  useEffect(() => {
+    if (only !== undefined) navigate(`/ranges/${encodeURIComponent(only)}`, { replace: true })
+  }, [only])
   return (
     <>
       <Head title={t.ranges.title}>
@@ -155,7 +167,9 @@ export const Ranges = () => {
       </Head>
       {ranges.refusal.value === undefined ? null : <Refused refusal={ranges.refusal.value} retry={() => void ranges.reload()} />}
       {data === undefined ? (
-        ranges.refusal.value === undefined ? <Loading /> : null
+        ranges.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : data.length === 0 ? (
         <Empty title={t.ranges.empty}>
           <p class="muted">{t.ranges.emptyText}</p>

@@ -38,7 +38,8 @@ const leadOf = (run: Run, now: number): string => {
   const parts: string[] = [t.run.sentences[run.status]]
   const seconds = secondsBetween(run.startedAt, run.endedAt, now) ?? 0
   if (run.status === "running") {
-    if (total > 0) parts.push(`${t.run.steps(done, total)}${remainingSeconds ? `, ${t.run.left(duration(remainingSeconds))}` : ""}.`)
+    if (total > 0)
+      parts.push(`${t.run.steps(done, total)}${remainingSeconds ? `, ${t.run.left(duration(remainingSeconds))}` : ""}.`)
   } else parts.push(`${t.run.steps(done, total)}, ${t.run.took(duration(seconds))}.`)
   return parts.join(" ")
 }
@@ -185,10 +186,9 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
                 text: t.run.cancelText,
                 action: t.run.cancel,
                 danger: true,
-                then: () =>
+                act: () =>
                   void doing.run(
-                    async () =>
-                      (await change<{ readonly result: string }>("POST", "/runs/{runID}/cancel", { runID: id })).result,
+                    async () => (await change<{ readonly result: string }>("POST", "/runs/{runID}/cancel", { runID: id })).result,
                   ),
               })
             }
@@ -217,7 +217,11 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
         ) : null}
       </Head>
       {run.status === "running" ? (
-        <progress max={Math.max(1, run.progress.total)} value={run.progress.done} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
+        <progress
+          max={Math.max(1, run.progress.total)}
+          value={run.progress.done}
+          aria-label={t.run.steps(run.progress.done, run.progress.total)}
+        />
       ) : null}
       <Outcome doing={doing} />
       <Cause run={run} />

@@ -38,7 +38,11 @@ export const RunsPage = () => {
           value={query}
           onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
         />
-        <select aria-label={t.runs.status} value={status} onChange={({ currentTarget }) => setQuery({ status: currentTarget.value })}>
+        <select
+          aria-label={t.runs.status}
+          value={status}
+          onChange={({ currentTarget }) => setQuery({ status: currentTarget.value })}
+        >
           <option value="">{t.runs.any}</option>
           {Object.entries(t.runStatus).map(([name, text]) => (
             <option key={name} value={name}>
@@ -49,7 +53,9 @@ export const RunsPage = () => {
         {data?.length === most ? <span class="muted">{t.runs.newest(most)}</span> : null}
       </div>
       {data === undefined ? (
-        runs.refusal.value === undefined ? <Loading /> : null
+        runs.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : shown.length === 0 ? (
         <Empty title={data.length === 0 ? t.runs.empty : t.runs.noMatch} />
       ) : (

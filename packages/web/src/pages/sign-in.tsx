@@ -4,13 +4,13 @@ import { ask } from "../api/client.ts"
 import { signedIn } from "../api/session.ts"
 import { Field, Outcome, useDoing } from "../parts/parts.tsx"
 import { place } from "../router.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
-const credentials = (form: FormData): Readonly<Record<string, string>> => {
-  const text = (name: string): string => String(form.get(name) ?? "").trim()
-  if (form.has("apiKey")) return { apiKey: text("apiKey") }
-  const user = text("user")
-  const password = String(form.get("password") ?? "")
+const credentials = ({ text, has }: ReturnType<typeof submitted>): Readonly<Record<string, string>> => {
+  if (has("apiKey")) return { apiKey: text("apiKey").trim() }
+  const user = text("user").trim()
+  const password = text("password")
   return user.includes("@") ? { email: user, password } : { userID: user, password }
 }
 
@@ -21,8 +21,7 @@ export const SignIn = () => {
     document.title = `${t.signIn.title} · ${t.product}`
   }, [])
   const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const form = submitted(event)
     void doing.run(async () => {
       await ask("POST", "/ui/session", {
         body: JSON.stringify(credentials(form)),
@@ -54,7 +53,17 @@ export const SignIn = () => {
         ) : (
           <>
             <Field key="user" label={t.signIn.user}>
-              {(ids) => <input {...ids} name="user" type="text" autocomplete="username" autocapitalize="none" required spellcheck={false} />}
+              {(ids) => (
+                <input
+                  {...ids}
+                  name="user"
+                  type="text"
+                  autocomplete="username"
+                  autocapitalize="none"
+                  required
+                  spellcheck={false}
+                />
+              )}
             </Field>
             <Field key="password" label={t.signIn.password}>
               {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}

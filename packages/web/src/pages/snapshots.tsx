@@ -5,6 +5,7 @@ import { useRead } from "../api/resource.ts"
 import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 import { Refusal } from "../api/client.ts"
 
@@ -14,7 +15,10 @@ const outcomeOf = ({ success = [], errors = [], warnings = [] }: SnapshotResult)
   if (errors.length > 0)
     throw new Refusal(
       500,
-      [...errors.map(({ vmname, vmid, error }) => `${vmname ?? vmid ?? ""}: ${error}`), ...(success.length > 0 ? [t.snapshots.done(success.length)] : [])].join("\n"),
+      [
+        ...errors.map(({ vmname, vmid, error }) => `${vmname ?? vmid ?? ""}: ${error}`),
+        ...(success.length > 0 ? [t.snapshots.done(success.length)] : []),
+      ].join("\n"),
     )
   return [t.snapshots.done(success.length), ...said].join("\n")
 }
@@ -27,15 +31,15 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
   const doing = useDoing()
   const question = useQuestion()
   const data = sets.data.value
-  const act = (path: string, body: object) => doing.run(async () => outcomeOf(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
+  const act = (path: string, body: object) =>
+    doing.run(async () => outcomeOf(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
   const take = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const { text, has } = submitted(event)
     taking.value = false
     void act("/snapshots/create", {
-      name: String(form.get("name")).trim(),
-      description: String(form.get("description")),
-      includeRAM: form.has("ram"),
+      name: text("name").trim(),
+      description: text("description"),
+      includeRAM: has("ram"),
     })
   }
   const Row = ({ set }: { readonly set: SnapshotGroup }) => (
@@ -48,7 +52,9 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
         {set.complete ? t.snapshots.complete : t.snapshots.partial(set.machines.length, set.machines.length + set.missing.length)}
         {set.missing.length === 0 ? null : (
           <span class="sub">
-            <Text>{t.snapshots.missing(set.missing.map(({ vmname, vmid }) => shortName(id, vmname ?? String(vmid))).join(", "))}</Text>
+            <Text>
+              {t.snapshots.missing(set.missing.map(({ vmname, vmid }) => shortName(id, vmname ?? String(vmid))).join(", "))}
+            </Text>
           </span>
         )}
       </td>
@@ -66,7 +72,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
               text: t.snapshots.rollBackText,
               action: t.snapshots.rollBack,
               danger: true,
-              then: () => void act("/snapshots/rollback", { name: set.name }),
+              act: () => void act("/snapshots/rollback", { name: set.name }),
             })
           }
         >
@@ -82,7 +88,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
               text: t.snapshots.removeText,
               action: t.snapshots.remove,
               danger: true,
-              then: () => void act("/snapshots/remove", { name: set.name }),
+              act: () => void act("/snapshots/remove", { name: set.name }),
             })
           }
         >
@@ -111,7 +117,9 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
         </Note>
       ))}
       {data === undefined ? (
-        sets.refusal.value === undefined ? <Loading /> : null
+        sets.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : data.sets.length === 0 ? (
         <Empty title={t.snapshots.empty} />
       ) : (
@@ -135,9 +143,13 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       <Dialog title={t.snapshots.take} open={taking.value} onClose={() => (taking.value = false)}>
         <form onSubmit={take}>
           <Field label={t.snapshots.name} hint={t.snapshots.nameHint}>
-            {(ids) => <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />}
+            {(ids) => (
+              <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />
+            )}
           </Field>
-          <Field label={t.snapshots.description}>{(ids) => <input {...ids} name="description" maxLength={500} autocomplete="off" />}</Field>
+          <Field label={t.snapshots.description}>
+            {(ids) => <input {...ids} name="description" maxLength={500} autocomplete="off" />}
+          </Field>
           <label class="check">
             <input type="checkbox" name="ram" />
             {t.snapshots.ram}

@@ -4,6 +4,7 @@ import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { httpsAddress } from "../links.ts"
 import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 const tones: Readonly<Record<string, Tone>> = { ok: "ok", partial: "warn", error: "bad" }
@@ -29,8 +30,7 @@ export const SourcesPage = () => {
   const adding = useSignal(false)
   const data = sources.data.value
   const add = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const url = String(new FormData(event.currentTarget as HTMLFormElement).get("url")).trim()
+    const url = submitted(event).text("url").trim()
     adding.value = false
     void doing.run(async () => {
       await change("POST", "/sources", {}, { type: "git", url })
@@ -46,9 +46,13 @@ export const SourcesPage = () => {
       </Head>
       <Outcome doing={doing} />
       {doing.busy ? <Loading /> : null}
-      {sources.refusal.value === undefined ? null : <Refused refusal={sources.refusal.value} retry={() => void sources.reload()} />}
+      {sources.refusal.value === undefined ? null : (
+        <Refused refusal={sources.refusal.value} retry={() => void sources.reload()} />
+      )}
       {data === undefined ? (
-        sources.refusal.value === undefined ? <Loading /> : null
+        sources.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : data.length === 0 ? (
         <Empty title={t.sources.empty} />
       ) : (

@@ -40,7 +40,9 @@ export const TemplatesPage = () => {
         <Refused refusal={templates.refusal.value} retry={() => void templates.reload()} />
       )}
       {data === undefined ? (
-        templates.refusal.value === undefined ? <Loading /> : null
+        templates.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : shown.length === 0 ? (
         <Empty title={t.templates.empty} />
       ) : (

@@ -5,6 +5,7 @@ import { count } from "../parts/format.ts"
 import { Confirm, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
+import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 interface Changed {
@@ -22,14 +23,18 @@ const Allowed = ({ id, range, doing }: { readonly id: string; readonly range: Ra
   const act = (verb: "allow" | "deny", entry: string): Promise<boolean> =>
     doing.run(async () => {
       const name = nameOf(entry)
-      const { errors = [] } = await change<Changed>("POST", `/testing/${verb}`, { rangeID: id }, isAddress(name) ? { ips: [name] } : { domains: [name] })
+      const { errors = [] } = await change<Changed>(
+        "POST",
+        `/testing/${verb}`,
+        { rangeID: id },
+        isAddress(name) ? { ips: [name] } : { domains: [name] },
+      )
       if (errors.length > 0) throw new Refusal(400, errors.map(({ item, reason }) => `${item}: ${reason}`).join("\n"))
       return name
     })
   const submit = (event: SubmitEvent): void => {
-    event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    void act("allow", String(new FormData(form).get("entry")).trim()).then((done) => done && form.reset())
+    const { form, text } = submitted(event)
+    void act("allow", text("entry").trim()).then((done) => done && form.reset())
   }
   return (
     <section aria-labelledby="allowed">
@@ -153,7 +158,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
                       title: t.testing.startTitle,
                       text: t.testing.startText,
                       action: t.testing.start,
-                      then: act("start"),
+                      act: act("start"),
                     })
                   }
                 >
@@ -171,7 +176,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
                       text: t.testing.stopText,
                       action: t.testing.stop,
                       danger: true,
-                      then: act("stop"),
+                      act: act("stop"),
                     })
                   }
                 >

@@ -34,7 +34,4 @@ export const count = (value: number): string => number.format(value)
 
 /** What could turn the text around it, or pretend to be another name, is shown as its number. */
 export const plain = (text: string): string =>
-  text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  )
+  text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)

@@ -190,7 +190,7 @@ export interface Question {
   readonly text: string
   readonly action: string
   readonly danger?: boolean
-  readonly then: () => void
+  readonly act: () => void
 }
 
 /** Asks before something that cannot be taken back. */
@@ -206,7 +206,7 @@ export const Confirm = ({ question, onClose }: { readonly question: Question | u
         class={question?.danger === true ? "danger" : "primary"}
         onClick={() => {
           onClose()
-          question?.then()
+          question?.act()
         }}
       >
         {question?.action}

@@ -66,8 +66,10 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
               text: t.range.abortText,
               action: t.range.abort,
               danger: true,
-              then: () =>
-                void doing.run(async () => (await change<{ readonly result: string }>("POST", "/range/abort", { rangeID })).result),
+              act: () =>
+                void doing.run(
+                  async () => (await change<{ readonly result: string }>("POST", "/range/abort", { rangeID })).result,
+                ),
             })
           }
         >
@@ -94,7 +96,7 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
               title: t.range.stopTitle(rangeID),
               text: t.range.stopText(on),
               action: t.range.stop,
-              then: power("shutdown"),
+              act: power("shutdown"),
             })
           }
         >
@@ -134,7 +136,11 @@ export const RangeHead = ({ id, view }: { readonly id: string; readonly view: Ra
         {range === undefined ? undefined : <Buttons range={range} run={run} doing={doing} />}
       </Head>
       {run?.status === "running" ? (
-        <progress max={Math.max(1, run.progress.total)} value={run.progress.done} aria-label={t.run.steps(run.progress.done, run.progress.total)} />
+        <progress
+          max={Math.max(1, run.progress.total)}
+          value={run.progress.done}
+          aria-label={t.run.steps(run.progress.done, run.progress.total)}
+        />
       ) : null}
       <Outcome doing={doing} />
       <Tabs label={t.range.tabsLabel} tabs={tabs} />

@@ -74,4 +74,4 @@ export const rangeWord = ({ rangeState, VMs }: Range): string => {
 }
 
 export const runTone = (status: Run["status"]): Tone =>
-  ({ running: "busy", success: "ok", partial: "warn", failure: "bad", aborted: "quiet" }) [status] as Tone
+  ({ running: "busy", success: "ok", partial: "warn", failure: "bad", aborted: "quiet" })[status] as Tone

@@ -10,7 +10,14 @@ import { ticks, timelineOf } from "./timeline.ts"
 const barHeight = 18
 const pad = 5
 
-const phases = { planned: "planned", started: "busy", dispatched: "busy", settled: "ok", failed: "bad", skipped: "quiet" } as const
+const phases = {
+  planned: "planned",
+  started: "busy",
+  dispatched: "busy",
+  settled: "ok",
+  failed: "bad",
+  skipped: "quiet",
+} as const
 
 export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: number }) => {
   const track = useRef<HTMLDivElement>(null)

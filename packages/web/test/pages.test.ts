@@ -1,0 +1,207 @@
+import { operations } from "@rangewright/application"
+import type { Machine, Range, Run } from "@rangewright/application/wire"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { describe, expect, test } from "vitest"
+import { eventReader } from "../src/api/events.ts"
+import { httpsAddress } from "../src/links.ts"
+import { duration, plain } from "../src/parts/format.ts"
+import { patchRange } from "../src/range/patch.ts"
+import { rangeSentence } from "../src/range/sentence.ts"
+import { layOut, topologyOf } from "../src/range/topology.ts"
+import { ticks, timelineOf } from "../src/run/timeline.ts"
+
+const source = fileURLToPath(new URL("../src/", import.meta.url))
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/u.test(name))
+const textOf = (name: string): string => readFileSync(`${source}${name}`, "utf8")
+
+const machine = (name: string, ip: string, poweredOn: boolean, more: Partial<Machine> = {}): Machine => ({
+  ID: 0,
+  proxmoxID: 100 + name.length,
+  rangeNumber: 2,
+  name,
+  poweredOn,
+  ip,
+  cpu: 2,
+  ram: 4,
+  ...more,
+})
+
+const range = (VMs: readonly Machine[], more: Partial<Range> = {}): Range => ({
+  rangeState: "SUCCESS",
+  rangeNumber: 2,
+  rangeID: "UMA",
+  name: "Uma's",
+  lastDeployment: "2026-01-01T00:00:00.000Z",
+  testingEnabled: false,
+  testingState: "off",
+  numberOfVMs: VMs.length,
+  allowedIPs: [],
+  allowedDomains: [],
+  VMs,
+  ...more,
+})
+
+describe("the sources of the page", () => {
+  test("call operations that there are", () => {
+    const known = new Set(operations.map(({ route }) => route.path))
+    const call =
+      /\b(?:useRead|read|fetchFile|send|change|text)(?:<[^;()]*?>)?\(\s*(?:"(?:GET|POST|PUT|PATCH|DELETE)",\s*)?(?:[^",()]*\? undefined : )?"(\/[^"]+)"/gu
+    const called = files.flatMap((name) => [...textOf(name).matchAll(call)].map(([, path]) => path ?? ""))
+    expect(called.length).toBeGreaterThan(25)
+    expect(called.filter((path) => !known.has(path))).toEqual([])
+  })
+
+  test("write no markup into the document, and evaluate no text", () => {
+    const forbidden = /\b(?:innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|eval\(|new Function)/u
+    expect(files.filter((name) => forbidden.test(textOf(name)))).toEqual([])
+  })
+})
+
+describe("links of others", () => {
+  test.each([
+    ["https://lab.example/a", "https://lab.example/a"],
+    ["javascript:alert(1)", undefined],
+    ["JaVaScRiPt:alert(1)", undefined],
+    ["http://lab.example", undefined],
+    ["https://user:word@lab.example/", undefined],
+    ["data:text/html,x", undefined],
+    ["//lab.example", undefined],
+    [undefined, undefined],
+  ])("%s", (text, expected) => {
+    expect(httpsAddress(text)).toBe(expected)
+  })
+})
+
+describe("texts", () => {
+  test("show what cannot be seen as its number", () => {
+    expect(plain("a\u202eb\u0000c\nd")).toBe("a\\u202eb\\u0000c\nd")
+  })
+
+  test.each([
+    [3, "3 s"],
+    [75, "1 min 15 s"],
+    [1000, "16 min"],
+    [7260, "2 h 1 min"],
+  ])("say %i seconds as people do", (seconds, text) => {
+    expect(duration(seconds)).toBe(text)
+  })
+})
+
+describe("the sentence about a range", () => {
+  const now = new Date("2026-01-01T12:00:00.000Z")
+  const two = [machine("UMA-dc01", "10.2.10.11", true), machine("UMA-ws01", "10.2.10.12", false)]
+  test("names machines that are off", () => {
+    expect(rangeSentence(range(two), undefined, now)).toBe("1 of 2 machines are on; ws01 is off.")
+  })
+  test("says how far a run is", () => {
+    const run = {
+      status: "running",
+      kind: "deploy",
+      progress: { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30, remainingSeconds: 200 },
+    } as Run
+    expect(rangeSentence(range(two, { rangeState: "DEPLOYING" }), run, now)).toBe(
+      "Deploy: 12 of 39 steps are done. About 3 min 20 s left.",
+    )
+  })
+  test("says before all else that the hypervisor is away", () => {
+    expect(rangeSentence(range(two, { awaySince: "2026-01-01T11:00:00.000Z" }), undefined, now)).toContain(
+      "has not answered since",
+    )
+  })
+})
+
+describe("the picture", () => {
+  test("has each machine once, the router apart, networks by number", () => {
+    const machines = [
+      machine("r", "10.2.10.254", true, { isRouter: true, proxmoxID: 1 }),
+      machine("b", "10.2.20.5", true, { proxmoxID: 2 }),
+      machine("a", "10.2.10.11", true, { proxmoxID: 3 }),
+      machine("new", "null", false, { proxmoxID: 4 }),
+    ]
+    const topology = topologyOf(range(machines))
+    expect(topology.router?.name).toBe("r")
+    expect(topology.lanes.map(({ vlan, machines: of }) => [vlan, of.map(({ name }) => name)])).toEqual([
+      [10, ["a"]],
+      [20, ["b"]],
+      [undefined, ["new"]],
+    ])
+  })
+
+  test("stays within its width, its boxes apart, and folds long networks", () => {
+    const many = Array.from({ length: 300 }, (_, i) => machine(`m${i}`, `10.2.${i % 7}.${i}`, true, { proxmoxID: i }))
+    for (const width of [300, 700, 1200]) {
+      const { lanes } = layOut(topologyOf(range(many)), width)
+      for (const box of lanes) {
+        expect(box.x + box.width).toBeLessThanOrEqual(width)
+        expect(box.shown.length).toBeLessThanOrEqual(12)
+        expect(box.shown.length + box.folded).toBe(box.lane.machines.length)
+        for (const other of lanes)
+          expect(
+            other === box ||
+              other.x >= box.x + box.width ||
+              box.x >= other.x + other.width ||
+              other.y >= box.y + box.height ||
+              box.y >= other.y + other.height,
+          ).toBe(true)
+      }
+    }
+  })
+})
+
+describe("an event about a machine", () => {
+  const shown = range([machine("UMA-dc01", "10.2.10.11", true, { proxmoxID: 7 })])
+  test("changes that machine alone", () => {
+    const data = { rangeID: "UMA", proxmoxID: 7, name: "UMA-dc01", poweredOn: false, ip: "10.2.10.11" }
+    expect(patchRange(shown, { topic: "machine", rangeID: "UMA", data })?.VMs.map(({ poweredOn }) => poweredOn)).toEqual([false])
+  })
+  test.each([[{ proxmoxID: 8, name: "x", poweredOn: true, ip: "null" }], [{ proxmoxID: 7, removed: true }]])(
+    "that is new or gone has the range read again: %j",
+    (data) => {
+      expect(patchRange(shown, { topic: "machine", rangeID: "UMA", data })).toBeUndefined()
+    },
+  )
+})
+
+describe("the timeline", () => {
+  test("puts steps of a machine that overlap into rows of their own", () => {
+    const step = (key: string, from: number, to: number) => ({
+      key,
+      title: key,
+      machine: "m",
+      action: "x",
+      after: [],
+      estimateSeconds: 1,
+      phase: "settled" as const,
+      attempt: 1,
+      startedAt: new Date(from * 1000).toISOString(),
+      endedAt: new Date(to * 1000).toISOString(),
+    })
+    const run = {
+      startedAt: new Date(0).toISOString(),
+      endedAt: new Date(10_000).toISOString(),
+      steps: [step("a", 0, 5), step("b", 3, 8), step("c", 5, 10)],
+    } as unknown as Run
+    expect(timelineOf(run, 0).lanes.map(({ bars }) => bars.map((bar) => [bar.step.key, bar.row]))).toEqual([
+      [
+        ["a", 0],
+        ["b", 1],
+        ["c", 0],
+      ],
+    ])
+  })
+  test("has at most eight marks", () => {
+    for (const seconds of [1, 17, 59, 61, 1000, 86_399]) expect(ticks(seconds).length).toBeLessThanOrEqual(8)
+  })
+})
+
+test("an event stream is read whatever pieces it comes in", () => {
+  const text = `: hello\n\nid: e-1\nevent: range\ndata: {"rangeID":"UMA"}\n\nid: e-2\nevent: run\ndata: {"id":"r"}\n\n`
+  const whole = eventReader()(text)
+  expect(whole).toEqual([
+    { id: "e-1", event: "range", data: { rangeID: "UMA" } },
+    { id: "e-2", event: "run", data: { id: "r" } },
+  ])
+  const take = eventReader()
+  expect([...text].flatMap((character) => take(character))).toEqual(whole)
+})
