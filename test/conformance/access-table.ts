@@ -167,6 +167,11 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getQuotaStatus",
       "recordListUsers",
       "getAPIKey",
+      "startSession",
+      "endSession",
+      "getSession",
+      "listSessions",
+      "endAllSessions",
       "getUserMemberships",
       "recordLogin",
       "recordAuthMethods",
@@ -174,7 +179,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "vmConsoleWebsocketHandler",
     ],
   ],
-  ["404 + + + + 404 +", ["recordUpdateUser"]],
+  ["404 + + + + 404 +", ["recordUpdateUser", "endOneSession"]],
   // administrators, and ROOT
   [
     "403 403 + + + + +",

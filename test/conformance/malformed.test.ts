@@ -22,7 +22,7 @@ const send = async (operation: Operation, init: RequestInit, query: Record<strin
   const response = await fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
     ...init,
     method: operation.route.method,
-    headers: { "x-api-key": service.keys.admin, ...(init.headers as Record<string, string>) },
+    headers: { "x-api-key": service.keys.admin, ...sample.headers, ...(init.headers as Record<string, string>) },
   })
   return { status: response.status, text: await response.text() }
 }

@@ -1,13 +1,15 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
 import { seededBuild } from "./seed-templates.ts"
-import { config, consoleTicket, password } from "./service.ts"
+import { config, consoleTicket, password, seededSession } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
 export interface Sample {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly json?: unknown
+  /** What only a browser sends. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Text of the uploaded file. */
   readonly file?: string
   /** Fields beside it. */
@@ -21,6 +23,9 @@ export interface Sample {
   /** The service never does it, and says why with this status. */
   readonly refused?: 404
 }
+
+/** As a page of the service's own sends them. */
+export const ofOwnPage = { "sec-fetch-site": "same-origin", "x-rangewright": "1" }
 
 /** Only what the defaults below cannot know. An operation with a required body that has no entry fails its tests. */
 const samples: Readonly<Record<string, Sample>> = {
@@ -40,6 +45,8 @@ const samples: Readonly<Record<string, Sample>> = {
   },
   deleteTemplate: { path: { name: "debian-own" } },
   getTemplateLogHistoryByID: { path: { logID: seededBuild } },
+  startSession: { json: { email: "member@lab.example", password }, headers: ofOwnPage },
+  endSession: { headers: ofOwnPage },
   cancelRun: { running: true },
   recordLogin: { json: { identity: "member@lab.example", password } },
   recordUpdateUser: { path: { id: "record000000002" }, json: { name: "Renamed" } },
@@ -125,6 +132,7 @@ const known = (runId: string): Readonly<Record<string, string>> => ({
   vmID: "20000",
   runID: runId,
   logID: runId,
+  sessionID: seededSession.id,
 })
 
 export const sampleOf = (operation: Operation, runId: string): Sample => {
@@ -155,5 +163,8 @@ const form = (operation: Operation, file: string, fields: Sample["form"] = {}): 
 /** What is sent beside method and path. */
 export const bodyOf = (operation: Operation, sample: Sample): RequestInit => {
   if (sample.file !== undefined) return { body: form(operation, sample.file, sample.form) }
-  return sample.json === undefined ? {} : { body: JSON.stringify(sample.json), headers: { "content-type": "application/json" } }
+  const { json, headers = {} } = sample
+  return json === undefined
+    ? { headers }
+    : { body: JSON.stringify(json), headers: { "content-type": "application/json", ...headers } }
 }

@@ -33,11 +33,22 @@ import type {
   RecordId,
   RunEvent,
   RunId,
+  Session,
   UserId,
   Vmid,
 } from "@rangewright/domain"
 import { wholeDeploy, writeDescription } from "@rangewright/domain"
-import { Blueprints, ConsoleTickets, CredentialHasher, Groups, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import {
+  Blueprints,
+  ConsoleTickets,
+  CredentialHasher,
+  Groups,
+  Machines,
+  Ranges,
+  SecretStore,
+  Sessions,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -96,6 +107,17 @@ const cluster: ObservedCluster = {
 }
 
 /** A ticket that opens the console of R1's machine, for the member, on any page. */
+/** Of the member, in a browser that is not there. */
+export const seededSession: Session = {
+  id: "session00000000" as RecordId,
+  hash: "0".repeat(64),
+  userId: idOf.member,
+  createdAt: new Date(),
+  lastSeenAt: new Date(),
+  remote: "192.0.2.7",
+  agent: "Browser/1.0",
+}
+
 export const consoleTicket = "t".repeat(43)
 
 const seedConsole = Effect.gen(function* () {
@@ -164,6 +186,7 @@ const seed = Effect.gen(function* () {
   yield* seedBlueprints
   yield* seedSources
   yield* seedConsole
+  yield* (yield* Sessions).begin(seededSession)
   yield* seedRoles
   yield* seedTemplates
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })

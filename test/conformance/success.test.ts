@@ -78,6 +78,7 @@ const expectSuccess = async (operation: Operation, response: Answer) => {
   switch (operation.output.type) {
     case "json":
     case "prepared-json":
+    case "session":
     case "json-or-file":
       expect(type).toBe("application/json")
       return expectShape(operation, response.status, JSON.parse(text))
@@ -130,7 +131,7 @@ describe.each(each)("%s", (_id, operation) => {
       413,
       500,
       502,
-      ...(operation.id === "recordLogin" ? [429] : []),
+      ...(operation.id === "recordLogin" || operation.id === "startSession" ? [429] : []),
     ]
     expect(statuses.filter((status) => !understood.includes(status))).toEqual([])
     if (operation.access !== "anonymous") expect(statuses).toContain(401)

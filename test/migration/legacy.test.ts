@@ -171,11 +171,11 @@ describe("an installation of the first generation", () => {
     await run(importLegacy(false))
     const show = (apiKey: string) => run(authenticate({ apiKey, authorization: undefined }))
     await expect(show(`${key}x`)).rejects.toThrow("not valid")
-    expect((await show(key))?.id).toBe("JD")
+    expect((await show(key))?.user.id).toBe("JD")
     const now = store.users.get("JD" as UserId)!.secrets.apiKeyHash ?? ""
     expect(now).not.toBe(hash)
     expect(await run(CredentialHasher.use((hasher) => Effect.succeed(hasher.verify(key, now))))).toBe(true)
-    expect((await show(key))?.id).toBe("JD")
+    expect((await show(key))?.user.id).toBe("JD")
   })
 
   it("leaves no file beside a database that another program has open, and reads what that one wrote last", async () => {

@@ -13,7 +13,7 @@ const isClosed = (path: string): boolean => path.startsWith("/_") || path.starts
 /** Redirects, and doors that stay closed. True when it answered. */
 const answerFixedPath = (ctx: Context): boolean => {
   const { path } = ctx
-  if (path === "/") replyEmpty(ctx, 307, ["Location", "/ui"])
+  if (path === "/") replyEmpty(ctx, 307, ["Location", "/ui/"])
   else if (path === "/api/v2" && (ctx.method === "GET" || ctx.method === "HEAD"))
     replyEmpty(ctx, 301, ["Location", `/api/v2/${ctx.search}`])
   else if (isClosed(path)) {

@@ -1,6 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import type { Context } from "koa"
 import type { HttpOptions } from "./options.ts"
+import { isUiPath, uiHeaders } from "./ui.ts"
 import type { HeaderList } from "./request-state.ts"
 
 const security: HeaderList = [
@@ -18,7 +19,13 @@ const anyOrigin: HeaderList = [...security, "Access-Control-Allow-Origin", "*"]
 const noOrigin: HeaderList = [...security, "Vary", "Origin"]
 
 /** The headers that every answer has : protection of the answer, and which pages may read it. */
-export const commonHeaders = (origins: HttpOptions["corsOrigins"]): ((ctx: Context) => HeaderList) => {
+export const commonHeaders = (origins: HttpOptions["corsOrigins"], strictTransport: boolean): ((ctx: Context) => HeaderList) => {
+  const own = uiHeaders(strictTransport)
+  const ofApi = apiHeaders(origins)
+  return (ctx) => (isUiPath(ctx.path) ? own : ofApi(ctx))
+}
+
+const apiHeaders = (origins: HttpOptions["corsOrigins"]): ((ctx: Context) => HeaderList) => {
   if (origins === "*") return () => anyOrigin
   const allowed = new Set(origins)
   return ({ headers: { origin } }) =>

@@ -46,7 +46,7 @@ const refuseAmbiguous = (ctx: Context): void => {
 
 /** Middleware around everything: identity, common headers, preflights, the address, and the last resort for defects. */
 export const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
-  const common = commonHeaders(options.corsOrigins)
+  const common = commonHeaders(options.corsOrigins, options.strictTransport ?? false)
   return async (ctx, next) => {
     const started = performance.now()
     const requestId = nextRequestId()

@@ -15,6 +15,8 @@ import { replyProblem } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
 import type { Upgrade } from "./encode/socket.ts"
 import { pathOfOperation, routesOf } from "./routes.ts"
+import { sessionSent } from "./session.ts"
+import { serveUi } from "./ui.ts"
 
 /** The operations as a request handler for any number of listeners. */
 export interface HttpApp {
@@ -52,6 +54,7 @@ const unknownPath = (options: HttpOptions): Middleware => {
       const credentials: Credentials = {
         apiKey: ctx.headers["x-api-key"] as string | undefined,
         authorization: ctx.headers.authorization,
+        session: sessionSent(ctx, "/api/v2").secret,
       }
       const exit = await exitOf(options.run(requireCaller(credentials)))
       if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, "api", options.observer)
@@ -92,6 +95,7 @@ export const httpApp = (options: HttpOptions): HttpApp => {
   koa.use(envelope(options, () => stopping))
   koa.use(builtinRoutes(options))
   koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades)))
+  if (options.ui !== undefined) koa.use(serveUi(options.ui))
   koa.use(unknownPath(options))
   const callback = koa.callback()
   const socketPaths = new Set(options.operations.filter(({ output }) => output.type === "socket").map(pathOfOperation))

@@ -9,5 +9,6 @@ export {
   type Runner,
 } from "./options.ts"
 export { apiDescriptionLayer, openApiDocument, type OpenApiDocument } from "./openapi/document.ts"
+export { loadUi, type UiFiles } from "./ui.ts"
 export { statusOfKind, type FailureStatus } from "./problem.ts"
 export type { TlsPair } from "./share-port.ts"

@@ -32,6 +32,7 @@ import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem, replyStream } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
+import { isOwnOrigin, sessionSent } from "./session.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 
@@ -56,29 +57,27 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
-/** A host as browsers and programs write it, without the port that both protocols have by themselves. */
-const bareHost = (host: string): string => host.toLowerCase().replace(/:(?:80|443)$/u, "")
-
 /** The page that sends the request, as its browser says; a program may say anything, and gets nothing by it. */
 const pageOf = ({ headers }: IncomingMessage, origins: HttpOptions["corsOrigins"]): Page | undefined => {
   const { origin, host } = headers
   if (origin === undefined) return undefined
-  const isOwn = URL.canParse(origin) && bareHost(new URL(origin).host) === bareHost(host ?? "")
-  return { origin, isKnown: isOwn || (origins !== "*" && origins.includes(origin)) }
+  return { origin, isKnown: isOwnOrigin(origin, host) || (origins !== "*" && origins.includes(origin)) }
 }
 
 const callOf = (
   ctx: Context,
   state: RequestState,
   query: Call["query"],
+  session: string | undefined,
   { trustedProxies = [], corsOrigins }: HttpOptions,
 ): Call => ({
-  credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
+  credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization, session },
   path: parametersOf(ctx),
   query,
   meta: {
     requestId: state.requestId,
     remote: senderOf(ctx.req.socket.remoteAddress ?? "", ctx.headers["x-forwarded-for"] as string | undefined, trustedProxies),
+    agent: ctx.headers["user-agent"],
     lastEventId: ctx.headers["last-event-id"] as string | undefined,
     page: pageOf(ctx.req, corsOrigins),
   },
@@ -140,7 +139,9 @@ export const operationHandler = (
     state.operation = operation.id
     state.headers = headers(state.headers)
     const upgrade = output.type === "socket" ? checkUpgrade(ctx.req, upgrades.get(ctx.req)) : undefined
-    const call = callOf(ctx, state, named(state.query), options)
+    const { secret, refusal } = sessionSent(ctx, operation.route.base, output)
+    if (refusal !== undefined) return replyProblem(ctx, problemOf(refusal, form, state.requestId))
+    const call = callOf(ctx, state, named(state.query), secret, options)
     const work = perform(
       operation,
       call,

@@ -2,6 +2,7 @@ import type { AddressNetwork, Fault } from "@rangewright/domain"
 import type { AppServices, NotYetOffered, Operation } from "@rangewright/application"
 import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import type { UiFiles } from "./ui.ts"
 
 /** Starts an effect on the application's services. What need not wait has ended when this returns. */
 export type Runner = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Fiber.Fiber<A, Fault>
@@ -46,6 +47,10 @@ export interface HttpOptions {
   readonly probes: Probes
   /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
   readonly corsOrigins: "*" | readonly string[]
+  /** The built web page. Default: none; what is below `/ui` is unknown but the sessions. */
+  readonly ui?: UiFiles
+  /** Whether browsers are told to come over TLS alone from now on, for a certificate that they trust. Default: no. */
+  readonly strictTransport?: boolean
   /** Networks of the proxies whose `X-Forwarded-For` is believed. Default: none; the sender is who is connected. */
   readonly trustedProxies?: readonly AddressNetwork[]
   /** Folder for uploaded files while their requests go on; made when it is missing. Default: the system's for temporary files. */

@@ -56,6 +56,12 @@ export const replyEmpty = (ctx: Context, status: 204 | 301 | 307, more: HeaderLi
   ctx.res.end()
 }
 
+/** What the client has is what there is. */
+export const replyNotModified = (ctx: Context): void => {
+  writeHead(ctx, 304, [])
+  ctx.res.end()
+}
+
 /** Headers now; the body is written by whoever calls. Its connection ends with it, so that a stop need not wait for it. */
 export const replyStream = (ctx: Context, more: HeaderList): void => {
   ctx.res.shouldKeepAlive = false

@@ -78,7 +78,7 @@ describe("paths", () => {
 
   it("around the API are where clients look for them", async () => {
     const root = await send("POST", "/", { anonymous: true })
-    expect([root.status, root.headers.get("location")]).toEqual([307, "/ui"])
+    expect([root.status, root.headers.get("location")]).toEqual([307, "/ui/"])
     const base = await send("GET", "/api/v2?userID=ME", { anonymous: true })
     expect([base.status, base.headers.get("location")]).toEqual([301, "/api/v2/?userID=ME"])
     for (const path of ["/_/", "/admin/x", "/api/v2/user/provision-oauth2"]) {

@@ -32,16 +32,19 @@ export class Users extends Context.Service<
     readonly list: Effect.Effect<readonly User[], StorageFault>
     /** Takes the requested number, else the lowest free one, from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
     readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
-    /** Never takes the rights of the last administrator beside ROOT, also not where two take them from each other at the same time. */
+    /** Who loses the rights loses the sessions too. Never takes the rights of the last administrator beside ROOT, also not where two take them from each other at the same time. */
     readonly setAdmin: (id: UserId, isAdmin: boolean) => Effect.Effect<User, UserNotFound | LastAdministrator | StorageFault>
     readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
-    /** Also removes the user's grants and places in groups. */
+    /** Also removes the user's grants, places in groups and sessions. */
     readonly remove: (id: UserId) => Effect.Effect<void, StorageFault>
     /** Hot path: the user and what authentication needs, one read. */
     readonly forAuthentication: (
       id: UserId,
     ) => Effect.Effect<{ readonly user: User; readonly secrets: UserSecrets } | undefined, StorageFault>
-    /** With `whileApiKeyHash`, nothing changes where the hash of the key is another one by now. */
+    /**
+     * Ends the user's sessions. With `whileApiKeyHash`, the key stays the same and only its hash is another one: sessions go on, and nothing
+     * changes where the hash is another one by now.
+     */
     readonly setSecrets: (
       id: UserId,
       secrets: Partial<UserSecrets>,

@@ -1,8 +1,9 @@
-import type { BinaryFile, JsonOrFile, OutputSpec, ZipEntry } from "@rangewright/application"
+import type { BinaryFile, JsonOrFile, OutputSpec, SessionAnswer, ZipEntry } from "@rangewright/application"
 import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
 import { reply } from "../reply.ts"
+import { sessionCookie } from "../session.ts"
 import { attachment } from "./attachment.ts"
 
 /** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
@@ -27,6 +28,13 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       const encode = Schema.encodeUnknownSync(output.schema)
       const status = output.status ?? 200
       return (ctx, result) => reply(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
+    }
+    case "session": {
+      const encode = Schema.encodeUnknownSync(output.schema)
+      return (ctx, result) => {
+        const { json: content, cookie } = result as SessionAnswer<unknown>
+        return reply(ctx, 200, json, `${JSON.stringify(encode(content))}\n`, ["Set-Cookie", sessionCookie(cookie)])
+      }
     }
     case "prepared-json":
       return (ctx, result) => reply(ctx, 200, json, result as string | Uint8Array)

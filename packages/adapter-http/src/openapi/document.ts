@@ -15,6 +15,7 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
   switch (output.type) {
     case "json":
     case "prepared-json":
+    case "session":
       return json(describe(output.schema))
     case "text":
       return { [output.contentType.split(";")[0] ?? output.contentType]: { schema: { type: "string" } } }
@@ -63,7 +64,7 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
 const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject => {
   const form = operation.route.base === "/" ? "Record" : ""
   const failure = { $ref: `#/components/responses/${form}Failure` }
-  const throttled = { $ref: "#/components/responses/RecordThrottled" }
+  const throttled = { $ref: `#/components/responses/${form}Throttled` }
   return Object.fromEntries(
     Object.entries(operation.statuses).map(([status, description]) => [
       status,
@@ -140,30 +141,32 @@ const throttledResponse = (schema: string) => ({
   headers: { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } },
 })
 
-/** Describes the operations; every fact of it is one of the registry's. Paths of the record API carry their own server. */
+/** Describes the operations; every fact of it is one of the registry's. Paths that are not below `/api/v2` carry their own server. */
 export const openApiDocument = (operations: readonly Operation[], { version }: { readonly version: string }): OpenApiDocument => {
   const schemas = namedSchemas()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     const { path, method, base } = operation.route
-    const item = (paths[path] ??= base === "/" ? { servers: [{ url: "/" }] } : {})
+    const item = (paths[path] ??= base === "/api/v2" ? {} : { servers: [{ url: base }] })
     item[method.toLowerCase()] = describeOperation(operation, schemas)
   }
   return {
     openapi: "3.1.0",
     info: { title: "Rangewright", version, description: "Builds, runs and changes lab environments on Proxmox VE." },
     servers: [{ url: "/api/v2" }],
-    security: [{ bearer: [] }, { apiKey: [] }],
+    security: [{ bearer: [] }, { apiKey: [] }, { session: [] }],
     tags: [...new Set(operations.map(({ group }) => group))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
         apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
+        session: { type: "apiKey", in: "cookie", name: "__Host-rangewright" },
       },
       responses: {
         Failure: failureResponse("ErrorBody"),
         RecordFailure: failureResponse("RecordError"),
+        Throttled: throttledResponse("ErrorBody"),
         RecordThrottled: throttledResponse("RecordError"),
       },
       schemas: { ...schemas.all, ...failures },

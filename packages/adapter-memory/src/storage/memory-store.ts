@@ -22,6 +22,7 @@ import {
   type RecordId,
   rangeOf,
   type RunId,
+  type Session,
   type SlotLedger,
   type Source,
   type User,
@@ -108,6 +109,8 @@ export interface MemoryStore {
   readonly vpnKeys: Map<UserId, VpnKey>
   /** By hash. */
   readonly consoleTickets: Map<string, ConsoleTicket>
+  /** By hash. */
+  readonly sessions: Map<string, Session>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
@@ -153,6 +156,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   groupQuotas: new Map(),
   vpnKeys: new Map(),
   consoleTickets: new Map(),
+  sessions: new Map(),
   blueprints: new Map(),
   sources: new Map(),
   machines: new Map(),

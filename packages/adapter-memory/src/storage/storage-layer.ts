@@ -12,6 +12,7 @@ import type { MemoryStore } from "./memory-store.ts"
 import { quotasLayer } from "./quotas.ts"
 import { rangesLayer } from "./ranges.ts"
 import { runJournalLayer } from "./run-journal.ts"
+import { sessionsLayer } from "./sessions.ts"
 import { sharedSlotsLayer } from "./shared-slots.ts"
 import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
@@ -31,6 +32,7 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     quotasLayer(store),
     rangesLayer(store),
     runJournalLayer(store),
+    sessionsLayer(store),
     sharedSlotsLayer(store),
     sourcesLayer(store),
     usersLayer(store),

@@ -18,6 +18,7 @@ import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import { dropUserOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore } from "./memory-store.ts"
+import { dropSessions } from "./sessions.ts"
 import { dropUserOfSources } from "./sources.ts"
 
 const sameEmail = (a: string, b: string): boolean => a !== "" && a.toLowerCase() === b.toLowerCase()
@@ -64,6 +65,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         const found = yield* known(id)
         const others = all().some((user) => user.isAdmin && user.id !== rootUserId && user.id !== id)
         if (found.user.isAdmin && !isAdmin && !others) return yield* Result.fail(new LastAdministrator({ userId: id }))
+        if (!isAdmin) dropSessions(store, id)
         const user: User = { ...found.user, isAdmin, updatedAt: now }
         store.users.set(id, { ...found, user })
         return user
@@ -87,6 +89,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         dropUserOfSources(store, id)
         store.userQuotas.delete(id)
         store.vpnKeys.delete(id)
+        dropSessions(store, id)
         for (const { hash, callerId, userId } of store.consoleTickets.values())
           if (callerId === id || userId === id) store.consoleTickets.delete(hash)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
@@ -104,6 +107,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           secrets: { ...found.secrets, ...secrets },
         })
         if ("sealedPassword" in secrets) newPasswordVersion(id)
+        if (condition === undefined) dropSessions(store, id)
       }),
     touch: (stamps) =>
       change(() => {

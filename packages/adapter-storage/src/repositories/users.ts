@@ -58,6 +58,8 @@ const refuseTwin = (tx: Transaction, user: NewUser) =>
     if (twins.length > 0) return yield* new UserExists({ field: "email", value: user.email })
   })
 
+const endSessions = (tx: Transaction, id: UserId) => tx((db) => db.deleteFrom("sessions").where("user_id", "=", id).execute())
+
 const toResting = restingNumbers.reader()
 const toTold = toldRouters.reader()
 
@@ -124,6 +126,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
               db.selectFrom("users").select("id").where("is_admin", "=", true).where("id", "<>", rootUserId).execute(),
             )
             if (!isAdmin && admins.length === 1 && admins[0]?.id === id) return yield* new LastAdministrator({ userId: id })
+            if (!isAdmin) yield* endSessions(tx, id)
             const updated_at = yield* Clock.currentTimeMillis
             return yield* update(tx, id, { is_admin: isAdmin, updated_at })
           }),
@@ -164,6 +167,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
                 .$if(condition !== undefined, (update) => update.where("api_key_hash", "=", condition?.whileApiKeyHash ?? ""))
                 .executeTakeFirst(),
             )
+            if (condition === undefined) yield* endSessions(tx, id)
             if (numUpdatedRows === 0n && condition === undefined) return yield* new UserNotFound({ userId: id })
           }),
         ),

@@ -1,7 +1,8 @@
-import { isRecordId, isUserId, Unauthenticated, type User } from "@rangewright/domain"
-import { CredentialHasher, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
+import { isRecordId, isUserId, type Session, Unauthenticated, type User } from "@rangewright/domain"
+import { CredentialHasher, type Sessions, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { sessionOf } from "../sign-in/session.ts"
 
 /** What a request shows of who sends it, as it was sent. */
 export interface Credentials {
@@ -9,6 +10,15 @@ export interface Credentials {
   readonly apiKey: string | undefined
   /** `Authorization`: a token, with or without `Bearer`. */
   readonly authorization: string | undefined
+  /** The session's cookie, where it may count. */
+  readonly session?: string | undefined
+}
+
+/** Who sends a request. */
+export interface Identity {
+  readonly user: User
+  /** Undefined: a key or a token was sent. */
+  readonly session: Session | undefined
 }
 
 const howToShowAKey =
@@ -49,22 +59,42 @@ const byToken = Effect.fnUntraced(function* (
   return (yield* signer.verify(token, found.secrets.tokenKey, now)) ? found.user : undefined
 })
 
+const withoutSession = (user: User | undefined): Identity | undefined =>
+  user === undefined ? undefined : { user, session: undefined }
+
+const bySession = Effect.fnUntraced(function* (
+  secret: string,
+): Effect.fn.Return<Identity | undefined, StorageFault, Users | CredentialHasher | Sessions> {
+  const session = yield* sessionOf(secret)
+  const user = session === undefined ? undefined : yield* (yield* Users).find(session.userId)
+  return user === undefined ? undefined : { user, session }
+})
+
 /**
  * The owner of the credentials. An API key wins over a token and fails the request when it is wrong; a token that is wrong or has
- * ended counts as none. Undefined: nobody.
+ * ended counts as none (contract A 3), and so does a session. A session counts where neither of the others is sent. Undefined: nobody.
  */
 export const authenticate = ({
   apiKey,
   authorization,
-}: Credentials): Effect.Effect<User | undefined, Unauthenticated | StorageFault, Users | CredentialHasher | TokenSigner> => {
-  if (apiKey !== undefined) return byApiKey(apiKey)
-  return authorization === undefined ? Effect.succeed(undefined) : byToken(authorization)
+  session,
+}: Credentials): Effect.Effect<
+  Identity | undefined,
+  Unauthenticated | StorageFault,
+  Users | CredentialHasher | TokenSigner | Sessions
+> => {
+  if (apiKey !== undefined) return Effect.map(byApiKey(apiKey), withoutSession)
+  if (authorization !== undefined) return Effect.map(byToken(authorization), withoutSession)
+  return session === undefined ? Effect.succeed(undefined) : bySession(session)
 }
+
+const nobody = (credentials: Credentials): Unauthenticated =>
+  credentials.session === undefined || credentials.apiKey !== undefined || credentials.authorization !== undefined
+    ? new Unauthenticated({ reason: "The request carries no valid credentials", hint: howToShowAKey })
+    : new Unauthenticated({ reason: "The session has ended", hint: "Sign in again." })
 
 /** As `authenticate`, where somebody is needed. */
 export const requireCaller = (credentials: Credentials) =>
-  Effect.flatMap(authenticate(credentials), (caller) =>
-    caller === undefined
-      ? Effect.fail(new Unauthenticated({ reason: "The request carries no valid credentials", hint: howToShowAKey }))
-      : Effect.succeed(caller),
+  Effect.flatMap(authenticate(credentials), (identity) =>
+    identity === undefined ? Effect.fail(nobody(credentials)) : Effect.succeed(identity),
   )

@@ -8,6 +8,7 @@ import {
   type Fault,
   type Group,
   type Range,
+  type Session,
   type User,
 } from "@rangewright/domain"
 import { AuditTrail, CredentialHasher, LicenseProvider } from "@rangewright/ports"
@@ -17,7 +18,7 @@ import { Activity } from "../activity.ts"
 import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
 import { audited, type Told } from "./audited.ts"
-import { authenticate, requireCaller, type Credentials } from "./credentials.ts"
+import { authenticate, requireCaller, type Credentials, type Identity } from "./credentials.ts"
 import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
 import { askAnAdministrator, selectUser } from "./select-user.ts"
@@ -41,6 +42,7 @@ const keyLength = 20
 /** Who asks for what, as far as it is known yet; the audit entry tells it. */
 interface Admission {
   readonly caller: User | undefined
+  readonly session: Session | undefined
   user: User | undefined
   range: Range | undefined
   group: Group | undefined
@@ -54,8 +56,23 @@ const refuseNonAdmin = ({ does, statuses }: Operation) => {
   return statuses[403] === undefined ? new Unauthenticated(refusal) : new Forbidden(refusal)
 }
 
+/** What a session must not do: a browser can be led to any address, and what a GET changes would be changed by a link. */
+const refuseSession = ({ does, route, mutates }: Operation, session: Session | undefined) =>
+  session === undefined || !mutates || route.method !== "GET"
+    ? Effect.void
+    : Effect.fail(
+        new Forbidden({
+          reason: `Cannot ${does} with a session`,
+          hint: "Send an API key (X-API-KEY) or a token (Authorization).",
+        }),
+      )
+
+/** Whether the request shows that somebody uses the range. A page that is left open reads for ever. */
+const isUse = ({ mutates }: Operation, session: Session | undefined): boolean => session === undefined || mutates
+
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
+  yield* refuseSession(operation, admission.session)
   admission.user = yield* selectUser(caller, call.query["userID"])
   // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin)
@@ -70,7 +87,8 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)
-  if (admission.range !== undefined && caller.id !== rootUserId) activity.range(admission.range.id, now)
+  if (admission.range !== undefined && caller.id !== rootUserId && isUse(operation, admission.session))
+    activity.range(admission.range.id, now)
 })
 
 /** Most characters of a value in an entry: whoever calls chooses what is in a path. */
@@ -105,9 +123,9 @@ const admitAndHandle = Effect.fnUntraced(function* (
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
-  const { user, range, group } = admission
+  const { session, user, range, group } = admission
   if (operation.recordedFirst) yield* (yield* AuditTrail).begin
-  return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
+  return yield* operation.handle({ path, query, body, file, caller, session, user, range, group, meta: call.meta })
 })
 
 /**
@@ -124,12 +142,19 @@ export const perform = Effect.fnUntraced(function* (
   call: Call,
   input: Effect.Effect<Input, Fault>,
 ): Effect.fn.Return<unknown, Fault, AppServices> {
-  const caller =
+  const identity: Identity | undefined =
     operation.access === "anonymous"
       ? // a stale credential must not keep anybody from what needs none, such as logging in
         yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
       : yield* requireCaller(call.credentials)
-  const admission: Admission = { caller, user: caller, range: undefined, group: undefined, told: [] }
+  const admission: Admission = {
+    caller: identity?.user,
+    session: identity?.session,
+    user: identity?.user,
+    range: undefined,
+    group: undefined,
+    told: [],
+  }
   const work = admitAndHandle(operation, call, admission, input)
   if (!operation.mutates || operation.access === "anonymous") return yield* work
   const key = (yield* CredentialHasher).randomText(keyLength)

@@ -87,11 +87,14 @@ export interface RangeSelection {
 }
 
 /**
- * What ROOT does although it has no range: it manages users, also as records, and takes those of an older installation over. That comes first
+ * What ROOT does although it has no range: it signs in, and manages users, also as records, and takes those of an older installation over. That comes first
  * of all, when there is nobody else, since a user who is made before it takes the number of an old range.
  */
 const isForRoot = ({ base, path }: Operation["route"]): boolean =>
-  base === "/api/v2" ? path.startsWith("/user") || path === "/migrate/sqlite" : path.startsWith("/api/collections/users/records")
+  base === "/ui" ||
+  (base === "/api/v2"
+    ? path.startsWith("/user") || path === "/migrate/sqlite"
+    : path.startsWith("/api/collections/users/records"))
 
 /**
  * The range that the operation works on, known to exist and to be open to the user; the default range is checked like any other. A

@@ -1,15 +1,15 @@
-import type { Access, Fault, Group as UserGroup, Range, User } from "@rangewright/domain"
+import type { Access, Fault, Group as UserGroup, Range, Session, User } from "@rangewright/domain"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HandlerServices } from "../services.ts"
 import type { RequestMeta } from "./request-meta.ts"
 import type { SocketSession } from "./socket.ts"
-import { type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
+import { type Base, type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
 
 export type { Page, RequestMeta } from "./request-meta.ts"
 export type { SocketEnd, SocketSession } from "./socket.ts"
-export type { Statuses, Target } from "./statuses.ts"
+export type { Base, Statuses, Target } from "./statuses.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 export type Group =
@@ -91,6 +91,8 @@ export interface ServerSentEvent {
 
 export type OutputSpec =
   | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
+  /** JSON that also begins or ends the session of the browser that asked: the handler returns a `SessionAnswer`. */
+  | { readonly type: "session"; readonly schema: WireSchema }
   /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
   | { readonly type: "text"; readonly contentType: string }
@@ -108,6 +110,12 @@ export type OutputSpec =
   | { readonly type: "events"; readonly schema: WireSchema }
   /** A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none where none is asked for. */
   | { readonly type: "socket"; readonly protocol: string }
+
+/** What a browser keeps from now on as its cookie; undefined: nothing any more. */
+export interface SessionAnswer<A> {
+  readonly json: A
+  readonly cookie: string | undefined
+}
 
 /** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
 export type JsonOrFile<A> =
@@ -129,7 +137,7 @@ export interface ZipEntry {
 /** One operation, as the registry holds it. */
 export interface Operation {
   readonly id: string
-  readonly route: { readonly method: Method; readonly path: string; readonly base: "/api/v2" | "/" }
+  readonly route: { readonly method: Method; readonly path: string; readonly base: Base }
   readonly group: Group
   /** What it does, in words that complete "You may not …": `list all users`. Refusals say it. */
   readonly does: string
@@ -161,6 +169,8 @@ export interface HandlerRequest {
   readonly file: UploadedFile | StoredFile | undefined
   /** Owner of the credentials; undefined only where access is `anonymous`. */
   readonly caller: User | undefined
+  /** With which the caller asked; undefined: with a key or a token. */
+  readonly session?: Session | undefined
   /** The user acted as: `?userID=` of an admin, else the caller. */
   readonly user: User | undefined
   /** The loaded and authorised range; undefined when the target is `none` and no `?rangeID=` was sent. */
@@ -175,6 +185,7 @@ type Loaded<A extends Access, T extends Target> = {
   readonly user: A extends "anonymous" ? User | undefined : User
   readonly range: T extends "none" | "group-in-path" ? Range | undefined : Range
   readonly group: T extends "group-in-path" ? UserGroup : undefined
+  readonly session?: Session | undefined
   readonly meta: RequestMeta
 }
 type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]
@@ -200,21 +211,23 @@ type ResultOf<O extends OutputSpec> = O extends {
   readonly schema: infer S extends WireSchema
 }
   ? S["Type"]
-  : O extends { readonly type: "prepared-json" }
-    ? string | Uint8Array
-    : O extends { readonly type: "text" }
-      ? string
-      : O extends { readonly type: "binary" }
-        ? BinaryFile
-        : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
-          ? JsonOrFile<S["Type"]>
-          : O extends { readonly type: "zip" }
-            ? readonly ZipEntry[]
-            : O extends { readonly type: "download" }
-              ? Download
-              : O extends { readonly type: "socket" }
-                ? SocketSession
-                : Stream.Stream<ServerSentEvent, Fault>
+  : O extends { readonly type: "session"; readonly schema: infer S extends WireSchema }
+    ? SessionAnswer<S["Type"]>
+    : O extends { readonly type: "prepared-json" }
+      ? string | Uint8Array
+      : O extends { readonly type: "text" }
+        ? string
+        : O extends { readonly type: "binary" }
+          ? BinaryFile
+          : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
+            ? JsonOrFile<S["Type"]>
+            : O extends { readonly type: "zip" }
+              ? readonly ZipEntry[]
+              : O extends { readonly type: "download" }
+                ? Download
+                : O extends { readonly type: "socket" }
+                  ? SocketSession
+                  : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<
@@ -229,8 +242,8 @@ export interface Declaration<
   readonly id: string
   /** `GET /range/config/{name}`: relative to `base`. */
   readonly route: `${Method} /${string}`
-  /** `/` for the record API. Default `/api/v2`. */
-  readonly base?: "/"
+  /** Default `/api/v2`. */
+  readonly base?: Base
   readonly group: Group
   readonly does: string
   readonly summary: string

@@ -10,6 +10,8 @@ export interface Page {
 export interface RequestMeta {
   readonly requestId: string
   readonly remote: string
+  /** What the client calls itself; undefined: nothing. */
+  readonly agent?: string | undefined
   /** `Last-Event-ID` of a returning event stream client. */
   readonly lastEventId: string | undefined
   /** Undefined: no page, or one of the service's own that did not need to say so. */

@@ -1,5 +1,8 @@
 import type { Access } from "@rangewright/domain"
 
+/** What comes before the path: `/` for the record API, `/ui` for what only our page asks. */
+export type Base = "/api/v2" | "/" | "/ui"
+
 /**
  * What the pipeline loads before the handler runs. `range`: the range selected by `?rangeID=`, else the user's default range.
  * `range-in-path`: the range named by the path parameter `rangeID`. `group-in-path`: the group of users named by the path
@@ -18,7 +21,7 @@ export type OwnStatuses = Readonly<Partial<Record<Status, string | undefined>>>
 
 /** Who gets through, and to what. */
 interface Admitted {
-  readonly base?: "/"
+  readonly base?: Base
   readonly access: Access
   readonly alsoFor?: "group-manager"
   readonly tier?: "enterprise"

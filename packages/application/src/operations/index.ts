@@ -1,4 +1,10 @@
 import type { Operation } from "../operation/operation.ts"
+import { startSession } from "./start-session.ts"
+import { getSession } from "./get-session.ts"
+import { endSession } from "./end-session.ts"
+import { listSessions } from "./list-sessions.ts"
+import { endOneSession } from "./end-one-session.ts"
+import { endAllSessions } from "./end-all-sessions.ts"
 import { abortRange } from "./abort-range.ts"
 import { abortTemplates } from "./abort-templates.ts"
 import { addTemplateFromTar } from "./add-template-from-tar.ts"
@@ -178,6 +184,7 @@ const host = [
   reconcileAccess,
   getVpnStatus,
 ]
+const session = [startSession, getSession, endSession, listSessions, endOneSession, endAllSessions]
 const user = [
   whoami,
   listUser,
@@ -335,6 +342,7 @@ const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 export const operations: readonly Operation[] = [
   ...host,
   ...user,
+  ...session,
   ...range,
   ...group,
   ...blueprint,

@@ -1,4 +1,4 @@
-import { httpApp, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
+import { httpApp, loadUi, usualHttpOptions, type Listener, type Runner, type UiFiles } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import { notYetOffered, type Operation } from "@rangewright/application"
 import { parseProxies } from "@rangewright/domain"
@@ -6,6 +6,7 @@ import { X509Certificate } from "node:crypto"
 import { rmSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { createSecureContext } from "node:tls"
 import { ContentFetcher, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -63,7 +64,13 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
   return Effect.runPromise(loadOrCreateCertificate(folder.certificateFile, names, new Date()))
 }
 
-const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: Runner) => {
+/** Beside this package, where the repository and the packed service have it. */
+const usualWebFolder = fileURLToPath(new URL("../../../web/dist", import.meta.url))
+
+/** A certificate of the operator's is one that browsers trust; our own is not, and they could not come back to plain HTTP. */
+const isStrict = ({ tlsCert }: Config): boolean => tlsCert !== undefined
+
+const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: Runner, ui: UiFiles) => {
   const log = container.get<Log>(T.log)
   const metrics = container.get<Metrics>(T.metrics)
   return httpApp({
@@ -80,6 +87,8 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
       },
       defect: ({ requestId, operation, cause }) => log.error({ requestId, operation, cause }, "a request met a bug"),
     },
+    ui,
+    strictTransport: isStrict(config),
     uploads: container.get<DataFolder>(T.folder).uploads,
     probes: readiness(runtime, metrics, config.databaseUrl === undefined ? config.data : undefined),
   })
@@ -136,7 +145,8 @@ export const startService = async (config: Config): Promise<RunningService> => {
       const left = await requests.end(cleanUpGrace)
       if (left > 0) log.warn({ left }, "requests did not clean up in time: what they were changing may be half done")
     })
-    const app = httpOf(container, config, runtime, requests.run)
+    const ui = await loadUi(config.webFolder ?? usualWebFolder, { strictTransport: isStrict(config) })
+    const app = httpOf(container, config, runtime, requests.run, ui)
     const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]
     closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
     if (config.adminPort !== undefined)

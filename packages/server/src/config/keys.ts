@@ -86,6 +86,11 @@ export const keys = {
       "Origins that browsers may call from, separated by commas; `*` for any. Pages of the named ones may also open consoles with tickets that their server asked for.",
     default: "*",
   }),
+  webFolder: optionalText(service, "web_folder", {
+    about: "Folder of the built web page, which is served at /ui. It is read once, at the start.",
+    default: undefined,
+    shown: "packages/web/dist of the service's own folder",
+  }),
   consolesPerUser: wholeNumber(1, 1000)(service, "consoles_per_user", {
     about: "Consoles of machines that one user may have open at a time in one process.",
     default: usualConsolesPerUser,

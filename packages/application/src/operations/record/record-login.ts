@@ -1,10 +1,10 @@
-import { InvalidInput, type FaultIssue, type User } from "@rangewright/domain"
-import { AuditTrail, Users } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { InvalidInput, type FaultIssue } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { isPasswordOf } from "../../accounts/is-password-of.ts"
-import { operation, type RequestMeta } from "../../operation/operation.ts"
+import { operation } from "../../operation/operation.ts"
+import { recordSignIn } from "../../sign-in/record-sign-in.ts"
 import { SignIns } from "../../sign-in/sign-ins.ts"
 import { AuthResult, authResult } from "../../wire/auth-result.ts"
 
@@ -14,24 +14,6 @@ const judge = (email: string, password: string) =>
   Effect.gen(function* () {
     const user = yield* (yield* Users).findByEmail(email)
     return { user, right: yield* isPasswordOf(user, password) }
-  })
-
-/** Who signed in, and from where. The token is made already: a store that cannot take the entry must not turn that around. */
-const record = ({ id }: User, { requestId, remote }: RequestMeta) =>
-  Effect.gen(function* () {
-    const at = new Date(yield* Clock.currentTimeMillis)
-    const entry = {
-      at,
-      requestId,
-      callerId: id,
-      actingAs: id,
-      operation: "recordLogin",
-      rangeId: undefined,
-      detail: "",
-      outcome: "ok",
-      remote,
-    }
-    yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
   })
 
 /** Login with e-mail address and password for a token of seven days. Every failure reads the same, whoever the user is. */
@@ -65,7 +47,7 @@ export const recordLogin = operation({
       const user = yield* (yield* SignIns).attempt(attempt, judge(body.identity, body.password))
       if (user === undefined) return yield* Effect.fail(refused())
       const result = yield* authResult(user)
-      yield* record(user, meta)
+      yield* recordSignIn("recordLogin", user, meta)
       return result
     }),
 })

@@ -1,0 +1,76 @@
+import type { Operation } from "@rangewright/application"
+import { Forbidden } from "@rangewright/domain"
+import type { Context } from "koa"
+import type { IncomingMessage } from "node:http"
+
+/** Browsers take a cookie of this name only from us, over a safe connection, for every path. */
+const name = "__Host-rangewright"
+const attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
+/** As long as a session lasts at most; the service decides when it ends. */
+const maxAge = 7 * 24 * 60 * 60
+
+/** The header that gives a browser its session, or takes it. */
+export const sessionCookie = (secret: string | undefined): string =>
+  secret === undefined ? `${name}=; Max-Age=0; ${attributes}` : `${name}=${secret}; Max-Age=${maxAge}; ${attributes}`
+
+/** The cookie as it was sent; undefined: there is none that could be a session, or two that contradict each other. */
+const sentCookie = ({ headers: { cookie } }: IncomingMessage): string | undefined => {
+  if (cookie === undefined) return undefined
+  const values = cookie
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+    .filter((value) => /^[0-9A-Za-z]{43}$/u.test(value))
+  return new Set(values).size === 1 ? values[0] : undefined
+}
+
+/** A host as browsers and programs write it, without the port that both protocols have by themselves. */
+const bareHost = (host: string): string => host.toLowerCase().replace(/:(?:80|443)$/u, "")
+
+/** Whether a page of this origin is one of the service's own, as far as the request's host tells. */
+export const isOwnOrigin = (origin: string, host: string | undefined): boolean =>
+  URL.canParse(origin) && bareHost(new URL(origin).host) === bareHost(host ?? "")
+
+/** Whether the browser says that a page of ours asks; undefined: it says nothing. `Sec-Fetch-Site` cannot be set by pages. */
+const asksFromOwnPage = ({ headers }: IncomingMessage): boolean | undefined => {
+  const site = headers["sec-fetch-site"]
+  const { origin, host } = headers
+  if (origin !== undefined && !isOwnOrigin(origin, host)) return false
+  if (site !== undefined) return site === "same-origin"
+  return origin === undefined ? undefined : true
+}
+
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
+
+const refused = new Forbidden({
+  reason: "The request does not come from a page of the service",
+  hint: "Changes with a session need the header X-Rangewright: 1 and a page of the same origin; programs send an API key (X-API-KEY) instead.",
+})
+
+/** What of the request's cookie counts, for operations that take one. */
+export interface SessionSent {
+  readonly secret: string | undefined
+  /** Why the request is not looked at. */
+  readonly refusal: Forbidden | undefined
+}
+
+const none: SessionSent = { secret: undefined, refusal: undefined }
+
+/**
+ * The session that the request was sent with. It counts where neither a key nor a token is sent. With one, only pages of ours may ask: a
+ * read that a browser says another page makes is refused, and so is every change that no browser vouches for. What begins or ends a session
+ * is held to the same, or another page could sign somebody in as somebody else.
+ */
+export const sessionSent = (ctx: Context, base: string, output?: Operation["output"]): SessionSent => {
+  const { req, method } = ctx
+  if (base === "/") return none
+  const hasOther = req.headers["x-api-key"] !== undefined || req.headers.authorization !== undefined
+  const secret = hasOther ? undefined : sentCookie(req)
+  if (secret === undefined && output?.type !== "session") return none
+  const own = asksFromOwnPage(req)
+  // what a person types into the address bar comes from no page
+  const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
+  const may = isRead(method) ? mayRead : own === true && req.headers["x-rangewright"] === "1"
+  return may ? { secret, refusal: undefined } : { secret: undefined, refusal: refused }
+}

@@ -1,0 +1,215 @@
+import { createHash } from "node:crypto"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { extname, join } from "node:path"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+import type { Context, Middleware } from "koa"
+import { RouteNotFound } from "./faults.ts"
+import { problemOf } from "./problem.ts"
+import { reply, replyNotModified, replyProblem } from "./reply.ts"
+import type { HeaderList, RequestState } from "./request-state.ts"
+
+/** What documents of ours may do: run our own files, and talk to us. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+const permissions =
+  "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), usb=(), xr-spatial-tracking=(), clipboard-read=(self), clipboard-write=(self), fullscreen=(self)"
+
+/** The headers of everything below `/ui`, in place of those of the API: no other origin may read any of it. */
+export const uiHeaders = (strictTransport: boolean): HeaderList => [
+  "X-Content-Type-Options",
+  "nosniff",
+  "X-Frame-Options",
+  "DENY",
+  // the filter that it switches off leaked what it filtered
+  "X-XSS-Protection",
+  "0",
+  "Referrer-Policy",
+  "no-referrer",
+  "Cross-Origin-Opener-Policy",
+  "same-origin",
+  "Cross-Origin-Resource-Policy",
+  "same-origin",
+  "Permissions-Policy",
+  permissions,
+  ...(strictTransport ? ["Strict-Transport-Security", "max-age=31536000"] : []),
+  "Cache-Control",
+  "no-store",
+]
+
+export const isUiPath = (path: string): boolean => path === "/ui" || path.startsWith("/ui/")
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/vnd.microsoft.icon",
+  ".woff2": "font/woff2",
+  ".txt": "text/plain; charset=utf-8",
+  ".wasm": "application/wasm",
+}
+
+type Encoding = "br" | "gzip"
+const encodings: readonly Encoding[] = ["br", "gzip"]
+const endings: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz" }
+/** Pictures and fonts are compressed already. */
+const compressible = /^(?:text\/|application\/|image\/svg)/u
+
+/** One file, ready to be sent. */
+interface UiFile {
+  readonly type: string
+  readonly bodies: Readonly<{ plain: Uint8Array } & Partial<Record<Encoding, Uint8Array>>>
+  readonly headers: HeaderList
+  readonly etag: string
+}
+
+/** The built page: its files by their path below `/ui/`, as they were when they were read. */
+export type UiFiles = ReadonlyMap<string, UiFile>
+
+const indexPath = "index.html"
+/** More is no page of ours. */
+const mostFiles = 2_000
+const mostBytes = 64 * 1024 * 1024
+
+const compressed = {
+  br: (bytes: Uint8Array) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 9 }),
+} as const
+
+const headersOf = (path: string, type: string, etag: string, strictTransport: boolean): HeaderList => {
+  const common = uiHeaders(strictTransport).slice(0, -2)
+  const caching = path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache"
+  // a picture that is opened by itself is a document too
+  const isDocument = type.startsWith("text/html") || type.startsWith("image/svg")
+  return [
+    ...common,
+    ...(isDocument ? ["Content-Security-Policy", contentSecurityPolicy] : []),
+    "Cache-Control",
+    caching,
+    "ETag",
+    etag,
+    "Vary",
+    "Accept-Encoding",
+  ]
+}
+
+const uiFile = async (
+  path: string,
+  plain: Uint8Array,
+  ready: ReadonlyMap<string, Uint8Array>,
+  strictTransport: boolean,
+): Promise<UiFile> => {
+  const type = types[extname(path).toLowerCase()] ?? "application/octet-stream"
+  const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`
+  const bodies: { plain: Uint8Array } & Partial<Record<Encoding, Uint8Array>> = { plain }
+  if (compressible.test(type))
+    for (const encoding of encodings) {
+      const body = ready.get(path + endings[encoding]) ?? (await compressed[encoding](plain))
+      if (body.length < plain.length) bodies[encoding] = body
+    }
+  return { type, bodies, etag, headers: headersOf(path, type, etag, strictTransport) }
+}
+
+const notBuilt = Buffer.from(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Rangewright</title>
+<h1>The web page is not built</h1>
+<p>The service runs, and its API is at <a href="/api/v2/openapi">/api/v2/openapi</a>. The files of the page are not where it looks for them.</p>
+<p>In a clone of the repository, <code>npm run build --workspace packages/web</code> builds them; the setting <code>web_folder</code> names another folder. Then start the service anew.</p>
+</html>
+`)
+
+/** What is served where no page was built. */
+const withoutPage = async (strictTransport: boolean): Promise<UiFiles> =>
+  new Map([[indexPath, await uiFile(indexPath, notBuilt, new Map(), strictTransport)]])
+
+const isMissing = (error: unknown): boolean =>
+  ["ENOENT", "ENOTDIR"].includes(((error as NodeJS.ErrnoException | undefined)?.code ?? "") as string)
+
+/**
+ * Reads the built page: every regular file of the folder but those whose name, or whose folder's name, begins with a dot. Nothing is read
+ * later, so no request names a file of this host. A folder that is not there, or has no index.html, makes the page that says so.
+ */
+export const loadUi = async (folder: string, { strictTransport }: { readonly strictTransport: boolean }): Promise<UiFiles> => {
+  const contents = new Map<string, Uint8Array>()
+  let total = 0
+  const read = async (below: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+      if (entry.name.startsWith(".")) continue
+      const path = below === "" ? entry.name : `${below}/${entry.name}`
+      if (entry.isDirectory()) await read(path)
+      else if (entry.isFile()) {
+        total += (await stat(join(folder, path))).size
+        if (total > mostBytes || contents.size >= mostFiles)
+          throw new Error(
+            `Cannot serve the web page in ${folder}: it holds more than ${mostFiles} files or ${mostBytes} bytes. web_folder names the folder of the built page alone.`,
+          )
+        contents.set(path, await readFile(join(folder, path)))
+      }
+    }
+  }
+  try {
+    await read("")
+  } catch (error) {
+    if (isMissing(error)) return withoutPage(strictTransport)
+    throw error
+  }
+  if (!contents.has(indexPath)) return withoutPage(strictTransport)
+  const files = new Map<string, UiFile>()
+  for (const [path, plain] of contents) {
+    const isReady = encodings.some((encoding) => path.endsWith(endings[encoding]) && contents.has(path.slice(0, -3)))
+    if (!isReady) files.set(path, await uiFile(path, plain, contents, strictTransport))
+  }
+  return files
+}
+
+/** Which compressed body the client takes; one that it weighs with 0 it refuses. */
+const chosen = (ctx: Context, { bodies }: UiFile): Encoding | undefined => {
+  const accepted = new Set(
+    ctx
+      .get("Accept-Encoding")
+      .toLowerCase()
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => !/;\s*q=0(?:\.0*)?$/u.test(part))
+      .map((part) => part.split(";")[0]?.trim()),
+  )
+  return encodings.find((encoding) => bodies[encoding] !== undefined && accepted.has(encoding))
+}
+
+/** Whether the client has the file already. */
+const hasIt = (ctx: Context, etag: string): boolean =>
+  ctx
+    .get("If-None-Match")
+    .split(",")
+    .some((sent) => sent.trim().replace(/^W\//u, "") === etag || sent.trim() === "*")
+
+/** The file that an address means; every address of the page is its document, but one with a dot is a file. */
+const fileAt = (files: UiFiles, path: string): UiFile | undefined => {
+  const below = decodeURIComponent(path).replace(/^\/ui\/?/u, "")
+  const found = files.get(below)
+  if (found !== undefined) return found
+  return /[.\\]/u.test(below) ? undefined : files.get(indexPath)
+}
+
+/** Serves the page below `/ui`, from memory. */
+export const serveUi =
+  (files: UiFiles): Middleware =>
+  async (ctx, next) => {
+    if (!isUiPath(ctx.path) || (ctx.method !== "GET" && ctx.method !== "HEAD")) return next()
+    const state = ctx.state as RequestState
+    const file = fileAt(files, ctx.path)
+    if (file === undefined)
+      return replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method, path: ctx.path }), "api", state.requestId))
+    state.headers = ["X-Request-Id", state.requestId, ...file.headers]
+    if (hasIt(ctx, file.etag)) return replyNotModified(ctx)
+    const encoding = chosen(ctx, file)
+    if (encoding === undefined) return reply(ctx, 200, file.type, file.bodies.plain)
+    return reply(ctx, 200, file.type, file.bodies[encoding] ?? file.bodies.plain, ["Content-Encoding", encoding])
+  }

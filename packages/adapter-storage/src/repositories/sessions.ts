@@ -1,0 +1,72 @@
+import { hasSessionEnded } from "@rangewright/domain"
+import { mostSessions, Sessions } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "../engine/database.ts"
+import { sessions, toSession } from "../records/session.ts"
+import { first } from "../schema/table.ts"
+import { requireUser } from "./require.ts"
+
+export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effect(
+  Sessions,
+  Effect.gen(function* () {
+    const database = yield* Database
+    const byHash = database.cachedRead("find a session", "select * from sessions where hash = ?", (rows) => ({
+      session: first(toSession)(rows),
+    }))
+    const ofUser = database.list(
+      "list the sessions of a user",
+      "select * from sessions where user_id = ? order by created_at desc, id",
+      toSession,
+    )
+    return {
+      begin: (session) =>
+        database.write(`begin a session of ${session.userId}`, (tx) =>
+          Effect.gen(function* () {
+            yield* requireUser(tx, session.userId)
+            const now = new Date(yield* Clock.currentTimeMillis)
+            const all = (yield* tx((db) => db.selectFrom("sessions").selectAll().execute())).map(toSession)
+            const ended = all.filter((one) => hasSessionEnded(one, now))
+            const unused = all
+              .filter((one) => one.userId === session.userId && !ended.includes(one))
+              .toSorted((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime())
+              .slice(mostSessions - 1)
+            const forgotten = [...ended, ...unused].map(({ hash }) => hash)
+            if (forgotten.length > 0) yield* tx((db) => db.deleteFrom("sessions").where("hash", "in", forgotten).execute())
+            yield* tx((db) => db.insertInto("sessions").values(sessions.write(session)).execute())
+          }),
+        ),
+      find: (hash) => Effect.map(byHash(hash), ({ session }) => session),
+      of: ofUser,
+      touch: (hash, at) =>
+        database.write("stamp the use of a session", (tx) =>
+          tx((db) =>
+            db
+              .updateTable("sessions")
+              .set({ last_seen_at: at.getTime() })
+              .where("hash", "=", hash)
+              .where("last_seen_at", "<", at.getTime())
+              .execute(),
+          ),
+        ),
+      end: (which) =>
+        database.write("end sessions", (tx) =>
+          Effect.map(
+            tx((db) =>
+              db
+                .deleteFrom("sessions")
+                .where((where) =>
+                  where.and([
+                    ...(which.userId === undefined ? [] : [where("user_id", "=", which.userId)]),
+                    ...("id" in which ? [where("id", "=", which.id)] : []),
+                  ]),
+                )
+                .executeTakeFirst(),
+            ),
+            ({ numDeletedRows }) => Number(numDeletedRows),
+          ),
+        ),
+    }
+  }),
+)

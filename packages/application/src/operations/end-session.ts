@@ -1,0 +1,29 @@
+import { Sessions } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+
+/** For anybody, so that a browser gets rid of a cookie whose session has ended. */
+export const endSession = operation({
+  id: "endSession",
+  route: "DELETE /session",
+  base: "/ui",
+  group: "User",
+  origin: "ours",
+  does: "end the session of this browser",
+  summary: "Sign out: end the session that the request was sent with, and remove its cookie",
+  access: "anonymous",
+  target: "none",
+  output: { type: "session", schema: TextResult },
+  statuses: {
+    200: "the session has ended, or there was none",
+    403: "another page than the service's own asks",
+    500: "unexpected server failure",
+  },
+  handle: ({ session }) =>
+    Effect.gen(function* () {
+      if (session === undefined) return { json: { result: "No session was open" }, cookie: undefined }
+      yield* (yield* Sessions).end(session)
+      return { json: { result: "Signed out" }, cookie: undefined }
+    }),
+})

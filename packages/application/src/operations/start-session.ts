@@ -1,0 +1,86 @@
+import { isUserId, Unauthenticated } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { authenticate } from "../access/credentials.ts"
+import { isPasswordOf } from "../accounts/is-password-of.ts"
+import { operation, type RequestMeta } from "../operation/operation.ts"
+import { recordSignIn } from "../sign-in/record-sign-in.ts"
+import { beginSession } from "../sign-in/session.ts"
+import { SignIns } from "../sign-in/sign-ins.ts"
+import { signedIn, SignedIn } from "../wire/session.ts"
+
+const id = "startSession"
+const Given = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))
+const password = { password: Given }
+
+const refused = new Unauthenticated({
+  reason: "The e-mail address, user ID or password is wrong",
+  hint: "An administrator can set a new password.",
+})
+const refusedKey = new Unauthenticated({ reason: "The API key is not valid", hint: "An administrator can give you a new key." })
+
+/** Whoever has both names has no more guesses: they are counted under the address. */
+const byPassword = Effect.fnUntraced(function* (
+  sent: { readonly email: string } | { readonly userID: string },
+  secret: string,
+  { remote }: RequestMeta,
+) {
+  const users = yield* Users
+  const user = yield* "email" in sent
+    ? users.findByEmail(sent.email)
+    : isUserId(sent.userID)
+      ? users.find(sent.userID)
+      : Effect.succeed(undefined)
+  const name = "email" in sent ? sent.email : sent.userID
+  const account = user === undefined || user.email === "" ? name : user.email
+  const judge = Effect.map(isPasswordOf(user, secret), (right) => ({ user, right }))
+  const found = yield* (yield* SignIns).attempt({ operation: id, account, address: remote }, judge)
+  return found ?? (yield* refused)
+})
+
+/** Every failure reads the same, whoever the user is. Guessing is slow, as where tokens are given; keys cannot be guessed. */
+export const startSession = operation({
+  id,
+  route: "POST /session",
+  base: "/ui",
+  group: "User",
+  origin: "ours",
+  does: "begin a session",
+  summary: "Sign in: the answer sets the cookie of a session",
+  access: "anonymous",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Union([
+      Schema.Struct({ email: Given, ...password }),
+      Schema.Struct({ userID: Given, ...password }),
+      Schema.Struct({ apiKey: Given }),
+    ]),
+    maxBytes: 4096,
+  },
+  output: { type: "session", schema: SignedIn },
+  statuses: {
+    200: "who is signed in, and the cookie",
+    400: "a field is missing or not valid",
+    401: "what was sent opens nothing",
+    403: "another page than the service's own asks",
+    413: "the body is larger than 4096 bytes",
+    429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
+    500: "unexpected server failure",
+  },
+  handle: ({ body, meta }) =>
+    Effect.gen(function* () {
+      const user =
+        "apiKey" in body
+          ? (yield* Effect.mapError(authenticate({ apiKey: body.apiKey, authorization: undefined }), (fault) =>
+              fault.kind === "unauthenticated" ? refusedKey : fault,
+            ))?.user
+          : yield* byPassword(body, body.password, meta)
+      if (user === undefined) return yield* refusedKey
+      const { secret, session } = yield* beginSession(user, meta)
+      yield* recordSignIn(id, user, meta)
+      return { json: signedIn(user, session), cookie: secret }
+    }),
+})

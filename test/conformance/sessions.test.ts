@@ -1,0 +1,325 @@
+import { Sessions, Users } from "@rangewright/ports"
+import type { UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { request } from "node:http"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { ofOwnPage } from "./requests.ts"
+import { password, startWholeService, type WholeService } from "./service.ts"
+
+let service: WholeService
+beforeEach(async () => {
+  service = await startWholeService()
+})
+afterEach(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+type Headers = Readonly<Record<string, string>>
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+/** Sends just these headers, as a browser of whatever page would. */
+const send = (method: string, path: string, headers: Headers = {}, body?: unknown): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const sent = request(
+      `${service.url}${path}`,
+      { method, headers: { ...headers, ...(text === undefined ? {} : { "content-type": "application/json" }) } },
+      (response) => {
+        let all = ""
+        response.on("data", (part: Buffer) => (all += part.toString()))
+        response.on("error", reject)
+        response.on("end", () => {
+          const isJson = response.headers["content-type"] === "application/json"
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            json: (isJson ? JSON.parse(all) : { text: all }) as Answer["json"],
+          })
+        })
+      },
+    )
+    sent.on("error", reject)
+    sent.end(text)
+  })
+
+const setCookie = ({ headers }: Answer): string => headers["set-cookie"]?.[0] ?? ""
+const cookieOf = (answer: Answer): string => setCookie(answer).split(";")[0] ?? ""
+
+/** Signs in, and gives the header with which the browser comes back. */
+const signIn = async (body: unknown = { email: "member@lab.example", password }): Promise<{ readonly cookie: string }> => {
+  const answer = await send("POST", "/ui/session", ofOwnPage, body)
+  expect([answer.status, answer.json]).toEqual([200, answer.json])
+  return { cookie: cookieOf(answer) }
+}
+
+const run = <A>(effect: Effect.Effect<A, never, Users | Sessions>) => Effect.runPromise(Fiber.await(service.run(effect)))
+
+describe("a session", () => {
+  it("begins with an address or user ID and its password, or with a key, and its cookie is for no script", async () => {
+    for (const body of [{ email: "Member@lab.example", password }, { userID: "ME", password }, { apiKey: service.keys.member }]) {
+      const answer = await send("POST", "/ui/session", ofOwnPage, body)
+      expect(answer.json).toMatchObject({ userID: "ME", name: "member", isAdmin: false, defaultRangeID: "R1" })
+      expect(setCookie(answer)).toMatch(
+        /^__Host-rangewright=[0-9A-Za-z]{43}; Max-Age=604800; Path=\/; Secure; HttpOnly; SameSite=Strict$/u,
+      )
+      expect(answer.headers["cache-control"]).toBe("no-store")
+      expect(answer.headers).not.toHaveProperty("access-control-allow-origin")
+      const cookie = cookieOf(answer)
+      expect((await send("GET", "/api/v2/whoami", { cookie })).json).toMatchObject({ user: { userID: "ME" } })
+      expect((await send("GET", "/ui/session", { cookie })).json).toEqual(answer.json)
+    }
+  })
+
+  it("is refused alike whoever it is, and guessing is slow whichever name is used", async () => {
+    const refusals = [
+      await send("POST", "/ui/session", ofOwnPage, { email: "nobody@lab.example", password }),
+      await send("POST", "/ui/session", ofOwnPage, { userID: "NOBODY", password }),
+      await send("POST", "/ui/session", ofOwnPage, { userID: "__proto__", password }),
+      await send("POST", "/ui/session", ofOwnPage, { userID: "ROOT", password }),
+      await send("POST", "/ui/session", ofOwnPage, { email: "member@lab.example", password: "wrong" }),
+    ]
+    expect(new Set(refusals.map(({ status, json }) => `${status} ${String(json["error"])}`)).size).toBe(1)
+    expect(refusals[0]?.status).toBe(401)
+    expect((await send("POST", "/ui/session", ofOwnPage, { apiKey: "ME.wrong" })).status).toBe(401)
+    const statuses: number[] = []
+    for (let n = 0; n < 12; n++) {
+      const who = n % 2 === 0 ? { userID: "ME" } : { email: "member@lab.example" }
+      const answer = await send("POST", "/ui/session", ofOwnPage, { ...who, password: `wrong ${n}` })
+      statuses.push(answer.status)
+      if (answer.status === 429) expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1)
+    }
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(5)
+  })
+
+  it.each([
+    {},
+    { email: "member@lab.example" },
+    { email: "", password: "x" },
+    { email: "x".repeat(300), password: "x" },
+    { email: ["member@lab.example"], password: "x" },
+    { apiKey: 7 },
+    [],
+  ])("does not begin with %j", async (body) => {
+    expect((await send("POST", "/ui/session", ofOwnPage, body)).status).toBe(400)
+  })
+
+  it("counts only where no key and no token is sent", async () => {
+    const member = await signIn()
+    const own = await send("GET", "/api/v2/whoami", { ...member, "x-api-key": service.keys.admin })
+    expect(own.json).toMatchObject({ user: { userID: "AD" } })
+    expect((await send("GET", "/api/v2/whoami", { ...member, "x-api-key": "ME.wrong" })).status).toBe(401)
+    expect((await send("GET", "/api/v2/whoami", { ...member, authorization: "Bearer x.y.z" })).status).toBe(401)
+    expect((await send("GET", "/api/collections/ranges/records", member)).status).toBe(401)
+  })
+
+  it.each([
+    ["no cookie", ""],
+    ["an empty one", "__Host-rangewright="],
+    ["a short one", "__Host-rangewright=abc"],
+    ["one of nobody", `__Host-rangewright=${"a".repeat(43)}`],
+    ["a long one", `__Host-rangewright=${"a".repeat(4000)}`],
+    ["a hash from the store", `__Host-rangewright=${"0".repeat(64)}`],
+    ["characters of SQL", `__Host-rangewright=${"'%20or%201=1--".padEnd(43, "a")}`],
+    ["another name", `rangewright=${"a".repeat(43)}`],
+  ])("is not there with %s", async (_what, cookie) => {
+    expect((await send("GET", "/ui/session", { cookie })).status).toBe(401)
+    expect((await send("GET", "/api/v2/whoami", { cookie })).status).toBe(401)
+    expect((await send("GET", "/api/v2/no/such/path", { cookie })).status).toBe(401)
+  })
+
+  it("is nobody's when two cookies contradict each other", async () => {
+    const { cookie } = await signIn()
+    expect((await send("GET", "/ui/session", { cookie: `${cookie}; ${cookie}` })).status).toBe(200)
+    expect((await send("GET", "/ui/session", { cookie: `${cookie}; __Host-rangewright=${"a".repeat(43)}` })).status).toBe(401)
+  })
+
+  it("ends at sign-out, and the cookie goes", async () => {
+    const member = await signIn()
+    const other = await signIn()
+    const out = await send("DELETE", "/ui/session", { ...member, ...ofOwnPage })
+    expect([out.status, setCookie(out)]).toEqual([200, expect.stringMatching(/^__Host-rangewright=; Max-Age=0; /u)])
+    expect((await send("GET", "/api/v2/whoami", member)).status).toBe(401)
+    expect((await send("GET", "/api/v2/whoami", other)).status).toBe(200)
+    // also where it has ended already
+    expect((await send("DELETE", "/ui/session", { ...member, ...ofOwnPage })).status).toBe(200)
+  })
+
+  it("is listed for its user, who ends one or all", async () => {
+    const member = await signIn()
+    const other = await signIn()
+    const admin = await signIn({ userID: "AD", password })
+    const list = (await send("GET", "/ui/sessions", { ...member, "user-agent": "x" })).json as unknown as {
+      readonly sessionID: string
+      readonly current: boolean
+    }[]
+    expect(list.filter(({ current }) => current)).toHaveLength(1)
+    // with the one that was there
+    expect(list).toHaveLength(3)
+    const [another] = list.filter(({ current }) => !current)
+    const path = `/ui/sessions/${another?.sessionID ?? ""}`
+    expect((await send("DELETE", path, { ...ofOwnPage, "x-api-key": service.keys.stranger })).status).toBe(404)
+    expect((await send("DELETE", path, { ...member, ...ofOwnPage })).status).toBe(200)
+    expect((await send("DELETE", path, { ...member, ...ofOwnPage })).status).toBe(404)
+    expect((await send("GET", "/ui/session", other)).status).toBe(401)
+    expect((await send("DELETE", "/ui/sessions", { ...member, ...ofOwnPage })).status).toBe(200)
+    expect((await send("GET", "/ui/session", member)).status).toBe(401)
+    expect((await send("GET", "/ui/session", admin)).status).toBe(200)
+  })
+
+  it("ends with a new password, a new key, the rights of an administrator, and the user", async () => {
+    const users = (change: (users: Users["Service"]) => Effect.Effect<unknown, unknown>) =>
+      run(Effect.asVoid(Effect.orDie(Effect.flatMap(Users, change))))
+    const ended = async (who: string, change: () => Promise<unknown>) => {
+      const session = await signIn(who === "AD" ? { userID: who, password } : { apiKey: service.keys.member })
+      expect((await send("GET", "/ui/session", session)).status).toBe(200)
+      await change()
+      expect((await send("GET", "/ui/session", session)).status).toBe(401)
+    }
+    await ended("ME", () =>
+      send(
+        "PATCH",
+        "/api/collections/users/records/record000000002",
+        { "x-api-key": service.keys.member },
+        {
+          oldPassword: password,
+          password: "a really new one",
+          passwordConfirm: "a really new one",
+        },
+      ),
+    )
+    await users((all) => all.setAdmin("ST" as UserId, true))
+    await ended("AD", () => users((all) => all.setAdmin("AD" as UserId, false)))
+    await ended("AD", () => send("GET", "/api/v2/user/apikey", { "x-api-key": service.keys.admin }))
+    await ended("ME", () => users((all) => all.remove("ME" as UserId)))
+  })
+
+  it("ends after 12 hours without use, and after 7 days", async () => {
+    const { cookie } = await signIn()
+    const [hash, kept] = [...service.store.sessions].find(([, { remote }]) => remote !== "192.0.2.7") ?? []
+    if (hash === undefined || kept === undefined) throw new Error("no session is kept")
+    const at = async (createdHoursAgo: number, seenHoursAgo: number) => {
+      const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+      service.store.sessions.set(hash, { ...kept, createdAt: ago(createdHoursAgo), lastSeenAt: ago(seenHoursAgo) })
+      return (await send("GET", "/ui/session", { cookie })).status
+    }
+    expect(await at(13, 11.9)).toBe(200)
+    // its use was written down
+    expect(Date.now() - (service.store.sessions.get(hash)?.lastSeenAt.getTime() ?? 0)).toBeLessThan(60_000)
+    expect(await at(13, 12)).toBe(401)
+    expect(await at(167.9, 0)).toBe(200)
+    expect(await at(168, 0)).toBe(401)
+  })
+
+  it("leaves nothing in the store that opens it", async () => {
+    const { cookie } = await signIn()
+    const secret = cookie.split("=")[1] ?? ""
+    expect(secret).toHaveLength(43)
+    expect(JSON.stringify([...service.store.sessions])).not.toContain(secret)
+    expect(JSON.stringify(service.store.audit)).not.toContain(secret)
+  })
+})
+
+describe("another page", () => {
+  const host = () => `127.0.0.1:${service.port}`
+  const change = (headers: Headers) => send("PUT", "/api/v2/range/poweroff", headers, { machines: ["all"] })
+
+  it("changes nothing with a session: every change needs the header and a page of the same origin", async () => {
+    const member = await signIn()
+    const custom = { "x-rangewright": "1" }
+    for (const headers of [
+      {},
+      custom,
+      { "sec-fetch-site": "same-origin" },
+      { ...custom, "sec-fetch-site": "same-site" },
+      { ...custom, "sec-fetch-site": "cross-site" },
+      { ...custom, "sec-fetch-site": "none" },
+      { ...custom, "sec-fetch-site": "" },
+      { ...custom, origin: `http://127.0.0.1:${service.port + 1}` },
+      { ...custom, origin: "https://evil.example" },
+      { ...custom, origin: "null" },
+      { ...custom, origin: `http://${host()}.evil.example` },
+      { ...custom, "sec-fetch-site": "same-origin", origin: "https://evil.example" },
+    ] as readonly Headers[]) {
+      const answer = await change({ ...member, ...headers })
+      expect([headers, answer.status]).toEqual([headers, 403])
+      expect(answer.json["error"]).toMatch(/page of the service/u)
+    }
+    expect((await change({ ...member, ...ofOwnPage })).status).toBe(200)
+    expect((await change({ ...member, ...custom, origin: `http://${host()}` })).status).toBe(200)
+    // a program's key needs neither
+    expect((await change({ "x-api-key": service.keys.member, origin: "https://evil.example" })).status).toBe(200)
+  })
+
+  it("reads nothing with a session", async () => {
+    const member = await signIn()
+    for (const headers of [
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "none", origin: "https://evil.example" },
+      { origin: `http://127.0.0.1:${service.port + 1}` },
+    ] as readonly Headers[])
+      expect([headers, (await send("GET", "/api/v2/whoami", { ...member, ...headers })).status]).toEqual([headers, 403])
+    for (const headers of [{ "sec-fetch-site": "none" }, { "sec-fetch-site": "same-origin" }, {}] as readonly Headers[])
+      expect((await send("GET", "/api/v2/whoami", { ...member, ...headers })).status).toBe(200)
+  })
+
+  it("signs nobody in, and nobody out", async () => {
+    const body = { apiKey: service.keys.member }
+    for (const headers of [
+      {},
+      { "x-rangewright": "1" },
+      { ...ofOwnPage, origin: "https://evil.example" },
+    ] as readonly Headers[]) {
+      const answer = await send("POST", "/ui/session", headers, body)
+      expect([answer.status, setCookie(answer)]).toEqual([403, ""])
+    }
+    const member = await signIn()
+    expect((await send("DELETE", "/ui/session", { ...member, "sec-fetch-site": "cross-site" })).status).toBe(403)
+    expect((await send("GET", "/ui/session", member)).status).toBe(200)
+  })
+})
+
+describe("with a session", () => {
+  it("a link changes nothing: GETs that change refuse it", async () => {
+    const member = await signIn()
+    const before = service.store.users.get("ME" as UserId)?.secrets.apiKeyHash
+    const answer = await send("GET", "/api/v2/user/apikey", { ...member, ...ofOwnPage })
+    expect([answer.status, answer.json["error"]]).toEqual([403, expect.stringContaining("with a session")])
+    expect(service.store.users.get("ME" as UserId)?.secrets.apiKeyHash).toBe(before)
+  })
+
+  it("reads do not keep a range in use, changes and requests with a key do", async () => {
+    const member = await signIn()
+    const seen: string[] = []
+    const { Activity } = await import("@rangewright/application")
+    const stamp = async () => {
+      await Effect.runPromise(
+        Fiber.await(
+          service.run(Effect.map(Activity, (activity) => void seen.push(String(activity.lastOfRange("R1" as never)?.getTime())))),
+        ),
+      )
+      return seen.at(-1)
+    }
+    const first = await stamp()
+    expect((await send("GET", "/api/v2/range", member)).status).toBe(200)
+    expect(await stamp()).toBe(first)
+    expect((await send("PUT", "/api/v2/range/poweroff", { ...member, ...ofOwnPage }, { machines: ["all"] })).status).toBe(200)
+    const changed = await stamp()
+    expect(changed).not.toBe(first)
+    await send("GET", "/api/v2/range", { "x-api-key": service.keys.member })
+    expect(Number(await stamp())).toBeGreaterThanOrEqual(Number(changed))
+  })
+
+  it("the ticket of a console is given to pages of the service alone", async () => {
+    const member = await signIn()
+    const path = "/api/v2/vm/console/ticket?VMID=20000"
+    expect((await send("GET", path, { ...member, "sec-fetch-site": "same-site" })).status).toBe(403)
+    expect((await send("GET", path, { ...member, "sec-fetch-site": "same-origin" })).json).toHaveProperty("ticket")
+  })
+})

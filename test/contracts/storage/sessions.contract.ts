@@ -1,0 +1,127 @@
+import { type RecordId, type Session, UserNotFound } from "@rangewright/domain"
+import { mostSessions, Sessions, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, type SuiteCollector } from "vitest"
+import { newUser, userId } from "./samples.ts"
+import { later, pass, promises, type StorageUnderTest } from "./storage-under-test.ts"
+
+const alice = userId("alice")
+const bob = userId("bob")
+
+const session = (n: number, more: Partial<Session> = {}): Session => ({
+  id: `session${String(n).padStart(8, "0")}` as RecordId,
+  hash: String(n).padStart(64, "0"),
+  userId: alice,
+  createdAt: later(n),
+  lastSeenAt: later(n),
+  remote: "192.0.2.7",
+  agent: "Browser/1.0",
+  ...more,
+})
+
+const withUsers = Effect.gen(function* () {
+  const users = yield* Users
+  yield* users.create(newUser("alice"))
+  yield* users.create(newUser("bob"))
+  yield* users.create(newUser("carol", { isAdmin: true }))
+  return { users, sessions: yield* Sessions }
+})
+
+export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: sessions of browsers`, () => {
+    const it = promises(storage)
+
+    it(
+      "are found by their hash, and listed for their user alone, newest first",
+      Effect.gen(function* () {
+        const { sessions } = yield* withUsers
+        const [one, two, other] = [session(1), session(2, { agent: "" }), session(3, { userId: bob })]
+        for (const each of [one, two, other]) yield* sessions.begin(each)
+        expect(yield* sessions.find(one.hash)).toEqual(one)
+        expect(yield* sessions.find("f".repeat(64))).toBeUndefined()
+        expect(yield* sessions.of(alice)).toEqual([two, one])
+        expect(yield* Effect.flip(sessions.begin(session(4, { userId: userId("nobody") })))).toBeInstanceOf(UserNotFound)
+      }),
+    )
+
+    it(
+      "end one by one or all of a user, and others' do not",
+      Effect.gen(function* () {
+        const { sessions } = yield* withUsers
+        for (const each of [session(1), session(2), session(3), session(4, { userId: bob })]) yield* sessions.begin(each)
+        expect(yield* sessions.end({ userId: bob, id: session(1).id })).toBe(0)
+        expect(yield* sessions.end({ userId: alice, id: session(1).id })).toBe(1)
+        expect(yield* sessions.find(session(1).hash)).toBeUndefined()
+        expect(yield* sessions.end({ userId: alice })).toBe(2)
+        expect(yield* sessions.of(alice)).toEqual([])
+        expect(yield* sessions.of(bob)).toHaveLength(1)
+        expect(yield* sessions.end({ userId: undefined, id: session(4).id })).toBe(1)
+      }),
+    )
+
+    it(
+      "remember when they were used last, never go back, and do not come back",
+      Effect.gen(function* () {
+        const { sessions } = yield* withUsers
+        yield* sessions.begin(session(1))
+        yield* sessions.touch(session(1).hash, later(60))
+        yield* sessions.touch(session(1).hash, later(30))
+        expect((yield* sessions.find(session(1).hash))?.lastSeenAt).toEqual(later(60))
+        yield* sessions.end({ userId: alice })
+        yield* sessions.touch(session(1).hash, later(90))
+        expect(yield* sessions.find(session(1).hash)).toBeUndefined()
+      }),
+    )
+
+    it(
+      "are forgotten when the next one begins after their end, and when a user has too many",
+      Effect.gen(function* () {
+        const { sessions } = yield* withUsers
+        yield* sessions.begin(session(1, { userId: bob }))
+        yield* pass(storage, 13 * 60 * 60)
+        const now = 13 * 60 * 60
+        for (let n = 0; n < mostSessions; n++)
+          yield* sessions.begin(session(now + n, { lastSeenAt: later(now + (n === 0 ? 1000 : n)) }))
+        expect(yield* sessions.of(bob)).toEqual([])
+        yield* sessions.begin(session(now + mostSessions))
+        const left = yield* sessions.of(alice)
+        expect(left).toHaveLength(mostSessions)
+        expect(left.map(({ id }) => id)).not.toContain(session(now + 1).id)
+        expect(left.map(({ id }) => id)).toContain(session(now).id)
+      }),
+    )
+
+    it(
+      "end with a change of the user's secrets, but not with a better hash of the same key",
+      Effect.gen(function* () {
+        const { sessions, users } = yield* withUsers
+        for (const secrets of [{ apiKeyHash: "x" }, { sealedPassword: "y" }, { tokenKey: "z" }]) {
+          yield* sessions.begin(session(1))
+          yield* sessions.begin(session(2, { userId: bob }))
+          yield* users.setSecrets(alice, secrets)
+          expect(yield* sessions.find(session(1).hash)).toBeUndefined()
+          expect(yield* sessions.end({ userId: bob })).toBe(1)
+        }
+        yield* sessions.begin(session(1))
+        yield* users.setSecrets(alice, { apiKeyHash: "better" }, { whileApiKeyHash: "x" })
+        expect(yield* sessions.find(session(1).hash)).toBeDefined()
+      }),
+    )
+
+    it(
+      "end with the user, and with the rights of an administrator",
+      Effect.gen(function* () {
+        const { sessions, users } = yield* withUsers
+        yield* sessions.begin(session(1))
+        yield* users.setAdmin(alice, true)
+        expect(yield* sessions.find(session(1).hash)).toBeDefined()
+        yield* users.setAdmin(alice, false)
+        expect(yield* sessions.find(session(1).hash)).toBeUndefined()
+        yield* sessions.begin(session(1))
+        yield* users.remove(alice)
+        expect(yield* sessions.find(session(1).hash)).toBeUndefined()
+        yield* users.create(newUser("alice"))
+        expect(yield* sessions.of(alice)).toEqual([])
+      }),
+    )
+  })
