@@ -177,4 +177,53 @@ describe("where the hypervisor cannot do all of it", () => {
     expect(guest().config["cpu"]).toBe("host,hidden=1")
     expect(state.plan?.notes).toEqual([expect.stringContaining(because)])
   })
+
+  it(
+    "with the privileges of the README alone it says which ones are missing for the rest, and then does it",
+    { timeout: 60_000 },
+    async () => {
+      let token: string | undefined
+      const between =
+        (handle: SimLab["sim"]["handle"]): SimLab["sim"]["handle"] =>
+        (request) =>
+          handle(
+            token === undefined
+              ? request
+              : { ...request, headers: { ...request.headers, authorization: `PVEAPIToken=${token}` } },
+          )
+      const lab = { ...makeSimCompany(1, between), config }
+      const { guest, change } = await deployed(lab)
+      const disk = guest().config["virtio0"]
+      const api = apiOf(lab)
+      await api("POST", "/access/users", { userid: "service@pve" })
+      const ours = [...lab.sim.state.access.roles.get("PVEAdmin")!.privileges].filter(
+        (name) => !name.startsWith("Mapping.") && name !== "VM.Config.Disk",
+      )
+      await api("POST", "/access/roles", { roleid: "Rangewright", privs: [...ours, "Sys.Modify"].join(",") })
+      await api("PUT", "/access/acl", { path: "/", roles: "Rangewright", users: "service@pve" })
+      const { value } = (await api("POST", "/access/users/service@pve/token/one", { privsep: "0" })).data as { value: string }
+      token = `service@pve!one=${value}`
+
+      const first = await change(dell)
+      expect(first.state).toMatchObject({ status: "success", message: "" })
+      expect(first.state.plan?.notes).toEqual([
+        expect.stringContaining("the service lacks Mapping.Modify and Mapping.Use on /mapping/cpu"),
+        expect.stringContaining("the service lacks VM.Config.Disk on /vms"),
+      ])
+      expect(guest().config).toMatchObject({ cpu: "host,hidden=1", virtio0: disk })
+
+      await api("POST", "/access/roles", { roleid: "Disguise", privs: "Mapping.Modify,Mapping.Use,VM.Config.Disk" })
+      for (const path of ["/mapping/cpu", "/vms"])
+        await api("PUT", "/access/acl", {
+          path,
+          roles: path === "/vms" ? "Rangewright,Disguise" : "Disguise",
+          users: "service@pve",
+        })
+      const second = await change(dell)
+      expect(second.state).toMatchObject({ status: "success", message: "" })
+      expect(second.state.plan?.notes).toEqual([])
+      expect(guest().config["cpu"]).toBe("custom-rangewright-bare")
+      expect(guest().config["virtio0"]).toMatch(/,serial=Z9/u)
+    },
+  )
 })

@@ -1,4 +1,11 @@
-import { type Action, cardText, type MachineRef, type MachineSettings } from "@rangewright/domain"
+import {
+  type Action,
+  cardText,
+  hardwareText,
+  type MachineDetail,
+  type MachineRef,
+  type MachineSettings,
+} from "@rangewright/domain"
 import { Hypervisor, HypervisorFault, retryOf } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
@@ -52,6 +59,10 @@ const textOf: readonly ((has: Pick<MachineSettings, "cpus" | "memoryMiB" | "ball
   ({ nics }) => nics.map((nic) => `${cardText(nic)} (${nic.model} ${nic.mac})`).join("; ") || "no network card",
 ]
 
+/** What nobody knows, or nobody wants changed, is as wanted. */
+const showsAsWanted = ({ hardware: has }: Pick<MachineDetail, "hardware">, { hardware: wanted }: MachineSettings): boolean =>
+  has === undefined || wanted === undefined || hardwareText(has) === hardwareText(wanted)
+
 /** Warnings of what a machine that runs is set to, and takes over only when it starts again. */
 export const untilItStarts = (
   { machine }: RollBack,
@@ -59,13 +70,16 @@ export const untilItStarts = (
 ): Effect.Effect<readonly string[], never, Hypervisor> =>
   Hypervisor.use((hypervisor) => hypervisor.detail(machine.node, machine.vmid)).pipe(
     (read) => insist(read, "while-reached"),
-    Effect.map((has) =>
-      textOf.flatMap((text) =>
+    Effect.map((has) => [
+      ...textOf.flatMap((text) =>
         text(has) === text(settings)
           ? []
           : [`it has ${text(has)} until it is stopped and started again, and ${text(settings)} then`],
       ),
-    ),
+      ...(showsAsWanted(has, settings)
+        ? []
+        : ["it shows the hardware of the snapshot, with another disguise or none, until it is stopped and started again"]),
+    ]),
     Effect.catch((fault) =>
       Effect.succeed([`what it was set to may count only when it is stopped and started again: ${fault.message}`]),
     ),
