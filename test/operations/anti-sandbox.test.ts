@@ -139,6 +139,34 @@ describe("machines that are taken for ordinary computers", () => {
     expect(await drift()).toMatchObject({ inSync: true })
   })
 
+  it.each([
+    ["their own", false],
+    ["their disguise", true],
+  ])("show %s after a rollback that broke off before they were set again, and a deploy", async (_, isDisguised) => {
+    const { vmid } = vm("LAB-one")
+    const own = shown("LAB-one")
+    if (!isDisguised) await enable({ vmIDs: "LAB-one" })
+    await call("snapshotsTake", { body: { name: "other", vmids: [vmid] } })
+    await (isDisguised ? enable({ vmIDs: "LAB-one" }) : disable("LAB-one"))
+    const wanted = shown("LAB-one")
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "configure" ? { when: "before", reason: "failed" } : undefined
+    await call("snapshotsRollback", { body: { name: "other", vmids: [vmid] } })
+    service.lab.world.fault = () => undefined
+    expect(shown("LAB-one")).not.toEqual(wanted)
+    await service.deploy(ada, await service.find("LAB"))
+    expect(shown("LAB-one")).toEqual(wanted)
+    expect(await drift()).toMatchObject({ inSync: true })
+    if (isDisguised) await disable("LAB-one")
+    expect(shown("LAB-one")).toEqual(own)
+  })
+
+  it("say so in lists", async () => {
+    await enable({ vmIDs: "LAB-one", vendor: "IBM" })
+    const text = new TextDecoder().decode((await call("listRange")) as Uint8Array)
+    expect(text.match(/"disguise":"\w+"/gu)).toEqual(['"disguise":"IBM"'])
+  })
+
   it("are disguised when they are made anew", async () => {
     await enable({ vmIDs: "LAB-one" })
     const disguised = shown("LAB-one").hardware

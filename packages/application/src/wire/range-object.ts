@@ -1,4 +1,4 @@
-import { activationText, isClosed, type Range, rangeStates, testingModes } from "@rangewright/domain"
+import { activationText, disguiseVendors, isClosed, type Range, rangeStates, testingModes } from "@rangewright/domain"
 import type { Freshness, RangeMachine, RangeOverview } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { wireTime } from "./common.ts"
@@ -18,6 +18,8 @@ export const VMObject = Schema.Struct({
   osVersion: Schema.optionalKey(Schema.String),
   licenseStatus: Schema.optionalKey(Schema.String),
   lastUpdate: Schema.optionalKey(Schema.String),
+  /** Ours: whose computer it is to be taken for. Absent: what it is. */
+  disguise: Schema.optionalKey(Schema.Literals(disguiseVendors)),
   /** Since when the hypervisor's list lacks it, so that all else is as it was last seen: it may be gone. Absent: the list has it. */
   missingSince: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "VMObject" })
@@ -62,6 +64,9 @@ export interface RangeObjectOptions {
   readonly addressOf: (machine: RangeMachine) => string | undefined
 }
 
+const disguiseOf = ({ disguises = {} }: Range, { name = "" }: RangeMachine) =>
+  Object.hasOwn(disguises, name) ? { disguise: disguises[name]!.vendor } : {}
+
 const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: RangeObjectOptions): typeof VMObject.Type => ({
   ID: 0,
   proxmoxID: machine.vmid,
@@ -73,6 +78,7 @@ const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: R
   cpu: machine.cpus,
   ram: Math.floor(machine.memoryMiB / 1024),
   ...(details ? detailsOf(machine) : {}),
+  ...disguiseOf(range, machine),
   ...(machine.missingSince === undefined ? {} : { missingSince: machine.missingSince.toISOString() }),
 })
 

@@ -97,11 +97,12 @@ export const settingsOf = (
   /** Of the template, where the VM is to be made; and what there is for disguises. */
   { template, means }: { readonly template?: Hardware | undefined; readonly means?: DisguiseMeans | undefined },
 ): MachineSettings => {
-  const { hardware, undisguised } = shownBy(
+  const { hardware = existing?.owed?.hardware, undisguised } = shownBy(
     machine,
     vmid,
     existing?.mark.undisguised,
-    existing === undefined ? template : existing.detail.hardware,
+    // what a rollback brought back is nobody's
+    existing === undefined ? template : (existing.owed?.hardware ?? existing.detail.hardware),
     means,
   )
   return {
