@@ -13,7 +13,6 @@ import {
 import {
   bringInLine,
   giveMissingVpnKeys,
-  notYetOffered,
   operations,
   Settings,
   type AppServices,
@@ -253,7 +252,6 @@ export const startWholeService = async ({
   world.vms.set(vm.vmid, { ...vm, template: false, power: "running", pool: undefined, description: writeDescription(mark, []) })
   const service = await startService({
     operations: [...operations, ...more],
-    http: { notYetOffered },
     ...(license === undefined ? {} : { license }),
     ...(storage === undefined ? {} : { storage }),
     services: scriptedRunsLayer(runs).pipe(

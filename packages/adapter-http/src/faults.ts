@@ -19,8 +19,3 @@ export class RouteNotFound extends defineFault(
     hint: "GET /api/v2/openapi lists the operations; letter case and a slash at the end count.",
   }),
 ) {}
-
-/** What clients of the API know and this version does not have. */
-export class NotOffered extends defineFault("NotOffered", "not-found", (f: { readonly does: string }) => ({
-  message: `Cannot ${f.does}: this version of the service does not offer it yet`,
-})) {}

@@ -1,10 +1,10 @@
-import { requireCaller, type Credentials, type NotYetOffered } from "@rangewright/application"
+import { requireCaller, type Credentials } from "@rangewright/application"
 import * as Exit from "effect/Exit"
 import Koa, { type Context, type Middleware } from "koa"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { NotOffered, RouteNotFound } from "./faults.ts"
+import { RouteNotFound } from "./faults.ts"
 import { builtinRoutes } from "./builtin-routes.ts"
 import { describeThrown, envelope } from "./envelope.ts"
 import { exitOf, type OpenStreams } from "./exit-of.ts"
@@ -30,22 +30,11 @@ export interface HttpApp {
   readonly stop: () => void
 }
 
-/** Which of the operations that clients know, and that are not there, a request means. */
-const announcedIn = (announced: readonly NotYetOffered[]) => {
-  const patterns = announced.map(({ route, does }) => {
-    const [method, path = ""] = route.split(" ")
-    return { method, path: new RegExp(`^/api/v2${path.replace(/\{\w+\}/gu, "[^/]+")}$`, "u"), does }
-  })
-  return ({ method: sent, path: place }: Context) =>
-    patterns.find(({ method, path }) => method === (sent === "HEAD" ? "GET" : sent) && path.test(place))
-}
-
 /**
  * What no route matched. Below `/api/v2` nobody learns without credentials that a path is unknown; changes of unknown things are
  * answered in the record API's form, reads in our own.
  */
 const unknownPath = (options: HttpOptions): Middleware => {
-  const announced = announcedIn(options.notYetOffered ?? [])
   return async (ctx) => {
     const state = ctx.state as RequestState
     const isRead = ctx.method === "GET" || ctx.method === "HEAD"
@@ -59,8 +48,6 @@ const unknownPath = (options: HttpOptions): Middleware => {
       const exit = await exitOf(options.run(requireCaller(credentials)))
       if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, "api", options.observer)
     }
-    const known = announced(ctx)
-    if (known !== undefined) return replyProblem(ctx, problemOf(new NotOffered(known), "api", state.requestId))
     replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method, path: ctx.path }), form, state.requestId))
   }
 }

@@ -1,5 +1,5 @@
 import type { AddressNetwork, Fault } from "@rangewright/domain"
-import type { AppServices, NotYetOffered, Operation } from "@rangewright/application"
+import type { AppServices, Operation } from "@rangewright/application"
 import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type { UiFiles } from "./ui.ts"
@@ -40,8 +40,6 @@ export interface Probes {
 
 export interface HttpOptions {
   readonly operations: readonly Operation[]
-  /** Operations below `/api/v2` that clients know and that are not there: who calls one is told so. Default: none. */
-  readonly notYetOffered?: readonly NotYetOffered[]
   readonly run: Runner
   readonly observer: HttpObserver
   readonly probes: Probes

@@ -24,7 +24,6 @@ export * from "./operation/operation.ts"
 // what web sockets are served with: the HTTP adapter knows no ports
 export { byteChannel, type ByteChannel } from "@rangewright/ports"
 export * from "./operations/index.ts"
-export { notYetOffered, type NotYetOffered } from "./operations/not-yet-offered.ts"
 export { handlerServicesLayer } from "./handler-services.ts"
 export { accessControlLayer } from "./rights/access-control.ts"
 export * from "./run-kinds.ts"

@@ -1,6 +1,6 @@
 import { httpApp, loadUi, usualHttpOptions, type Listener, type Runner, type UiFiles } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
-import { notYetOffered, type Operation } from "@rangewright/application"
+import type { Operation } from "@rangewright/application"
 import { parseProxies } from "@rangewright/domain"
 import { X509Certificate } from "node:crypto"
 import { rmSync } from "node:fs"
@@ -76,7 +76,6 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
   return httpApp({
     ...usualHttpOptions,
     operations: container.get<readonly Operation[]>(T.operations),
-    notYetOffered,
     run,
     corsOrigins: config.corsOrigin === "*" ? "*" : config.corsOrigin.split(",").map((o) => o.trim()),
     trustedProxies: config.trustedProxies.flatMap((text) => parseProxies(text) ?? []),
