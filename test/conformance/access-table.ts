@@ -173,6 +173,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "listSessions",
       "endAllSessions",
       "getUserMemberships",
+      "createScopedKey",
+      "listScopedKeys",
       "recordLogin",
       "recordAuthMethods",
       "recordFile",
@@ -204,6 +206,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["500 + + 403 500 500 +", ["getPackerLogs", "abortTemplates"]],
   ["400 + + 403 + 400 +", ["deleteTemplate"]],
   ["+ + + 400 400 + +", ["postCredentials"]],
+  // the owner, and administrators
+  ["404 + + + + + +", ["deleteScopedKey"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
   // administrators learn that it is never done
   ["403 403 404 403 404 404 404", ["antiSandboxInstallCustom", "antiSandboxInstallStandard"]],

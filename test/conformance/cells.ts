@@ -52,6 +52,8 @@ const bodySelectors: Readonly<Record<string, readonly [name: string, foreign: st
   createBlueprintFromRange: ["rangeID", "R2", 403],
   setDefaultRangeID: ["defaultRangeID", "R2", 403],
   postCredentials: ["userID", "AD", 403],
+  // one for reading is for no range
+  createScopedKey: ["rangeID", "R2", 400],
   addUser: null,
   createRange: null,
 }

@@ -1,7 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
 import { seededBuild } from "./seed-templates.ts"
-import { config, consoleTicket, password, seededSession } from "./service.ts"
+import { config, consoleTicket, password, seededKeyId, seededSession } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
 export interface Sample {
@@ -64,6 +64,8 @@ const samples: Readonly<Record<string, Sample>> = {
   shutDownRange: { json: { machines: ["R1-win11"], timeout: 60 } },
   rebootRange: { json: { machines: ["all"] } },
   resetRange: { json: { machines: ["all"] } },
+  createScopedKey: { json: { name: "dashboard", scope: "read", days: 30 } },
+  deleteScopedKey: { path: { keyID: seededKeyId } },
   kmsLicense: { json: { vmIDs: "20000", productKey: "" } },
   snapshotsTake: { json: { name: "clean", vmids: [20_000], includeRAM: true, atomic: true } },
   snapshotsRollback: { json: { name: "clean" } },

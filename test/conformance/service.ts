@@ -44,6 +44,7 @@ import {
   Groups,
   Machines,
   Ranges,
+  ScopedKeys,
   SecretStore,
   Sessions,
   Users,
@@ -131,6 +132,22 @@ const seedConsole = Effect.gen(function* () {
   })
 })
 
+/** A further key of the member. */
+export const seededKeyId = "k".repeat(12)
+
+const seedScopedKey = Effect.gen(function* () {
+  const now = Date.now()
+  yield* (yield* ScopedKeys).create({
+    id: seededKeyId,
+    userId: idOf.member,
+    name: "seeded",
+    hash: "0".repeat(64),
+    scope: { kind: "read" },
+    createdAt: new Date(now),
+    expiresAt: new Date(now + 3_600_000),
+  })
+})
+
 const deploy = { kind: "deploy", options: { ...wholeDeploy, verbose: false } } as const
 
 /** G1, which the member manages and which has one of the member's ranges; G2, in which the member and the stranger are. */
@@ -186,6 +203,7 @@ const seed = Effect.gen(function* () {
   yield* seedSources
   yield* seedConsole
   yield* (yield* Sessions).begin(seededSession)
+  yield* seedScopedKey
   yield* seedRoles
   yield* seedTemplates
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })

@@ -13,6 +13,7 @@ import { migrationRecordsLayer } from "./repositories/migration-records.ts"
 import { quotasLayer } from "./repositories/quotas.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
 import { runJournalLayer } from "./repositories/run-journal.ts"
+import { scopedKeysLayer } from "./repositories/scoped-keys.ts"
 import { sessionsLayer } from "./repositories/sessions.ts"
 import { sharedSlotsLayer } from "./repositories/shared-slots.ts"
 import { sourcesLayer } from "./repositories/sources.ts"
@@ -48,6 +49,7 @@ export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.
     quotasLayer,
     rangesLayer,
     runJournalLayer,
+    scopedKeysLayer,
     sessionsLayer,
     sharedSlotsLayer,
     sourcesLayer,

@@ -8,6 +8,7 @@ import type { MigrationRecords } from "./migration-records.ts"
 import type { Quotas } from "./quotas.ts"
 import type { Ranges } from "./ranges.ts"
 import type { RunJournal } from "./run-journal.ts"
+import type { ScopedKeys } from "./scoped-keys.ts"
 import type { Sessions } from "./sessions.ts"
 import type { Sources } from "./sources.ts"
 import type { Users } from "./users.ts"
@@ -25,6 +26,7 @@ export type StoragePorts =
   | Quotas
   | Ranges
   | RunJournal
+  | ScopedKeys
   | Sessions
   | Sources
   | Users

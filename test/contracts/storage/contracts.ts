@@ -11,6 +11,7 @@ import { quotasContract } from "./quotas.contract.ts"
 import { rangesContract } from "./ranges.contract.ts"
 import { restartContract } from "./restart.contract.ts"
 import { runJournalContract } from "./run-journal.contract.ts"
+import { scopedKeysContract } from "./scoped-keys.contract.ts"
 import { sessionsContract } from "./sessions.contract.ts"
 import { sourceBlueprintsContract } from "./source-blueprints.contract.ts"
 import { sourcesContract } from "./sources.contract.ts"
@@ -34,6 +35,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     rangesContract,
     restartContract,
     runJournalContract,
+    scopedKeysContract,
     sessionsContract,
     sourceBlueprintsContract,
     sourcesContract,

@@ -22,6 +22,7 @@ import {
   type RecordId,
   rangeOf,
   type RunId,
+  type ScopedKey,
   type Session,
   type SlotLedger,
   type Source,
@@ -109,6 +110,8 @@ export interface MemoryStore {
   readonly vpnKeys: Map<UserId, VpnKey>
   /** By hash. */
   readonly consoleTickets: Map<string, ConsoleTicket>
+  /** By id. */
+  readonly scopedKeys: Map<string, ScopedKey>
   /** By hash. */
   readonly sessions: Map<string, Session>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
@@ -156,6 +159,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   groupQuotas: new Map(),
   vpnKeys: new Map(),
   consoleTickets: new Map(),
+  scopedKeys: new Map(),
   sessions: new Map(),
   blueprints: new Map(),
   sources: new Map(),
@@ -218,6 +222,8 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
   for (const kept of all) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const { hash, rangeId } of store.consoleTickets.values()) if (rangeId === id) store.consoleTickets.delete(hash)
+  for (const { id: keyId, scope } of store.scopedKeys.values())
+    if (scope.kind === "range" && scope.rangeId === id) store.scopedKeys.delete(keyId)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)
   store.revision++

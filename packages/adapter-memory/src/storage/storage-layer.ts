@@ -12,6 +12,7 @@ import type { MemoryStore } from "./memory-store.ts"
 import { quotasLayer } from "./quotas.ts"
 import { rangesLayer } from "./ranges.ts"
 import { runJournalLayer } from "./run-journal.ts"
+import { scopedKeysLayer } from "./scoped-keys.ts"
 import { sessionsLayer } from "./sessions.ts"
 import { sharedSlotsLayer } from "./shared-slots.ts"
 import { sourcesLayer } from "./sources.ts"
@@ -32,6 +33,7 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     quotasLayer(store),
     rangesLayer(store),
     runJournalLayer(store),
+    scopedKeysLayer(store),
     sessionsLayer(store),
     sharedSlotsLayer(store),
     sourcesLayer(store),

@@ -92,6 +92,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         dropSessions(store, id)
         for (const { hash, callerId, userId } of store.consoleTickets.values())
           if (callerId === id || userId === id) store.consoleTickets.delete(hash)
+        for (const key of store.scopedKeys.values()) if (key.userId === id) store.scopedKeys.delete(key.id)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
           store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })

@@ -18,6 +18,7 @@ import {
 import { groupQuotas, userQuotas } from "../records/quota.ts"
 import { rangeConfigs, rangeGrants, ranges, routerInspections } from "../records/range.ts"
 import { journalEntries, runs } from "../records/run.ts"
+import { scopedKeys } from "../records/scoped-key.ts"
 import { sessions } from "../records/session.ts"
 import { sourceClaims, sources } from "../records/source.ts"
 import { restingNumbers, users } from "../records/user.ts"
@@ -54,6 +55,7 @@ export const tables = [
   revision,
   routerInspections,
   runs,
+  scopedKeys,
   sealingKeys,
   sessions,
   slotLedgers,

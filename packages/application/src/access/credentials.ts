@@ -1,5 +1,13 @@
-import { isRecordId, isUserId, type Session, Unauthenticated, type User } from "@rangewright/domain"
-import { CredentialHasher, type Sessions, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
+import {
+  isRecordId,
+  isUserId,
+  type ScopedKey,
+  scopedKeyIdIn,
+  type Session,
+  Unauthenticated,
+  type User,
+} from "@rangewright/domain"
+import { CredentialHasher, ScopedKeys, type Sessions, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { sessionOf } from "../sign-in/session.ts"
@@ -19,6 +27,8 @@ export interface Identity {
   readonly user: User
   /** Undefined: a key or a token was sent. */
   readonly session: Session | undefined
+  /** The key that was sent, where that is a scoped one. */
+  readonly key: ScopedKey | undefined
 }
 
 const howToShowAKey =
@@ -27,26 +37,45 @@ const malformed = "The API key is malformed: it must be <userID>.<secret> with e
 /** One text for an unknown user and for a wrong secret: the answer must not tell which users exist. */
 const refused = "The API key is not valid"
 
+const whole = (user: User): Identity => ({ user, session: undefined, key: undefined })
+
+const expired = (key: ScopedKey): Unauthenticated =>
+  new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Make another one: POST /user/keys." })
+
+/** The scoped key that this is; undefined: it is none. */
+const scopedKey = Effect.fnUntraced(function* (
+  apiKey: string,
+  secret: string,
+): Effect.fn.Return<ScopedKey | undefined, Unauthenticated | StorageFault, ScopedKeys | CredentialHasher> {
+  const id = scopedKeyIdIn(secret)
+  const key = id === undefined ? undefined : yield* (yield* ScopedKeys).find(id)
+  if (key === undefined || !(yield* CredentialHasher).verify(apiKey, key.hash)) return undefined
+  return key.expiresAt.getTime() > (yield* Clock.currentTimeMillis) ? key : yield* expired(key)
+})
+
 const byApiKey = Effect.fnUntraced(function* (
   apiKey: string,
-): Effect.fn.Return<User, Unauthenticated | StorageFault, Users | CredentialHasher> {
+): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys> {
   const [id = "", secret, ...more] = apiKey.split(".")
   if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
     return yield* new Unauthenticated({ reason: malformed, hint: howToShowAKey })
   const found = yield* (yield* Users).forAuthentication(id)
+  const key = found === undefined ? undefined : yield* scopedKey(apiKey, secret)
+  // the whole key is hashed with the user's id, so that no key is another user's
+  if (found !== undefined && key !== undefined && key.userId === id) return { user: found.user, session: undefined, key }
   const hash = found?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
-  if (found !== undefined && hasher.verify(apiKey, hash)) return found.user
+  if (found !== undefined && hasher.verify(apiKey, hash)) return whole(found.user)
   if (found === undefined || !(yield* hasher.verifyFirstGeneration(apiKey, hash)))
     return yield* new Unauthenticated({ reason: refused, hint: howToShowAKey })
   // a slow hash that was taken over costs its time once; a key that was reset meanwhile stays void
   yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
-  return found.user
+  return whole(found.user)
 })
 
 const byToken = Effect.fnUntraced(function* (
   authorization: string,
-): Effect.fn.Return<User | undefined, StorageFault, Users | TokenSigner> {
+): Effect.fn.Return<Identity | undefined, StorageFault, Users | TokenSigner> {
   const token = authorization.replace(/^bearer\s+/iu, "").trim()
   const signer = yield* TokenSigner
   const recordId = signer.subject(token)
@@ -56,18 +85,15 @@ const byToken = Effect.fnUntraced(function* (
   const found = named === undefined ? undefined : yield* users.forAuthentication(named.id)
   if (found === undefined) return undefined
   const now = new Date(yield* Clock.currentTimeMillis)
-  return (yield* signer.verify(token, found.secrets.tokenKey, now)) ? found.user : undefined
+  return (yield* signer.verify(token, found.secrets.tokenKey, now)) ? whole(found.user) : undefined
 })
-
-const withoutSession = (user: User | undefined): Identity | undefined =>
-  user === undefined ? undefined : { user, session: undefined }
 
 const bySession = Effect.fnUntraced(function* (
   secret: string,
 ): Effect.fn.Return<Identity | undefined, StorageFault, Users | CredentialHasher | Sessions> {
   const session = yield* sessionOf(secret)
   const user = session === undefined ? undefined : yield* (yield* Users).find(session.userId)
-  return user === undefined ? undefined : { user, session }
+  return user === undefined ? undefined : { user, session, key: undefined }
 })
 
 /**
@@ -81,10 +107,10 @@ export const authenticate = ({
 }: Credentials): Effect.Effect<
   Identity | undefined,
   Unauthenticated | StorageFault,
-  Users | CredentialHasher | TokenSigner | Sessions
+  Users | CredentialHasher | ScopedKeys | TokenSigner | Sessions
 > => {
-  if (apiKey !== undefined) return Effect.map(byApiKey(apiKey), withoutSession)
-  if (authorization !== undefined) return Effect.map(byToken(authorization), withoutSession)
+  if (apiKey !== undefined) return byApiKey(apiKey)
+  if (authorization !== undefined) return byToken(authorization)
   return session === undefined ? Effect.succeed(undefined) : bySession(session)
 }
 

@@ -8,6 +8,8 @@ import {
   type Fault,
   type Group,
   type Range,
+  type ScopedKey,
+  scopeProblem,
   type Session,
   type User,
 } from "@rangewright/domain"
@@ -43,6 +45,7 @@ const keyLength = 20
 interface Admission {
   readonly caller: User | undefined
   readonly session: Session | undefined
+  readonly key: ScopedKey | undefined
   user: User | undefined
   range: Range | undefined
   group: Group | undefined
@@ -70,17 +73,45 @@ const refuseSession = ({ does, route, mutates }: Operation, session: Session | u
 /** Whether the request shows that somebody uses the range. A page that is left open reads for ever. */
 const isUse = ({ mutates }: Operation, session: Session | undefined): boolean => session === undefined || mutates
 
+const refuseKey = ({ does }: Operation, { id }: ScopedKey, because: string) =>
+  new Forbidden({
+    reason: `API key ${id} may not ${does}: ${because}`,
+    hint: "Use the user's own API key (X-API-KEY) or a token.",
+  })
+
+/** Fails where the scope of a key is too small for the operation, or for acting as somebody else. */
+const requireScope = (operation: Operation, { query }: Call, caller: User, key: ScopedKey): Effect.Effect<void, Forbidden> => {
+  const { mutates, target, wholeKeyOnly } = operation
+  const ofRange = target === "range" || target === "range-in-path"
+  const problem = scopeProblem(key.scope, { mutates, ofRange, wholeKeyOnly })
+  if (problem !== undefined) return Effect.fail(refuseKey(operation, key, problem))
+  return query["userID"] === undefined || query["userID"] === caller.id
+    ? Effect.void
+    : Effect.fail(refuseKey(operation, key, "a scoped key acts as nobody but its owner"))
+}
+
+/** Fails where the range is not that of the key. */
+const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | undefined): Effect.Effect<void, Forbidden> =>
+  key.scope.kind === "read" || range?.id === key.scope.rangeId
+    ? Effect.void
+    : Effect.fail(refuseKey(operation, key, `the key is for range ${key.scope.rangeId}`))
+
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
+  const { key } = admission
   yield* refuseSession(operation, admission.session)
+  if (key !== undefined) yield* requireScope(operation, call, caller, key)
   admission.user = yield* selectUser(caller, call.query["userID"])
   // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin)
     return yield* Effect.fail(refuseNonAdmin(operation))
   admission.range = yield* selectRange(operation, caller, admission.user, {
-    rangeId: call.query["rangeID"],
+    // a key of one range means that one where none is named
+    rangeId:
+      call.query["rangeID"] ?? (key?.scope.kind === "range" && operation.target === "range" ? key.scope.rangeId : undefined),
     inPath: call.path["rangeID"],
   })
+  if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)
   admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])
   if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
     return yield* new EntitlementMissing({ doing: operation.does, entitlement: enterpriseEntitlement })
@@ -96,13 +127,17 @@ const toldAtMost = 100
 const clipped = (value: string): string => (value.length > toldAtMost ? `${value.slice(0, toldAtMost)}…` : value)
 
 /** What the audit entry tells, as far as it is known. */
-const toldOf = (operation: Operation, call: Call, { caller, user, range, told }: Admission): Told => ({
+const toldOf = (operation: Operation, call: Call, { caller, key, user, range, told }: Admission): Told => ({
   requestId: call.meta.requestId,
   callerId: caller?.id,
   actingAs: user?.id,
   operation: operation.id,
   rangeId: range?.id,
-  detail: [...Object.entries(call.path).map(([name, value]) => `${name}=${clipped(value)}`), ...told].join(" "),
+  detail: [
+    ...(key === undefined ? [] : [`key=${key.id}`]),
+    ...Object.entries(call.path).map(([name, value]) => `${name}=${clipped(value)}`),
+    ...told,
+  ].join(" "),
   remote: call.meta.remote,
 })
 
@@ -150,6 +185,7 @@ export const perform = Effect.fnUntraced(function* (
   const admission: Admission = {
     caller: identity?.user,
     session: identity?.session,
+    key: identity?.key,
     user: identity?.user,
     range: undefined,
     group: undefined,

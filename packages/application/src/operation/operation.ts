@@ -153,6 +153,8 @@ export interface Operation {
   readonly mutates: boolean
   /** What it changes or hands out lies outside of the store, where no transaction holds both: its audit entry is written before it begins. */
   readonly recordedFirst: boolean
+  /** It hands out what opens something, or changes who may do what: no scoped key gets through. */
+  readonly wholeKeyOnly: boolean
   /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
@@ -256,6 +258,7 @@ export interface Declaration<
   /** Default: every method but GET. */
   readonly mutates?: boolean
   readonly recordedFirst?: true
+  readonly wholeKeyOnly?: true
   readonly audited?: readonly (keyof BodyOf<B> & string)[]
   readonly path?: P
   readonly query?: Q
@@ -300,6 +303,7 @@ export const operation = <
     target: declared.target,
     mutates: declared.mutates ?? method !== "GET",
     recordedFirst: declared.recordedFirst ?? false,
+    wholeKeyOnly: declared.wholeKeyOnly ?? false,
     audited: declared.audited ?? [],
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
     output: declared.output,

@@ -15,6 +15,7 @@ export const assignRangeToUser = operation({
   summary: "Give a user access to a range: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",
+  wholeKeyOnly: true,
   path: { userID: Schema.String, rangeID: Schema.String },
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {

@@ -14,6 +14,7 @@ export const exportBlueprint = operation({
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",
+  wholeKeyOnly: true,
   path: { blueprintID: Schema.String },
   output: { type: "download", contentType: "application/gzip" },
   statuses: {

@@ -23,6 +23,7 @@ export const getAnsibleInventory = operation({
   summary: "An Ansible inventory of the range, or of all ranges that the caller may use",
   access: "range-access",
   target: "range",
+  wholeKeyOnly: true,
   query: { allranges: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: { 200: "the inventory as YAML" },

@@ -13,6 +13,7 @@ export const getApiKey = operation({
   summary: "Replace the user's API key by a new one",
   access: "user",
   target: "none",
+  wholeKeyOnly: true,
   mutates: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   output: {

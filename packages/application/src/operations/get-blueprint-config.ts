@@ -15,6 +15,7 @@ export const getBlueprintConfig = operation({
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",
+  wholeKeyOnly: true,
   path: { blueprintID: Schema.String },
   query: { download: Schema.optionalKey(BooleanText) },
   output: { type: "json-or-file", schema: TextResult, contentType: "application/x-yaml" },

@@ -12,6 +12,7 @@ export const getConfig = operation({
   summary: "The range's configuration, as it was uploaded",
   access: "range-access",
   target: "range",
+  wholeKeyOnly: true,
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the configuration, byte for byte",

@@ -22,6 +22,7 @@ export const getConsoleWebsocketTicket = operation({
   access: "range-access",
   accessNote: "of the range that holds the machine",
   target: "none",
+  wholeKeyOnly: true,
   query: { VMID: WholeNumberText },
   output: { type: "json", schema: ConsoleTicket },
   statuses: {

@@ -19,6 +19,7 @@ export const getCredentials = operation({
   summary: "The user's login on the hypervisor",
   access: "user",
   target: "none",
+  wholeKeyOnly: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Struct({ result: UserCredentialObject }) },
   statuses: { 200: "the hypervisor login", 404: "the user has no hypervisor login", 502: "the stored password cannot be read" },

@@ -47,6 +47,7 @@ export const getRangeCredentials = operation({
     "The logins of the range's machines, router included: a zip archive, or JSON where the request accepts application/json",
   access: "range-access",
   target: "range",
+  wholeKeyOnly: true,
   mutates: true,
   recordedFirst: true,
   output: { type: "json-or-zip", schema: RangeCredentials, name: "credentials" },

@@ -14,6 +14,7 @@ export const getRangeWireguard = operation({
     "Who may reach the range through the VPN, by which address, and whether its server lets them; everybody for administrators, else oneself. Asks the store alone",
   access: "range-access",
   target: "range",
+  wholeKeyOnly: true,
   output: {
     type: "json",
     schema: Schema.Struct({

@@ -15,6 +15,7 @@ export const getWireguardConfig = operation({
   summary: "The file for the user's WireGuard client, with the private key and the networks of all ranges that the user may use",
   access: "user",
   target: "none",
+  wholeKeyOnly: true,
   mutates: true,
   recordedFirst: true,
   query: { userID: Schema.optionalKey(Schema.String) },

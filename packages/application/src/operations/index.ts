@@ -93,6 +93,9 @@ import { installRole } from "./install-role.ts"
 import { installRoleTar } from "./install-role-tar.ts"
 import { installSource } from "./install-source.ts"
 import { installSubscriptionRoles } from "./install-subscription-roles.ts"
+import { createScopedKey } from "./create-scoped-key.ts"
+import { deleteScopedKey } from "./delete-scoped-key.ts"
+import { listScopedKeys } from "./list-scoped-keys.ts"
 import { kmsInstall } from "./kms-install.ts"
 import { kmsLicense } from "./kms-license.ts"
 import { kmsStatus } from "./kms-status.ts"
@@ -195,6 +198,9 @@ const user = [
   getCredentials,
   postCredentials,
   getApiKey,
+  createScopedKey,
+  listScopedKeys,
+  deleteScopedKey,
   getDefaultRangeId,
   setDefaultRangeId,
   getUserMemberships,

@@ -15,6 +15,7 @@ export const postCredentials = operation({
   access: "user",
   accessNote: "self, or an administrator",
   target: "none",
+  wholeKeyOnly: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   body: {
     type: "json",

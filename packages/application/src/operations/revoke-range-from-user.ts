@@ -17,6 +17,7 @@ export const revokeRangeFromUser = operation({
   summary: "Take a user's access to a range away: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",
+  wholeKeyOnly: true,
   path: { userID: Schema.String, rangeID: Schema.String },
   query: { force: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },

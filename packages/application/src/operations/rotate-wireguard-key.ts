@@ -16,6 +16,7 @@ export const rotateWireguardKey = operation({
   summary: "Replace the user's WireGuard key; the old file stops working",
   access: "user",
   target: "none",
+  wholeKeyOnly: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: WireGuardConfig },
   statuses: {

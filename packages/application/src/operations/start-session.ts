@@ -39,6 +39,13 @@ const byPassword = Effect.fnUntraced(function* (
   return found ?? (yield* refused)
 })
 
+/** A session may do all that its user may: a scoped key begins none. */
+const byKey = (apiKey: string) =>
+  authenticate({ apiKey, authorization: undefined }).pipe(
+    Effect.mapError((fault) => (fault.kind === "unauthenticated" ? refusedKey : fault)),
+    Effect.map((identity) => (identity?.key === undefined ? identity?.user : undefined)),
+  )
+
 /** Every failure reads the same, whoever the user is. Guessing is slow, as where tokens are given; keys cannot be guessed. */
 export const startSession = operation({
   id,
@@ -72,12 +79,7 @@ export const startSession = operation({
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
-      const user =
-        "apiKey" in body
-          ? (yield* Effect.mapError(authenticate({ apiKey: body.apiKey, authorization: undefined }), (fault) =>
-              fault.kind === "unauthenticated" ? refusedKey : fault,
-            ))?.user
-          : yield* byPassword(body, body.password, meta)
+      const user = yield* "apiKey" in body ? byKey(body.apiKey) : byPassword(body, body.password, meta)
       if (user === undefined) return yield* refusedKey
       const { secret, session } = yield* beginSession(user, meta)
       yield* recordSignIn(id, user, meta)

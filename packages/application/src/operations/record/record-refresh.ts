@@ -11,6 +11,7 @@ export const recordRefresh = operation({
   summary: "A fresh token for the caller",
   access: "user",
   target: "none",
+  wholeKeyOnly: true,
   mutates: false,
   output: { type: "json", schema: AuthResult },
   statuses: { 200: "a fresh token, and the user's record", 401: "no valid credentials" },

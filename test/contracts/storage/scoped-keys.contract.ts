@@ -1,0 +1,84 @@
+import { type ScopedKey, scopedKeysAtMost } from "@rangewright/domain"
+import { Ranges, ScopedKeys, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, type SuiteCollector } from "vitest"
+import { newRange, newUser, rangeId, userId } from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+const key = (id: string, more: Partial<ScopedKey> = {}): ScopedKey => ({
+  id: id.padEnd(12, "0"),
+  userId: userId("alice"),
+  name: "für das Dashboard",
+  hash: "a".repeat(64),
+  scope: { kind: "read" },
+  createdAt: startedAt,
+  expiresAt: later(60),
+  ...more,
+})
+
+const people = Effect.gen(function* () {
+  const users = yield* Users
+  yield* users.create(newUser("alice"))
+  yield* users.create(newUser("bob"))
+  yield* (yield* Ranges).create(newRange("LAB"))
+  return yield* ScopedKeys
+})
+
+export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: scoped keys`, () => {
+    const it = promises(storage)
+
+    it(
+      "are kept as they are made, and removed by their owner alone",
+      Effect.gen(function* () {
+        const keys = yield* people
+        const first = key("first")
+        const second = key("second", { scope: { kind: "range", rangeId: rangeId("LAB") }, createdAt: later(1) })
+        yield* keys.create(second)
+        yield* keys.create(first)
+        expect(yield* keys.ofUser(userId("alice"))).toEqual([first, second])
+        expect(yield* keys.ofUser(userId("bob"))).toEqual([])
+        expect(yield* keys.find(first.id)).toEqual(first)
+        expect(yield* keys.find("x".repeat(12))).toBeUndefined()
+        expect(yield* keys.remove(userId("bob"), first.id)).toBe(false)
+        expect(yield* keys.remove(userId("alice"), first.id)).toBe(true)
+        expect(yield* keys.remove(userId("alice"), first.id)).toBe(false)
+        expect(yield* keys.ofUser(userId("alice"))).toEqual([second])
+        expect(yield* keys.remove(undefined, second.id)).toBe(true)
+        expect(yield* keys.remove(undefined, second.id)).toBe(false)
+      }),
+    )
+
+    it(
+      "go with their user and with their range, and are made for none that is not there",
+      Effect.gen(function* () {
+        const keys = yield* people
+        yield* keys.create(key("read"))
+        yield* keys.create(key("range", { scope: { kind: "range", rangeId: rangeId("LAB") } }))
+        yield* (yield* Ranges).remove(rangeId("LAB"))
+        expect((yield* keys.ofUser(userId("alice"))).map(({ scope }) => scope.kind)).toEqual(["read"])
+        yield* (yield* Users).remove(userId("alice"))
+        expect(yield* keys.find(key("read").id)).toBeUndefined()
+        expect(yield* Effect.flip(keys.create(key("gone")))).toMatchObject({ _tag: "UserNotFound" })
+        const gone = key("gone", { userId: userId("bob"), scope: { kind: "range", rangeId: rangeId("LAB") } })
+        expect(yield* Effect.flip(keys.create(gone))).toMatchObject({ _tag: "RangeNotFound" })
+      }),
+    )
+
+    it(
+      "are limited for each user, also where many are made at once, and those that have expired make room",
+      Effect.gen(function* () {
+        const keys = yield* people
+        yield* keys.create(key("old", { expiresAt: startedAt }))
+        yield* keys.create(key("other", { userId: userId("bob") }))
+        const made = yield* Effect.forEach(
+          Array.from({ length: scopedKeysAtMost + 3 }, (_, i) => key(`k${i}x`)),
+          (one) => Effect.result(keys.create(one)),
+          { concurrency: 8 },
+        )
+        expect(made.filter(({ _tag }) => _tag === "Success")).toHaveLength(scopedKeysAtMost)
+        expect(yield* keys.find(key("old").id)).toBeUndefined()
+        expect(yield* keys.ofUser(userId("alice"))).toHaveLength(scopedKeysAtMost)
+      }),
+    )
+  })
