@@ -2,6 +2,7 @@ import { signal } from "@preact/signals"
 import type { FunctionComponent } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { read } from "./api/client.ts"
+import { mayBeSignedIn, signedOut } from "./api/session.ts"
 import { startLive } from "./live/live.ts"
 import { me } from "./me.ts"
 import type { UserAnswer } from "@rangewright/application/wire"
@@ -65,6 +66,7 @@ const load = async (path: string): Promise<void> => {
 }
 
 const identify = async (): Promise<void> => {
+  if (!mayBeSignedIn()) return signedOut()
   try {
     me.value = (await read<{ readonly user: UserAnswer }>("/whoami")).user
     startLive()

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, extname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
-import { chromium, type Page } from "playwright-core"
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
 const program = "/usr/bin/chromium"
 
@@ -18,10 +18,15 @@ export const noBrowser = ((): string | undefined => {
   }
 })()
 
-/** A browser that asks nobody for anything but the page that it is shown. */
-export const openPage = async (url: string): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> => {
+export type Look = Pick<BrowserContextOptions, "colorScheme" | "viewport">
+
+/** A browser of its own, with cookies of its own, that asks nobody for anything but the pages that it is shown. */
+export const openBrowser = async (
+  look: Look = {},
+): Promise<{ readonly context: BrowserContext; readonly close: () => Promise<void> }> => {
   const profile = mkdtempSync(join(tmpdir(), "rangewright-browser-"))
   const context = await chromium.launchPersistentContext(profile, {
+    ...look,
     executablePath: program,
     headless: true,
     args: [
@@ -34,15 +39,21 @@ export const openPage = async (url: string): Promise<{ readonly page: Page; read
       "--disable-sync",
     ],
   })
-  const page = await context.newPage()
-  await page.goto(url)
   return {
-    page,
+    context,
     close: async () => {
       await context.close()
       rmSync(profile, { recursive: true, force: true })
     },
   }
+}
+
+/** A browser with one page. */
+export const openPage = async (url: string): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> => {
+  const { context, close } = await openBrowser()
+  const page = await context.newPage()
+  await page.goto(url)
+  return { page, close }
 }
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".html": "text/html" }

@@ -131,6 +131,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     }
     title("Try it")
     say(`  URL  ${service.plainUrl}   (HTTPS on the same port: ${service.urls[0] ?? ""})`)
+    say(`  page ${service.plainUrl}/ui/   (sign in with the key)`)
     say(`  key  ${user.apiKey}`)
     say(`  administrator's key  ${admin.apiKey}`)
     const curl = `curl -s -H "X-API-KEY: ${user.apiKey}"`

@@ -2,6 +2,9 @@
  * The session is a cookie that scripts cannot read. All tabs of a browser share it, so one that signs out, or learns that the session is
  * over, tells the others; each then leaves its page, with all that it shows, for a new document.
  */
+/** That somebody signed in here: no secret, only whether it is worth asking the service who. */
+const kept = "rangewright-signed-in"
+
 let channel: BroadcastChannel | undefined
 const login = "/ui/login"
 
@@ -26,12 +29,16 @@ export const startSession = (): void => {
   })
 }
 
+export const mayBeSignedIn = (): boolean => localStorage.getItem(kept) !== null
+
 export const signedOut = (): void => {
+  localStorage.removeItem(kept)
   channel?.postMessage("over")
   leave()
 }
 
 export const signedIn = (next: string | undefined): void => {
+  localStorage.setItem(kept, "yes")
   channel?.postMessage("begun")
   location.replace(ownPath(next) ?? "/ui/")
 }

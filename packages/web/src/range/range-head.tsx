@@ -131,7 +131,13 @@ export const RangeHead = ({ id, view }: { readonly id: string; readonly view: Ra
             {range === undefined ? null : <State tone={rangeTone(range)}>{rangeWord(range)}</State>}
           </>
         }
-        lead={range === undefined ? t.loading : <Text>{rangeSentence(range, run)}</Text>}
+        lead={
+          range !== undefined ? (
+            <Text>{rangeSentence(range, run)}</Text>
+          ) : view.range.refusal.value === undefined ? (
+            t.loading
+          ) : undefined
+        }
       >
         {range === undefined ? undefined : <Buttons range={range} run={run} doing={doing} />}
       </Head>
