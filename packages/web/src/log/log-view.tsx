@@ -104,6 +104,8 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
   const following = useSignal(wantedLine() === undefined)
   const wanted = useSignal("")
   const chosen = useSignal<number | undefined>(wantedLine())
+  /** The line that the address names, until it is there. */
+  const pending = useRef(wantedLine())
   const version = log.version.value
   const found = useMemo(() => log.find(wanted.value), [wanted.value, wanted.value === "" ? 0 : version])
 
@@ -137,7 +139,10 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
     const element = frame.current
     if (element === null) return
     if (following.value) element.scrollTop = element.scrollHeight
-    else if (chosen.peek() !== undefined && top.peek() === 0) show(chosen.peek() ?? 0)
+    else if (pending.current !== undefined && element.scrollHeight > pending.current * rowHeight) {
+      show(pending.current)
+      pending.current = undefined
+    }
   }, [version])
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -226,9 +231,10 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
         aria-live="off"
         aria-label={t.log.label}
         onScroll={({ currentTarget }) => {
-          const { scrollTop, scrollHeight, clientHeight } = currentTarget
+          const { scrollTop } = currentTarget
+          // lines that came meanwhile put the end further away: only who scrolls up leaves it
+          if (scrollTop < top.peek()) following.value = false
           top.value = scrollTop
-          if (scrollHeight - scrollTop - clientHeight > 2 * rowHeight) following.value = false
         }}
       >
         <div class="lines-all" style={{ height: `${log.length * rowHeight}px` }}>
