@@ -116,6 +116,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getSDNMigrationStatus",
       "kmsStatus",
       "listRuns",
+      "streamEvents",
     ],
   ],
   // the same, but others do not learn that it is there

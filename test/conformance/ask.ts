@@ -33,9 +33,22 @@ const openSocket = (url: string, headers: Headers): Promise<Answer> =>
     outgoing.on("error", reject).end()
   })
 
+/** Reads no more of a stream than its beginning: it has no end. */
+const beginningOf = async (url: string, init: RequestInit): Promise<Answer> => {
+  const { status, headers, body } = await fetch(url, init)
+  const reader = body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  await reader?.cancel()
+  return { status, headers, text: () => Promise.resolve(new TextDecoder().decode(value)) }
+}
+
 /** Sends a request as clients of the operation do. */
 export const send = (operation: Operation, url: string, init: RequestInit & { readonly headers: Headers }): Promise<Answer> =>
-  operation.output.type === "socket" ? openSocket(url, init.headers) : fetch(url, { ...init, method: operation.route.method })
+  operation.output.type === "socket"
+    ? openSocket(url, init.headers)
+    : operation.id === "streamEvents"
+      ? beginningOf(url, init)
+      : fetch(url, { ...init, method: operation.route.method })
 
 /** The status of the operation's sample request with this query, and this body if one is given. Nothing of a stream is waited for. */
 export const statusOf = async (

@@ -12,6 +12,7 @@ import { startWholeService, type WholeService } from "./service.ts"
 /** What hands out secrets, or changes who may do what: written down, and not derived from the operations. */
 const neverScoped = new Set([
   "getAPIKey",
+  "streamEvents",
   "createScopedKey",
   "listScopedKeys",
   "deleteScopedKey",

@@ -27,6 +27,7 @@ import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
 import type { Consoles } from "./console/consoles.ts"
+import type { EventFeed } from "./feed/event-feed.ts"
 import type { NodeFigures } from "./host/node-figures.ts"
 import type { Migrations } from "./migration/migrations.ts"
 import type { RunEngine } from "@rangewright/run-engine"
@@ -69,6 +70,7 @@ export type AppServices =
   | Activity
   | ApiDescription
   | Consoles
+  | EventFeed
   | Migrations
   | NodeFigures
   | RunEngine

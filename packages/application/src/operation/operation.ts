@@ -4,10 +4,12 @@ import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HandlerServices } from "../services.ts"
 import type { RequestMeta } from "./request-meta.ts"
+import type { ServerSentEvent } from "./server-sent-event.ts"
 import type { SocketSession } from "./socket.ts"
 import { type Base, type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
 
 export type { Page, RequestMeta } from "./request-meta.ts"
+export type { ServerSentEvent } from "./server-sent-event.ts"
 export type { SocketEnd, SocketSession } from "./socket.ts"
 export type { Base, Statuses, Target } from "./statuses.ts"
 
@@ -80,13 +82,6 @@ export type BodySpec =
 export interface BinaryFile {
   readonly contentType: string
   readonly bytes: Uint8Array
-}
-
-/** An event of a server-sent event stream. A client that comes back sends the last id as `Last-Event-ID`. */
-export interface ServerSentEvent {
-  readonly id: string
-  readonly event: string
-  readonly data: unknown
 }
 
 export type OutputSpec =

@@ -157,6 +157,7 @@ import { snapshotsRollback } from "./snapshots-rollback.ts"
 import { snapshotsTake } from "./snapshots-take.ts"
 import { startTesting } from "./start-testing.ts"
 import { stopTesting } from "./stop-testing.ts"
+import { streamEvents } from "./stream-events.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
 import { syncSource } from "./sync-source.ts"
 import { uninstallFromSource } from "./uninstall-from-source.ts"
@@ -342,7 +343,7 @@ const antiSandbox = [
 const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
-const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
+const run = [listRuns, getRun, streamRunEvents, streamEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
 export const operations: readonly Operation[] = [

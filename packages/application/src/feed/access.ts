@@ -1,0 +1,59 @@
+import { hasSessionEnded, type RangeId, rangeOf, type User } from "@rangewright/domain"
+import { Ranges, Sessions, type StorageFault, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { followable } from "../run/find-run.ts"
+import type { Follower } from "./event-feed.ts"
+import type { Seen } from "./look.ts"
+
+/** What a follower may see at the moment. */
+export interface Sight {
+  readonly user: User
+  /** The ranges that the user was given, by the best way. */
+  readonly ranges: ReadonlyMap<RangeId, "Direct" | "Group">
+  /** Another text when any of it changes. */
+  readonly text: string
+}
+
+const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
+  const found = yield* (yield* Users).forAuthentication(id)
+  return found === undefined ? undefined : { ...found, text: `${found.secrets.apiKeyHash ?? ""} ${found.secrets.tokenKey}` }
+})
+
+/** What a follower came with: the same must still hold while they follow. */
+export const cameWith = ({ caller }: Follower) => Effect.map(credentialsOf(caller), (known) => known?.text)
+
+/** What the follower may see; undefined: nothing any more, and the stream ends. */
+export const sightOf = Effect.fnUntraced(function* (
+  { caller, user, session }: Follower,
+  credentials: string | undefined,
+): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges> {
+  const known = yield* credentialsOf(caller)
+  // another user of the same id is somebody else
+  if (known === undefined || known.user.recordId !== caller.recordId || known.text !== credentials) return undefined
+  if (session !== undefined) {
+    const kept = yield* (yield* Sessions).find(session.hash)
+    if (kept === undefined || hasSessionEnded(kept, new Date(yield* Clock.currentTimeMillis))) return undefined
+  }
+  const current = user.id === caller.id ? known.user : yield* (yield* Users).find(user.id)
+  if (current === undefined || current.recordId !== user.recordId) return undefined
+  if (user.id !== caller.id && !known.user.isAdmin) return undefined
+  const ranges = new Map<RangeId, "Direct" | "Group">()
+  for (const { rangeId, accessType } of yield* (yield* Ranges).grantsOf(user.id))
+    if (accessType === "Direct" || !ranges.has(rangeId)) ranges.set(rangeId, accessType === "Direct" ? "Direct" : "Group")
+  return { user: current, ranges, text: JSON.stringify([current.isAdmin, [...ranges]]) }
+})
+
+/** Those of the things that the user may see, as reads would decide. */
+export const visible = Effect.fnUntraced(function* (sight: Sight, all: readonly Seen[]) {
+  const { user, ranges } = sight
+  if (user.isAdmin) return all
+  const others = all.flatMap((seen) => (seen.kind === "run" && rangeOf(seen.run) === undefined ? [seen.run] : []))
+  const own = new Set(others.length === 0 ? [] : (yield* followable(others, user)).map(({ id }) => id))
+  return all.filter((seen) => {
+    if (seen.kind === "range") return ranges.has(seen.range.id)
+    if (seen.kind === "machine") return ranges.has(seen.machine.rangeId)
+    const rangeId = rangeOf(seen.run)
+    return rangeId === undefined ? own.has(seen.run.id) : ranges.has(rangeId)
+  })
+})

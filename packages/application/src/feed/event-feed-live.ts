@@ -1,0 +1,272 @@
+import { Forbidden, type RangeId, type UserId } from "@rangewright/domain"
+import { CredentialHasher, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
+import { RunEngine } from "@rangewright/run-engine"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import type { ServerSentEvent } from "../operation/server-sent-event.ts"
+import { recent } from "../sign-in/recent.ts"
+import type { LiveData } from "../wire/live-event.ts"
+import { runSummary } from "../wire/run.ts"
+import { cameWith, type Sight, sightOf, visible } from "./access.ts"
+import { EventFeed, type Follower } from "./event-feed.ts"
+import { aboutOf, type Change, changesOf, makeLook, type Picture, type Seen } from "./look.ts"
+
+/** So often is looked for changes while anybody follows; nothing is told more often of one thing. */
+const lookEvery = 250
+/** Rights are looked at again at least so often. */
+const rightsEvery = 1_000
+/** Changes that are kept for who comes back. */
+const mostKept = 10_000
+/** Streams of one user in one process: every tab of a page may have one. */
+const mostOfUser = 32
+/** Users of whom is known what they could see. */
+const mostUsers = 8_192
+
+interface Entry extends Change {
+  readonly seq: number
+}
+
+const dataOf = (seen: Seen, { ranges }: Sight): LiveData => {
+  switch (seen.kind) {
+    case "range": {
+      const { id, number, name, state } = seen.range
+      const accessType = ranges.get(id)
+      return {
+        rangeID: id,
+        rangeNumber: number,
+        ...(accessType === undefined ? {} : { accessType }),
+        name,
+        rangeState: state,
+      }
+    }
+    case "machine": {
+      const { rangeId, vmid, name, power, address, isRouter } = seen.machine
+      return {
+        rangeID: rangeId,
+        proxmoxID: vmid,
+        name: name ?? "",
+        poweredOn: power === "running",
+        ip: address ?? "null",
+        isRouter,
+      }
+    }
+    case "run":
+      return { ...runSummary(seen.run), runID: seen.run.id, lastEventID: seen.run.lastSeq }
+  }
+}
+
+const goneData = (seen: Seen): LiveData =>
+  seen.kind === "machine"
+    ? { rangeID: seen.machine.rangeId, proxmoxID: seen.machine.vmid, removed: true }
+    : { rangeID: aboutOf(seen).rangeId ?? "", removed: true }
+
+const isOfRange = (seen: Seen, rangeIds: ReadonlySet<string>): boolean =>
+  seen.kind !== "run" && rangeIds.has(aboutOf(seen).rangeId ?? "")
+
+const make = Effect.gen(function* () {
+  const look = yield* makeLook
+  const services = yield* Effect.context<Users | Sessions | Ranges | RunEngine>()
+  /** Another one in each process: ids of another process are none of ours. */
+  const epoch = (yield* CredentialHasher).randomText(10)
+  const kept: Entry[] = []
+  const streams = new Map<UserId, number>()
+  /** What users could see, and since which change. */
+  const sights = recent<string, { readonly text: string; readonly since: number }>(mostUsers)
+  const followed = Latch.makeUnsafe()
+  const grown = new Set<Latch.Latch>()
+  const turn = Semaphore.makeUnsafe(1)
+  let picture: Picture | undefined
+  let seq = 0
+  let open = 0
+
+  /** Looks once; the first time there is nothing to compare with. */
+  const observe = turn.withPermit(
+    Effect.gen(function* () {
+      const now = yield* look
+      const changes = picture === undefined ? [] : changesOf(picture, now)
+      picture = now
+      for (const change of changes) kept.push({ ...change, seq: ++seq })
+      if (kept.length > mostKept) kept.splice(0, kept.length - mostKept)
+      if (changes.length > 0) for (const latch of grown) latch.openUnsafe()
+    }),
+  )
+  yield* Effect.forkScoped(
+    Effect.forever(
+      followed.await.pipe(Effect.andThen(Effect.ignore(observe, { log: "Warn" })), Effect.andThen(Effect.sleep(lookEvery))),
+    ),
+  )
+
+  const eventId = (at: number): string => `${epoch}-${at}`
+  const note = (event: "ready" | "reset", reason: string, at: number): ServerSentEvent => ({
+    id: eventId(at),
+    event,
+    data: { reason },
+  })
+
+  /** The change after which a reader goes on; undefined: what came since is not known any more. */
+  const resumedAt = (lastEventId: string | undefined): number | undefined => {
+    const [, of, text] = /^([0-9A-Za-z]{10})-(\d{1,15})$/u.exec(lastEventId ?? "") ?? []
+    const at = Number(text)
+    return of === epoch && at <= seq && isKept(at) ? at : undefined
+  }
+  const isKept = (at: number): boolean => at >= (kept[0]?.seq ?? seq + 1) - 1
+
+  const refuseTooMany = (id: UserId) =>
+    Effect.suspend(() =>
+      (streams.get(id) ?? 0) < mostOfUser
+        ? Effect.void
+        : Effect.fail(
+            new Forbidden({
+              reason: `${id} follows ${mostOfUser} event streams, which is as many as one user may`,
+              hint: "One stream is enough for a browser; close the others.",
+            }),
+          ),
+    )
+  const enter = (id: UserId) =>
+    Effect.sync(() => {
+      streams.set(id, (streams.get(id) ?? 0) + 1)
+      open++
+      followed.openUnsafe()
+    })
+  const leave = (id: UserId) =>
+    Effect.sync(() => {
+      const left = (streams.get(id) ?? 1) - 1
+      if (left === 0) streams.delete(id)
+      else streams.set(id, left)
+      if (--open === 0) followed.closeUnsafe()
+    })
+
+  /** Remembers what the user could see; true when that is another thing than after change `at`. */
+  const saw = (who: string, { text }: Sight, at: number): boolean => {
+    const before = sights.get(who)
+    const differs = before?.text !== text
+    if (differs) sights.set(who, { text, since: seq })
+    return differs || before.since > at
+  }
+
+  /** What is told of these changes: the newest of each thing. */
+  const told = Effect.fnUntraced(function* (entries: readonly Entry[], sight: Sight, { wanted }: Follower) {
+    const newest = new Map(entries.map((entry) => [entry.key, entry]))
+    const all = [...newest.values()].toSorted((a, b) => a.seq - b.seq)
+    const seen = all.flatMap(({ now, before }) => now ?? before ?? []).filter((each) => wanted(aboutOf(each)))
+    const may = new Set(yield* visible(sight, seen))
+    return all.flatMap(({ seq: at, now, before }): ServerSentEvent[] => {
+      const thing = now ?? before
+      if (thing === undefined || !may.has(thing)) return []
+      return [{ id: eventId(at), event: thing.kind, data: now === undefined ? goneData(thing) : dataOf(now, sight) }]
+    })
+  })
+
+  /** What is told when rights change: ranges that went, and those that came with their machines. */
+  const turned = (before: Sight, sight: Sight, { wanted }: Follower, at: number): readonly ServerSentEvent[] => {
+    const lost = [...before.ranges.keys()].filter((id) => !sight.ranges.has(id))
+    const came = new Set<string>([...sight.ranges].flatMap(([id, how]) => (before.ranges.get(id) === how ? [] : [id])))
+    const things = [...(picture?.values() ?? [])].map(({ seen }) => seen).filter((seen) => isOfRange(seen, came))
+    const isWanted = (rangeId: RangeId) => wanted({ kind: "range", rangeId, runId: undefined })
+    return [
+      ...lost.filter(isWanted).map((id) => ({ id: eventId(at), event: "range", data: { rangeID: id, removed: true } })),
+      ...things
+        .filter((seen) => wanted(aboutOf(seen)))
+        .map((seen) => ({ id: eventId(at), event: seen.kind, data: dataOf(seen, sight) })),
+    ]
+  }
+
+  const pages = Effect.fnUntraced(function* (follower: Follower) {
+    const { caller, user } = follower
+    // a client that has none yet may send an empty one
+    const lastEventId = follower.lastEventId === "" ? undefined : follower.lastEventId
+    const who = `${caller.recordId} ${user.recordId}`
+    const latch = Latch.makeUnsafe()
+    const credentials = yield* cameWith(follower)
+    const first = yield* sightOf(follower, credentials)
+    let cursor = resumedAt(lastEventId)
+    const changed = first !== undefined && saw(who, first, cursor ?? seq)
+    const begin =
+      lastEventId === undefined
+        ? note("ready", "the stream begins here", seq)
+        : cursor === undefined || changed
+          ? note("reset", "what came since is not known any more", seq)
+          : undefined
+    if (begin !== undefined) cursor = seq
+    let at = cursor ?? seq
+    let sight = first
+    let lookedAt = yield* Clock.currentTimeMillis
+    grown.add(latch)
+
+    /** Waits until there is something to tell. Ends when nothing may be seen any more. */
+    const next = Effect.gen(function* () {
+      for (;;) {
+        yield* latch.close
+        const now = yield* Clock.currentTimeMillis
+        const before = sight
+        if (before === undefined) return undefined
+        if (seq > at || now - lookedAt >= rightsEvery) {
+          const current = yield* sightOf(follower, credentials)
+          lookedAt = now
+          sight = current
+          if (current === undefined) return undefined
+          if (!isKept(at)) {
+            at = seq
+            return [note("reset", "more has changed than can be told", at)]
+          }
+          const upTo = seq
+          const since = at
+          const isAnother = current.text !== before.text
+          if (isAnother) saw(who, current, upTo)
+          // another rank sees other things altogether
+          if (current.user.isAdmin !== before.user.isAdmin) {
+            at = upTo
+            return [note("reset", "your rights have changed", at)]
+          }
+          const events = [
+            ...(yield* told(
+              kept.filter((entry) => entry.seq > since && entry.seq <= upTo),
+              current,
+              follower,
+            )),
+            ...(isAnother ? turned(before, current, follower, upTo) : []),
+          ]
+          at = upTo
+          if (events.length > 0) return events
+        }
+        yield* Effect.raceFirst(latch.await, Effect.sleep(rightsEvery))
+      }
+    })
+
+    type Page = readonly [readonly ServerSentEvent[], Option.Option<boolean>]
+    const page = (isFirst: boolean): Effect.Effect<Page, Effect.Error<typeof next>, Effect.Services<typeof next>> =>
+      isFirst && begin !== undefined
+        ? Effect.succeed([[begin], Option.some(false)])
+        : Effect.map(next, (events): Page => (events === undefined ? [[], Option.none()] : [events, Option.some(false)]))
+    return Stream.paginate(true, page).pipe(Stream.ensuring(Effect.sync(() => void grown.delete(latch))))
+  })
+
+  const follow: EventFeed["Service"]["follow"] = (follower) =>
+    Effect.as(
+      refuseTooMany(follower.caller.id),
+      Stream.unwrap(
+        Effect.gen(function* () {
+          // many that come at once are counted when they begin
+          yield* refuseTooMany(follower.caller.id)
+          yield* Effect.acquireRelease(enter(follower.caller.id), () => leave(follower.caller.id))
+          // what is there when the stream begins is no change
+          yield* observe
+          return yield* pages(follower)
+        }),
+      ).pipe(Stream.provideContext(services)),
+    )
+
+  return EventFeed.of({ follow, open: () => open })
+})
+
+/** One look at the store, for all who follow in this process: changes that other processes made are seen like its own. */
+export const eventFeedLayer: Layer.Layer<
+  EventFeed,
+  never,
+  CredentialHasher | Ranges | RunJournal | Sessions | Users | RunEngine
+> = Layer.effect(EventFeed, make)

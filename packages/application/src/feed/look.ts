@@ -1,0 +1,103 @@
+import { type Range, rangeOf, type RunId } from "@rangewright/domain"
+import { Ranges, type RangeMachine, RunJournal, type RunRecord } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { About } from "./topics.ts"
+
+/** One thing that a stream can tell of, as it is. */
+export type Seen =
+  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "machine"; readonly machine: RangeMachine }
+  | { readonly kind: "run"; readonly run: RunRecord }
+
+/** What was seen, by a key of the thing, with a text that differs when what is told of it does. */
+export type Picture = ReadonlyMap<string, { readonly seen: Seen; readonly text: string }>
+
+/** What has become of one thing; `now` is undefined when it is gone. */
+export interface Change {
+  readonly key: string
+  readonly before: Seen | undefined
+  readonly now: Seen | undefined
+}
+
+export const aboutOf = (seen: Seen): About =>
+  seen.kind === "range"
+    ? { kind: "range", rangeId: seen.range.id, runId: undefined }
+    : seen.kind === "machine"
+      ? { kind: "machine", rangeId: seen.machine.rangeId, runId: undefined }
+      : { kind: "run", rangeId: rangeOf(seen.run), runId: seen.run.id }
+
+const textOf = (seen: Seen): string => {
+  switch (seen.kind) {
+    case "range":
+      return JSON.stringify([seen.range.number, seen.range.name, seen.range.state])
+    case "machine": {
+      const { rangeId, name, power, address, isRouter } = seen.machine
+      return JSON.stringify([rangeId, name, power, address, isRouter])
+    }
+    case "run":
+      return JSON.stringify([seen.run.status, seen.run.lastSeq, seen.run.endedAt])
+  }
+}
+
+/** Runs that ended lately; those that go on are all looked at. */
+const newest = 50
+
+/** Takes pictures of everything, over one store: what nothing has changed is not read again. */
+export const makeLook = Effect.gen(function* () {
+  const ranges = yield* Ranges
+  const journal = yield* RunJournal
+  let revision: number | undefined
+  let ofRanges: readonly Seen[] = []
+  let going = new Set<RunId>()
+
+  const lookAtRanges = Effect.gen(function* () {
+    // first: what changes while it is read is read again the next time
+    const current = yield* ranges.revision
+    if (current === revision) return
+    const overviews = yield* ranges.overview({})
+    ofRanges = overviews.flatMap(({ range, machines }): Seen[] => [
+      { kind: "range", range },
+      ...machines.filter(({ template }) => !template).map((machine): Seen => ({ kind: "machine", machine })),
+    ])
+    revision = current
+  })
+
+  const lookAtRuns = Effect.gen(function* () {
+    const runs = new Map((yield* journal.list({ limit: newest })).map((run) => [run.id, run]))
+    const unfinished = yield* journal.recoverable
+    for (const run of unfinished) runs.set(run.id, run)
+    // those that ended since the last time and are too old for the list
+    for (const id of going)
+      if (!runs.has(id)) {
+        const ended = yield* journal.find(id)
+        if (ended !== undefined) runs.set(id, ended)
+      }
+    going = new Set(unfinished.map(({ id }) => id))
+    return [...runs.values()].map((run): Seen => ({ kind: "run", run }))
+  })
+
+  const keyOf = (seen: Seen): string =>
+    seen.kind === "range"
+      ? `range ${seen.range.id}`
+      : seen.kind === "machine"
+        ? `machine ${seen.machine.vmid}`
+        : `run ${seen.run.id}`
+
+  return Effect.gen(function* () {
+    yield* lookAtRanges
+    const all = [...ofRanges, ...(yield* lookAtRuns)]
+    return new Map(all.map((seen) => [keyOf(seen), { seen, text: textOf(seen) }])) as Picture
+  })
+})
+
+/** What differs between two pictures. A run that is no longer looked at has not gone. */
+export const changesOf = (before: Picture, now: Picture): readonly Change[] => {
+  const changed = [...now].flatMap(([key, { seen, text }]): Change[] => {
+    const known = before.get(key)
+    return known?.text === text ? [] : [{ key, before: known?.seen, now: seen }]
+  })
+  const gone = [...before].flatMap(([key, { seen }]): Change[] =>
+    now.has(key) || seen.kind === "run" ? [] : [{ key, before: seen, now: undefined }],
+  )
+  return [...changed, ...gone]
+}

@@ -1,0 +1,32 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { EventFeed } from "../feed/event-feed.ts"
+import { wantedTopics } from "../feed/topics.ts"
+import { operation } from "../operation/operation.ts"
+import { LiveData } from "../wire/live-event.ts"
+
+export const streamEvents = operation({
+  id: "streamEvents",
+  route: "GET /events",
+  group: "Range",
+  origin: "ours",
+  does: "follow what changes",
+  summary: "Every change of ranges, machines and runs that the user may see, as it happens; after Last-Event-ID what came since",
+  access: "user",
+  // a stream goes on after the request, and would not end with the key
+  wholeKeyOnly: true,
+  accessNote: "each event is told to whoever may read what it tells",
+  target: "none",
+  query: { topics: Schema.optionalKey(Schema.String) },
+  output: { type: "events", schema: LiveData },
+  statuses: {
+    200: "server-sent events: range, machine, run; ready and reset say from where on they are whole",
+    400: "a topic is unknown, or there are too many; userID names an unknown user",
+    403: "the user has as many streams open as one may have; the key is a scoped one",
+  },
+  handle: ({ caller, user, session, query, meta }) =>
+    Effect.gen(function* () {
+      const wanted = yield* wantedTopics(query.topics)
+      return yield* (yield* EventFeed).follow({ caller, user, session, wanted, lastEventId: meta.lastEventId })
+    }),
+})

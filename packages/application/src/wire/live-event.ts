@@ -1,0 +1,42 @@
+import { rangeStates } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import { RunSummary } from "./run.ts"
+
+const removed = Schema.Literal(true)
+
+/** A range as `GET /ranges/accessible` lists it; without `accessType` where an administrator sees it who was not given it. */
+export const LiveRange = Schema.Struct({
+  rangeID: Schema.String,
+  rangeNumber: Schema.Int,
+  accessType: Schema.optionalKey(Schema.Literals(["Direct", "Group"])),
+  name: Schema.String,
+  rangeState: Schema.Literals(rangeStates),
+}).annotate({ identifier: "LiveRange" })
+
+export const LiveMachine = Schema.Struct({
+  rangeID: Schema.String,
+  proxmoxID: Schema.Int,
+  name: Schema.String,
+  poweredOn: Schema.Boolean,
+  /** `null`, the text, while no address is known. */
+  ip: Schema.String,
+  isRouter: Schema.Boolean,
+}).annotate({ identifier: "LiveMachine" })
+
+/** A run as `GET /runs` lists it, and the last id on its own stream: that one has its progress. */
+export const LiveRun = Schema.Struct({ ...RunSummary.fields, runID: Schema.String, lastEventID: Schema.Int }).annotate({
+  identifier: "LiveRun",
+})
+
+/** The data of an event; the event's name says which it is. */
+export const LiveData = Schema.Union([
+  LiveRun,
+  LiveMachine,
+  LiveRange,
+  Schema.Struct({ rangeID: Schema.String, proxmoxID: Schema.Int, removed }).annotate({ identifier: "MachineRemoved" }),
+  Schema.Struct({ rangeID: Schema.String, removed }).annotate({ identifier: "RangeRemoved" }),
+  /** Of `reset`: what was read before may be wrong. Of `ready`: the stream has begun here. */
+  Schema.Struct({ reason: Schema.String }).annotate({ identifier: "StreamNote" }),
+]).annotate({ identifier: "LiveData" })
+
+export type LiveData = typeof LiveData.Type

@@ -1,0 +1,243 @@
+import { Machines, Ranges, Sessions, Users } from "@rangewright/ports"
+import { type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
+import { EventFeed } from "@rangewright/application"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import { request } from "node:http"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { ofOwnPage } from "./requests.ts"
+import { password, startWholeService, type WholeService } from "./service.ts"
+
+interface Event {
+  readonly id: string
+  readonly event: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+interface Stream {
+  readonly status: number
+  readonly events: readonly Event[]
+  /** Whether the service has ended it. */
+  readonly ended: () => boolean
+  readonly close: () => void
+  /** Waits for an event. */
+  readonly has: (event: string, data?: object) => Promise<Event>
+}
+
+let service: WholeService
+const streams: Stream[] = []
+beforeEach(async () => {
+  service = await startWholeService()
+})
+afterEach(async () => {
+  for (const stream of streams.splice(0)) stream.close()
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+const eventsIn = (text: string): readonly Event[] =>
+  text.split("\n\n").flatMap((block) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, "mu").exec(block)?.[1]
+    const data = field("data")
+    return data === undefined
+      ? []
+      : [{ id: field("id") ?? "", event: field("event") ?? "", data: JSON.parse(data) as Event["data"] }]
+  })
+
+const follow = (headers: Readonly<Record<string, string>>, query = "", lastEventId?: string): Promise<Stream> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    let over = false
+    const all = { ...headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) }
+    const sent = request(`${service.url}/api/v2/events${query}`, { headers: all }, (response) => {
+      response.on("data", (part: Buffer) => (text += part.toString()))
+      response.on("end", () => (over = true))
+      response.on("error", () => (over = true))
+      const stream: Stream = {
+        status: response.statusCode ?? 0,
+        get events() {
+          return eventsIn(text)
+        },
+        ended: () => over,
+        close: () => sent.destroy(),
+        has: (event, data = {}) =>
+          vi.waitFor(
+            () => {
+              const found = eventsIn(text).find(
+                (one) => one.event === event && Object.entries(data).every(([key, value]) => one.data[key] === value),
+              )
+              if (found === undefined) throw new Error(`no ${event} ${JSON.stringify(data)} in ${text}`)
+              return found
+            },
+            { timeout: 8_000, interval: 20 },
+          ),
+      }
+      streams.push(stream)
+      resolve(stream)
+    })
+    sent.on("error", reject)
+    sent.end()
+  })
+
+const run = async <A>(effect: Effect.Effect<A, unknown, Users | Sessions | Ranges | Machines | EventFeed>): Promise<A> => {
+  const exit = await Effect.runPromise(Fiber.await(service.run(Effect.orDie(effect))))
+  if (Exit.isFailure(exit)) throw new Error(String(exit.cause))
+  return exit.value
+}
+
+const key = (who: keyof WholeService["keys"]) => ({ "x-api-key": service.keys[who] })
+const R1 = "R1" as RangeId
+
+/** Turns the machine of R1 off, as an observation would see it. */
+const turnOff = () =>
+  run(
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const machine = yield* machines.find(20_000 as Vmid)
+      if (machine === undefined) return yield* Effect.die("R1 has no machine")
+      yield* machines.record({ ...machine, power: "stopped" })
+    }),
+  )
+const rename = (id: RangeId, name: string) => run(Ranges.use((ranges) => ranges.change(id, { name })))
+
+const signIn = async (): Promise<{ readonly cookie: string }> => {
+  const answer = await fetch(`${service.url}/ui/session`, {
+    method: "POST",
+    headers: { ...ofOwnPage, "content-type": "application/json" },
+    body: JSON.stringify({ email: "member@lab.example", password }),
+  })
+  return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" }
+}
+
+describe("the stream of events", () => {
+  it("tells members what changes on their ranges, and nothing of others'", async () => {
+    const [member, stranger, admin] = [await follow(key("member")), await follow(key("stranger")), await follow(key("admin"))]
+    for (const one of [member, stranger, admin]) await one.has("ready")
+    await turnOff()
+    await member.has("machine", { rangeID: "R1", proxmoxID: 20_000, poweredOn: false })
+    await rename("R2" as RangeId, "Another")
+    await rename(R1, "Mine")
+    await member.has("range", { rangeID: "R1", rangeNumber: 1, accessType: "Direct", name: "Mine" })
+    await admin.has("range", { rangeID: "R2", name: "Another" })
+    await admin.has("machine", { rangeID: "R1" })
+    expect(member.events.map(({ data }) => data["rangeID"])).not.toContain("R2")
+    expect(stranger.events.map(({ event }) => event)).toEqual(["ready"])
+  })
+
+  it("tells of runs, as the list has them", async () => {
+    const member = await follow(key("member"))
+    await member.has("ready")
+    const started = await fetch(`${service.url}/api/v2/range/deploy?rangeID=R1`, { method: "POST", headers: key("member") })
+    expect(started.status).toBe(200)
+    const { data } = await member.has("run", { rangeID: "R1", kind: "deploy", status: "success" })
+    const list = (await (await fetch(`${service.url}/api/v2/runs`, { headers: key("member") })).json()) as Event["data"][]
+    expect(data).toMatchObject(list.find(({ id }) => id === data["runID"]) ?? { nothing: true })
+    expect(rangeSubject(R1)).toEqual(data["subject"])
+  })
+
+  it("goes on after the last event, and says when it cannot", async () => {
+    const first = await follow(key("member"))
+    const { id } = await first.has("ready")
+    first.close()
+    await rename(R1, "One")
+    await turnOff()
+    const second = await follow(key("member"), "", id)
+    await second.has("range", { name: "One" })
+    await second.has("machine", { poweredOn: false })
+    expect(second.events.map(({ event }) => event)).not.toContain("reset")
+    const ids = second.events.map((event) => Number(event.id.split("-")[1]))
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    for (const unknown of ["", "7", "another000-1", `${id.split("-")[0] ?? ""}-999999999`, "x".repeat(3000)]) {
+      const other = await follow(key("member"), "", unknown)
+      await other.has(unknown === "" ? "ready" : "reset")
+    }
+  })
+
+  it("tells of a range that the user is given, and of one that is taken", async () => {
+    const stranger = await follow(key("stranger"))
+    const { id } = await stranger.has("ready")
+    await run(Ranges.use((ranges) => ranges.grant(R1, "ST" as UserId)))
+    await stranger.has("range", { rangeID: "R1", accessType: "Direct" })
+    await stranger.has("machine", { rangeID: "R1", proxmoxID: 20_000 })
+    await run(Ranges.use((ranges) => ranges.revoke(R1, "ST" as UserId)))
+    await stranger.has("range", { rangeID: "R1", removed: true })
+    const count = stranger.events.length
+    await turnOff()
+    await rename(R1, "Theirs")
+    await run(Ranges.use((ranges) => ranges.grant("R2" as RangeId, "ST" as UserId)))
+    await stranger.has("range", { rangeID: "R2" })
+    expect(stranger.events.slice(count).map(({ data }) => data["rangeID"])).not.toContain("R1")
+    // who comes back with other rights than before reads all anew
+    const again = await follow(key("stranger"), "", id)
+    await again.has("reset")
+  })
+
+  it("tells of what is removed", async () => {
+    const [member, admin] = [await follow(key("member")), await follow(key("admin"))]
+    for (const one of [member, admin]) await one.has("ready")
+    await run(Ranges.use((ranges) => ranges.remove("lab/web/1" as RangeId)))
+    await admin.has("range", { rangeID: "lab/web/1", removed: true })
+    await member.has("range", { rangeID: "lab/web/1", removed: true })
+  })
+
+  it("is narrowed by topics, of which there may be few", async () => {
+    const narrow = await follow(key("admin"), "?topics=range:R2,runs")
+    await narrow.has("ready")
+    await turnOff()
+    await rename(R1, "Hidden")
+    await rename("R2" as RangeId, "Shown")
+    await narrow.has("range", { rangeID: "R2" })
+    expect(narrow.events.map(({ data }) => data["rangeID"])).not.toContain("R1")
+    for (const topics of ["nothing", "range:", "range:../x", "__proto__", "run:x", `${"runs,".repeat(64)}runs`, "constructor"])
+      expect([topics, (await follow(key("admin"), `?topics=${topics}`)).status]).toEqual([topics, 400])
+    // a million of them are no request any more
+    expect((await follow(key("admin"), `?topics=${"r,".repeat(1_000_000)}`)).status).toBe(400)
+  })
+
+  it("ends with the session, with the key, and with the user", async () => {
+    const session = await signIn()
+    const [mine, byKey, other] = [await follow(session), await follow(key("member")), await follow(key("stranger"))]
+    for (const one of [mine, byKey, other]) await one.has("ready")
+    const out = await fetch(`${service.url}/ui/session`, { method: "DELETE", headers: { ...ofOwnPage, ...session } })
+    expect(out.status).toBe(200)
+    await vi.waitFor(() => expect(mine.ended()).toBe(true), { timeout: 5_000 })
+    expect((await follow(session)).status).toBe(401)
+    await run(Users.use((users) => users.setSecrets("ME" as UserId, { apiKeyHash: "another" })))
+    await vi.waitFor(() => expect(byKey.ended()).toBe(true), { timeout: 5_000 })
+    await run(Users.use((users) => users.remove("ST" as UserId)))
+    await vi.waitFor(() => expect(other.ended()).toBe(true), { timeout: 5_000 })
+  })
+
+  it("tells the newest of what changes often, and counts who follows", async () => {
+    const member = await follow(key("member"))
+    await member.has("ready")
+    for (let n = 0; n < 100; n++) await rename(R1, `Name ${n}`)
+    await member.has("range", { name: "Name 99" })
+    expect(member.events.filter(({ event }) => event === "range").length).toBeLessThan(60)
+    expect(await run(Effect.map(EventFeed, (feed) => feed.open()))).toBe(1)
+    member.close()
+    await vi.waitFor(async () => expect(await run(Effect.map(EventFeed, (feed) => feed.open()))).toBe(0))
+  })
+
+  it("is for one user 32 times at most", async () => {
+    for (let n = 0; n < 32; n++) await (await follow(key("member"))).has("ready")
+    const refused = await follow(key("member"))
+    expect(refused.status).toBe(403)
+    await (await follow(key("admin"))).has("ready")
+  })
+
+  it("holds nothing for a reader that reads nothing", async () => {
+    const slow = request(`${service.url}/api/v2/events`, { headers: key("member") }, (response) => {
+      response.on("error", () => undefined)
+      response.pause()
+    })
+    slow.on("error", () => undefined)
+    slow.end()
+    await vi.waitFor(async () => expect(await run(Effect.map(EventFeed, (feed) => feed.open()))).toBe(1))
+    const member = await follow(key("member"))
+    await member.has("ready")
+    for (let n = 0; n < 20; n++) await rename(R1, `${n} ${"x".repeat(200)}`)
+    await member.has("range", { name: `19 ${"x".repeat(200)}` })
+    slow.destroy()
+  })
+})
