@@ -110,6 +110,22 @@ describe.each([1, 3])("on a Proxmox simulator of %d node(s)", (nodes) => {
   )
 })
 
+it("a disk that is plugged in while it is on shows again what it showed when it comes off", { timeout: 60_000 }, async () => {
+  const lab = { ...makeSimCompany(1), config }
+  const { process, guest, change, now } = await deployed(lab)
+  expect((await change(dell)).state.message).toBe("")
+  const storage = String(guest().config["virtio0"]).split(":")[0] ?? ""
+  const plugged = await apiOf(lab)("PUT", `/nodes/${guest().node}/qemu/${guest().vmid}/config`, {
+    virtio1: `${storage}:1,serial=OWN`,
+  })
+  expect(plugged.status).toBe(200)
+  const disk = String(guest().config["virtio1"])
+  expect((await startAndWait(process, await now())).state.message).toBe("")
+  expect(String(guest().config["virtio1"])).toMatch(/,serial=Z9/u)
+  expect((await change(undefined)).state).toMatchObject({ status: "success", message: "" })
+  expect(String(guest().config["virtio1"]).split(",").toSorted()).toEqual(disk.split(",").toSorted())
+})
+
 it("a rollback takes none of it, and gives none of it back that was taken off", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(), config }
   const { process, guest, change, now } = await deployed(lab)

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import {
+  canBeKept,
   type Disguise,
   disguisedHardware,
   disguiseVendors,
@@ -46,6 +47,19 @@ test("a mark keeps what a VM showed before, and what is no hardware in it is non
       disks: [{ slot: "net0" }, { slot: "ide0", model: "x\u0000", file: "y" }],
     }),
   ).toEqual({ cpu: undefined, smbios: {}, disks: [{ slot: "ide0" }] })
+})
+
+test("what a VM showed before comes back whole, or is known not to", () => {
+  const long: Hardware = {
+    cpu: `host,flags=${"+aes;".repeat(60)}-hypervisor`,
+    smbios: { manufacturer: "Prüfstand GmbH", serial: "a".repeat(300) },
+    disks: [{ slot: "scsi0", serial: "ü" }],
+  }
+  expect(canBeKept(long)).toBe(true)
+  const text = writeDescription({ range: "LAB" as never, machine: "ws", undisguised: long }, [])
+  expect(readDescription(text).mark?.undisguised).toEqual(long)
+  for (const lost of [{ cpu: "host x" }, { smbios: { serial: "a\u0007" } }, { smbios: { serial: "a".repeat(600) } }])
+    expect(canBeKept({ ...plain, ...lost })).toBe(false)
 })
 
 test("whatever stands in a description, reading it does not fail", () => {

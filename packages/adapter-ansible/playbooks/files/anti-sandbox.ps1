@@ -3,7 +3,8 @@
 param([string] $Wanted = '', [string] $Program = '', [switch] $AtStart)
 $ErrorActionPreference = 'Stop'
 
-$folder = Join-Path $env:ProgramData 'HwInventory'
+# only administrators may write there: what lies in it is run and believed by SYSTEM
+$folder = Join-Path $env:ProgramFiles 'HwInventory'
 $stateFile = Join-Path $folder 'state.json'
 $wantedFile = Join-Path $folder 'wanted.json'
 $programFile = Join-Path $folder 'apply.ps1'

@@ -39,9 +39,10 @@ export const hardwareText = ({ cpu, smbios, disks }: Hardware, slots?: ReadonlyS
     .filter((text) => text !== "")
     .join("; ")
 
-const cpuPattern = /^[A-Za-z0-9][\w.,=+;-]{0,199}$/u
+const cpuPattern = /^[A-Za-z0-9][\w.,=+;-]{0,1023}$/u
 const slotPattern = /^(?:scsi|virtio|sata|ide)\d{1,2}$/u
-const plain = /^[\x20-\x7e]{1,128}$/u
+/** A text of the hypervisor's, which is written back as it was. */
+const plain = /^[^\p{Cc}\p{Cs}]{1,512}$/u
 
 const asRecord = (u: unknown): Readonly<Record<string, unknown>> =>
   typeof u === "object" && u !== null && !Array.isArray(u) ? (u as Readonly<Record<string, unknown>>) : {}
@@ -52,6 +53,12 @@ const textsOf = (of: unknown, names: readonly string[]): Readonly<Record<string,
       return typeof value === "string" && plain.test(value) ? [[name, value] as const] : []
     }),
   )
+
+/** Whether all of it comes back from what is written down of it. */
+export const canBeKept = (hardware: Hardware): boolean => {
+  const kept = readHardware(JSON.parse(JSON.stringify(hardware)))
+  return kept !== undefined && hardwareText(kept) === hardwareText(hardware)
+}
 
 /** Hardware that was written down as JSON; undefined for anything else. What is no proper text in it is left out. */
 export const readHardware = (json: unknown): Hardware | undefined => {

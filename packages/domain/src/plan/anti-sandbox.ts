@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
 import type { Disguise, Disguises } from "../machine/disguise.ts"
+import { canBeKept } from "../machine/hardware.ts"
 import { isRouter } from "../machine/router.ts"
 import { renderName } from "../range/config/index.ts"
 import type { Action } from "./action.ts"
@@ -143,6 +144,11 @@ const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid
     return refused(
       mark.machine,
       `${label} does not run (it is ${observed.power}), and ${isOn ? "a disguise" : "what Windows had before"} has to be put into it while it does. Power it on first`,
+    )
+  if (isOn && mark.undisguised === undefined && detail.hardware !== undefined && !canBeKept(detail.hardware))
+    return refused(
+      mark.machine,
+      `${label} shows hardware that cannot be kept to be given back: its processor option or a text of its system table or disks is too long, or holds control characters. Change it at the hypervisor first`,
     )
   return own
 }

@@ -84,7 +84,13 @@ const shownBy = (
   if (disguise === undefined) return undisguised === undefined ? {} : { hardware: undisguised }
   // what cannot be told or read now stays as it is
   if (means === undefined || now === undefined) return undisguised === undefined ? {} : { undisguised }
-  return { hardware: disguisedHardware(disguise, vmid, now, means), undisguised: undisguised ?? now }
+  // a disk that was plugged in since showed what it shows now
+  const kept = undisguised ?? now
+  const isNew = ({ slot }: Hardware["disks"][number]) => kept.disks.every((disk) => disk.slot !== slot)
+  return {
+    hardware: disguisedHardware(disguise, vmid, now, means),
+    undisguised: { ...kept, disks: [...kept.disks, ...now.disks.filter(isNew)] },
+  }
 }
 
 /** What a VM has to be set to. Tags that others have put on it stay. */
