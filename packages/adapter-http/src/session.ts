@@ -32,11 +32,15 @@ const bareHost = (host: string): string => host.toLowerCase().replace(/:(?:80|44
 export const isOwnOrigin = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && bareHost(new URL(origin).host) === bareHost(host ?? "")
 
-/** Whether the browser says that a page of ours asks; undefined: it says nothing. `Sec-Fetch-Site` cannot be set by pages. */
-const asksFromOwnPage = ({ headers }: IncomingMessage): boolean | undefined => {
+/**
+ * Whether the browser says that a page of ours asks; undefined: it says nothing. `Sec-Fetch-Site` cannot be set by pages. Over TLS, a page
+ * that came over plain HTTP is not ours: anybody on the way can be its author.
+ */
+const asksFromOwnPage = ({ headers, secure }: Context): boolean | undefined => {
   const site = headers["sec-fetch-site"]
   const { origin, host } = headers
   if (origin !== undefined && !isOwnOrigin(origin, host)) return false
+  if (origin !== undefined && secure && new URL(origin).protocol !== "https:") return false
   if (site !== undefined) return site === "same-origin"
   return origin === undefined ? undefined : true
 }
@@ -68,7 +72,7 @@ export const sessionSent = (ctx: Context, base: string, output?: Operation["outp
   const hasOther = req.headers["x-api-key"] !== undefined || req.headers.authorization !== undefined
   const secret = hasOther ? undefined : sentCookie(req)
   if (secret === undefined && output?.type !== "session") return none
-  const own = asksFromOwnPage(req)
+  const own = asksFromOwnPage(ctx)
   // what a person types into the address bar comes from no page
   const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
   const may = isRead(method) ? mayRead : own === true && req.headers["x-rangewright"] === "1"

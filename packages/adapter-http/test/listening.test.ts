@@ -52,6 +52,18 @@ describe("one port", () => {
     await service.stop()
   })
 
+  it("takes a session over TLS from pages that came over TLS alone", async () => {
+    const service = await startService({ operations: samples, tls })
+    // nobody's session: 401 says that it was looked at
+    const cookie = `__Host-rangewright=${"a".repeat(43)}`
+    const ask = (origin: string) => secureGet(service.port, "/api/v2/", { cookie, origin: `${origin}:${service.port}` })
+    expect((await ask("https://127.0.0.1")).status).toBe(401)
+    expect(await ask("http://127.0.0.1")).toMatchObject({ status: 403, text: expect.stringContaining("page of the service") })
+    const plain = await fetch(`${service.url}/api/v2/`, { headers: { cookie, origin: service.url } })
+    expect(plain.status).toBe(401)
+    await service.stop()
+  })
+
   it("waits for the first byte, and takes a handshake in pieces", async () => {
     const service = await startService({ operations: samples, tls })
     const silent = connect(service.port, "127.0.0.1")
