@@ -42,8 +42,8 @@ export class Users extends Context.Service<
       id: UserId,
     ) => Effect.Effect<{ readonly user: User; readonly secrets: UserSecrets } | undefined, StorageFault>
     /**
-     * Ends the user's sessions. With `whileApiKeyHash`, the key stays the same and only its hash is another one: sessions go on, and nothing
-     * changes where the hash is another one by now.
+     * Ends the user's sessions and removes the user's scoped keys. With `whileApiKeyHash`, the key stays the same and only its hash is another
+     * one: sessions and scoped keys stay, and nothing changes where the hash is another one by now.
      */
     readonly setSecrets: (
       id: UserId,

@@ -66,6 +66,25 @@ export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "go with another password or key of their user, but not with a better hash of the same key",
+      Effect.gen(function* () {
+        const keys = yield* people
+        const users = yield* Users
+        const other = key("other", { userId: userId("bob") })
+        yield* keys.create(other)
+        for (const secrets of [{ apiKeyHash: "x" }, { sealedPassword: "y", tokenKey: "z" }]) {
+          yield* keys.create(key("mine"))
+          yield* users.setSecrets(userId("alice"), secrets)
+          expect(yield* keys.find(key("mine").id)).toBeUndefined()
+          expect(yield* keys.find(other.id)).toEqual(other)
+        }
+        yield* keys.create(key("mine"))
+        yield* users.setSecrets(userId("alice"), { apiKeyHash: "better" }, { whileApiKeyHash: "x" })
+        expect(yield* keys.find(key("mine").id)).toEqual(key("mine"))
+      }),
+    )
+
+    it(
       "are limited for each user, also where many are made at once, and those that have expired make room",
       Effect.gen(function* () {
         const keys = yield* people

@@ -1,10 +1,14 @@
-import { Conflict, RangeNotFound, scopedKeysAtMost, tooManyScopedKeys, UserNotFound } from "@rangewright/domain"
+import { Conflict, RangeNotFound, scopedKeysAtMost, tooManyScopedKeys, type UserId, UserNotFound } from "@rangewright/domain"
 import { ScopedKeys } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
+
+export const dropScopedKeys = (store: MemoryStore, userId: UserId): void => {
+  for (const key of store.scopedKeys.values()) if (key.userId === userId) store.scopedKeys.delete(key.id)
+}
 
 export const scopedKeysLayer = (store: MemoryStore): Layer.Layer<ScopedKeys> => {
   const { atomically, change } = writesTo(store)

@@ -18,6 +18,7 @@ import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import { dropUserOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore } from "./memory-store.ts"
+import { dropScopedKeys } from "./scoped-keys.ts"
 import { dropSessions } from "./sessions.ts"
 import { dropUserOfSources } from "./sources.ts"
 
@@ -92,7 +93,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         dropSessions(store, id)
         for (const { hash, callerId, userId } of store.consoleTickets.values())
           if (callerId === id || userId === id) store.consoleTickets.delete(hash)
-        for (const key of store.scopedKeys.values()) if (key.userId === id) store.scopedKeys.delete(key.id)
+        dropScopedKeys(store, id)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
           store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })
@@ -108,7 +109,10 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           secrets: { ...found.secrets, ...secrets },
         })
         if ("sealedPassword" in secrets) newPasswordVersion(id)
-        if (condition === undefined) dropSessions(store, id)
+        if (condition === undefined) {
+          dropSessions(store, id)
+          dropScopedKeys(store, id)
+        }
       }),
     touch: (stamps) =>
       change(() => {

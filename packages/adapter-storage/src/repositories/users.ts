@@ -167,7 +167,10 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
                 .$if(condition !== undefined, (update) => update.where("api_key_hash", "=", condition?.whileApiKeyHash ?? ""))
                 .executeTakeFirst(),
             )
-            if (condition === undefined) yield* endSessions(tx, id)
+            if (condition === undefined) {
+              yield* endSessions(tx, id)
+              yield* tx((db) => db.deleteFrom("scoped_keys").where("user_id", "=", id).execute())
+            }
             if (numUpdatedRows === 0n && condition === undefined) return yield* new UserNotFound({ userId: id })
           }),
         ),
