@@ -294,6 +294,16 @@ describe("with a session", () => {
     expect(service.store.users.get("ME" as UserId)?.secrets.apiKeyHash).toBe(before)
   })
 
+  it("nobody makes an API key, which would last longer than the session", async () => {
+    const member = await signIn()
+    const before = service.store.scopedKeys.size
+    const body = { name: "mine", scope: "read", days: 366 }
+    const answer = await send("POST", "/api/v2/user/keys", { ...member, ...ofOwnPage }, body)
+    expect([answer.status, answer.json["error"]]).toEqual([403, expect.stringContaining("with a session")])
+    expect(service.store.scopedKeys.size).toBe(before)
+    expect((await send("POST", "/api/v2/user/keys", { "x-api-key": service.keys.member }, body)).status).toBe(201)
+  })
+
   it("reads do not keep a range in use, changes and requests with a key do", async () => {
     const member = await signIn()
     const seen: string[] = []

@@ -59,9 +59,8 @@ const refuseNonAdmin = ({ does, statuses }: Operation) => {
   return statuses[403] === undefined ? new Unauthenticated(refusal) : new Forbidden(refusal)
 }
 
-/** What a session must not do: a browser can be led to any address, and what a GET changes would be changed by a link. */
-const refuseSession = ({ does, route, mutates }: Operation, session: Session | undefined) =>
-  session === undefined || !mutates || route.method !== "GET"
+const refuseSession = ({ does, refusesSession }: Operation, session: Session | undefined) =>
+  session === undefined || !refusesSession
     ? Effect.void
     : Effect.fail(
         new Forbidden({

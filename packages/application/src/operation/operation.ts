@@ -150,6 +150,8 @@ export interface Operation {
   readonly recordedFirst: boolean
   /** It hands out what opens something, or changes who may do what: no scoped key gets through. */
   readonly wholeKeyOnly: boolean
+  /** A session is refused. Every GET that changes something refuses one: a browser can be led to any address by a link. */
+  readonly refusesSession: boolean
   /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
@@ -254,6 +256,8 @@ export interface Declaration<
   readonly mutates?: boolean
   readonly recordedFirst?: true
   readonly wholeKeyOnly?: true
+  /** Default: GETs that change something. */
+  readonly refusesSession?: true
   readonly audited?: readonly (keyof BodyOf<B> & string)[]
   readonly path?: P
   readonly query?: Q
@@ -284,6 +288,7 @@ export const operation = <
   declared: Declaration<A, T, P, Q, B, O>,
 ): Operation => {
   const [method, path] = declared.route.split(" ", 2) as [Method, string]
+  const mutates = declared.mutates ?? method !== "GET"
   return {
     id: declared.id,
     route: { method, path, base: declared.base ?? "/api/v2" },
@@ -296,8 +301,9 @@ export const operation = <
     tier: declared.tier ?? "community",
     origin: declared.origin ?? "file",
     target: declared.target,
-    mutates: declared.mutates ?? method !== "GET",
+    mutates,
     recordedFirst: declared.recordedFirst ?? false,
+    refusesSession: declared.refusesSession ?? (mutates && method === "GET"),
     wholeKeyOnly: declared.wholeKeyOnly ?? false,
     audited: declared.audited ?? [],
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },

@@ -9,6 +9,7 @@ import { ScopedKeyObject, scopedKeyObject } from "../wire/scoped-key.ts"
 
 const day = 86_400_000
 
+/** Not with a session: whoever stole one would have a key that lasts a year. */
 export const createScopedKey = operation({
   id: "createScopedKey",
   route: "POST /user/keys",
@@ -19,6 +20,7 @@ export const createScopedKey = operation({
   access: "user",
   target: "none",
   wholeKeyOnly: true,
+  refusesSession: true,
   audited: ["name", "scope", "rangeID", "days"],
   body: {
     type: "json",
@@ -41,7 +43,7 @@ export const createScopedKey = operation({
   statuses: {
     201: "the key, which is shown only now",
     400: "a member is missing or wrong; rangeID is given with scope read, or missing with scope range",
-    403: "the user may not use the range",
+    403: "the user may not use the range; the request was sent with a session",
     404: "the range is unknown",
     409: "the user has too many keys",
   },

@@ -14,6 +14,7 @@ export const getApiKey = operation({
   access: "user",
   target: "none",
   wholeKeyOnly: true,
+  refusesSession: true,
   mutates: true,
   query: { userID: Schema.optionalKey(Schema.String) },
   output: {
