@@ -1,4 +1,4 @@
-import { type Fault, type Range, type User, type WindowsReport } from "@rangewright/domain"
+import { type Fault, type Range, type RangeId, type User, type WindowsReport } from "@rangewright/domain"
 import type { HandlerRequest } from "@rangewright/application"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { labSettings } from "../runs/support/lab.ts"
@@ -57,13 +57,13 @@ describe("activation of Windows", () => {
     }
     return VMs.find(({ name }) => name.includes(part))?.licenseStatus
   }
-  const begin = async (kms = labSettings.kms) => {
+  const begin = async (kms = labSettings.kms, isAdmin = false) => {
     service = makeRangeService({ ...labSettings, ...(kms === undefined ? {} : { kms }) })
     service.lab.world.windowsReport = (stage, machine) => {
       const said = (stage === "inspect-windows" ? before : after)(machine)
       return typeof said === "string" ? said : JSON.stringify(said)
     }
-    ada = await service.addUser("Ada")
+    ada = await service.addUser("Ada", { isAdmin })
     await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
     await service.putConfig(ada, await service.find("LAB"), service.lab.config)
     range = await service.find("LAB")
@@ -235,13 +235,35 @@ describe("activation of Windows", () => {
     })
 
     describe("on the operator's own machine", () => {
+      const named = (id: string, machine: string) => ({ host: undefined, server: { range: id as RangeId, machine }, hostKey })
       beforeEach(async () => {
-        // the number of a machine is known once it is deployed: the second deploy gives the same one
-        const server = vm("files01").vmid
         await service.close()
         before = () => volume
         after = () => ({ ...licensed, kmsPort: 1688 })
-        await begin({ host: undefined, server, hostKey })
+        await begin(named("LAB", "LAB-files01"), true)
+      })
+
+      const refusedEverywhere = async (reason: string) => {
+        for (const use of [() => call("kmsInstall"), () => license([vm("ws01").vmid]), () => call("kmsStatus")]) {
+          const fault = await refused(use())
+          expect([fault.kind, fault.message]).toEqual(["conflict", expect.stringContaining(reason)])
+        }
+        expect(service.lab.world.calls).toEqual([])
+      }
+
+      it.each([
+        ["OTHER", "LAB-files01", "there is no range OTHER"],
+        ["LAB", "LAB-kms", "range LAB has no machine LAB-kms"],
+      ])("is not used where it is not there: %s/%s", async (id, machine, reason) => {
+        await service.close()
+        await begin(named(id, machine), true)
+        await refusedEverywhere(reason)
+      })
+
+      it("is not used in a range that a user made under the ID of an administrator's", async () => {
+        await service.close()
+        await begin(named("LAB", "LAB-files01"))
+        await refusedEverywhere("no owner of range LAB is an administrator")
       })
 
       it("is set up with the operator's key, which is in no plan, journal or answer", async () => {

@@ -1,5 +1,5 @@
 import { type RunRequest, runPlannerLayer } from "@rangewright/application"
-import { type Range, rangeOf, type Vmid } from "@rangewright/domain"
+import { type Range, rangeOf, type RangeId } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
@@ -38,7 +38,7 @@ const hostKey = "HHHHH-OOOOO-SSSSS-TTTTT-KKKKK"
 
 /** A range with two machines, deployed, on whose first one Windows says that it is activated, and on whose second one that it is not. */
 const prepared = async (): Promise<{ readonly lab: Lab; readonly range: Range }> => {
-  const kms = { host: undefined, server: undefined as Vmid | undefined, hostKey }
+  const kms = { host: undefined, server: { range: "LAB" as RangeId, machine: "LAB-one" }, hostKey }
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config, settings: { ...labSettings, kms } }
   const range = await createRange(lab)
   const process = boot(lab)
@@ -113,4 +113,15 @@ describe("a process that dies before or after any journal write or port call", {
     expect(crashes).toBeGreaterThan(10)
     expect(broken).toEqual([])
   })
+})
+
+it("the operator's key is given to no machine but the one that the configuration names", async () => {
+  const { lab, range } = await prepared()
+  const process = boot(lab)
+  const { state } = await startAndWait(process, range, { kind: "kms-install", vmid: ours(lab)[1]!.vmid })
+  await process.dispose()
+  expect([...state.steps.values()].map(({ failure }) => failure?.message)).toEqual([
+    expect.stringContaining("the configuration names another machine (kms_server)"),
+  ])
+  expect(endOf(lab).flatMap(({ stages }) => stages)).toEqual([])
 })

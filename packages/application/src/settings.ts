@@ -1,4 +1,4 @@
-import type { Amounts, KmsHost, TemplateLogin, Vmid, VpnEndpoint } from "@rangewright/domain"
+import type { Amounts, KmsHost, KmsServer, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** A class in front of one lab, with some to spare. */
@@ -9,7 +9,7 @@ export interface KmsSettings {
   /** Where machines find it; undefined: at `server`. */
   readonly host: KmsHost | undefined
   /** The machine of a range that the service sets a KMS host up on; undefined: it sets none up. */
-  readonly server: Vmid | undefined
+  readonly server: KmsServer | undefined
   /** The operator's key of a KMS host, a secret; there with `server`. */
   readonly hostKey: string | undefined
 }

@@ -57,7 +57,7 @@ describe("the configuration", () => {
 
   test("activation needs a KMS host that machines can reach, or a machine and a key for it, which no problem tells", () => {
     const key = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEE"
-    const server = { RANGEWRIGHT_KMS_SERVER: "20014", RANGEWRIGHT_KMS_HOST_KEY: key }
+    const server = { RANGEWRIGHT_KMS_SERVER: "ADMIN/lab/ADMIN-kms", RANGEWRIGHT_KMS_HOST_KEY: key }
     for (const good of [
       { RANGEWRIGHT_KMS_HOST: "kms.example.org:1688" },
       server,
@@ -68,7 +68,11 @@ describe("the configuration", () => {
       expect(problems({ RANGEWRIGHT_KMS_HOST: host, RANGEWRIGHT_PROTECTED_ADDRESSES: "10.0.0.1" })).toEqual([
         expect.stringMatching(/^kms_host: /u),
       ])
-    expect(problems({ RANGEWRIGHT_KMS_SERVER: "20014" })).toEqual([expect.stringContaining("give both or none")])
+    for (const machine of ["20014", "ADMIN-kms", "ADMIN/", "/ADMIN-kms", "ADMIN//kms", "ADMIN/ADMIN kms", "1/ADMIN-kms"])
+      expect(problems({ ...server, RANGEWRIGHT_KMS_SERVER: machine })).toEqual([
+        expect.stringMatching(/^kms_server: .*ADMIN\/ADMIN-kms/u),
+      ])
+    expect(problems({ RANGEWRIGHT_KMS_SERVER: "ADMIN/ADMIN-kms" })).toEqual([expect.stringContaining("give both or none")])
     expect(problems({ ...server, RANGEWRIGHT_KMS_HOST_KEY: `${key}; calc` })).toEqual([
       "kms_host_key: five groups of five letters and digits, parted by dashes, are needed",
     ])

@@ -1,4 +1,4 @@
-import { osIdOf, type OsKind, type Range, type RangeConfig, renderName, type Vmid } from "@rangewright/domain"
+import { osIdOf, type OsKind, type Range, type RangeConfig, renderName } from "@rangewright/domain"
 import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -38,11 +38,4 @@ export const obstacleOf = Effect.fnUntraced(function* (range: Range) {
     if (of?.isDomainController === true) return `${label} is a domain controller, and those are not licensed`
     return power === "running" ? undefined : `${label} is ${power}: power it on`
   }
-})
-
-/** A machine of any range by its number, and its range. */
-export const machineWithRange = Effect.fnUntraced(function* (vmid: Vmid) {
-  const machine = yield* (yield* Machines).find(vmid)
-  const range = machine === undefined ? undefined : yield* (yield* Ranges).find(machine.rangeId)
-  return machine === undefined || range === undefined ? undefined : { machine, range }
 })

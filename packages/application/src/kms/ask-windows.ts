@@ -10,8 +10,9 @@ import {
 } from "@rangewright/domain"
 import { GuestAutomation, type RangeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { inTurn } from "./ask-in-turn.ts"
 
-/** Longest that anybody waits for a machine to tell what it is. */
+/** Longest that a machine has to tell what it is, once it is its turn. */
 const patienceMillis = 120_000
 
 /** What a stage of activation printed; undefined where it told nothing that can be read. */
@@ -31,7 +32,7 @@ export const askWindows = Effect.fnUntraced(function* (
   const machine = { vmid, node, mark }
   const task = { machine, name, os: "windows", stage: "inspect-windows", input: {}, verbose: false } as const
   const asked = Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle(task, token))
-  const answer = yield* Effect.timeoutOption(asked, patienceMillis)
+  const answer = yield* inTurn(Effect.timeoutOption(asked, patienceMillis))
   if (answer._tag === "None")
     return yield* new Failed({ what: `Cannot ${doing}: ${name} did not answer within ${patienceMillis / 1000} s` })
   return (

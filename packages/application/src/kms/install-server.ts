@@ -1,47 +1,34 @@
-import {
-  Conflict,
-  Failed,
-  type Fault,
-  type KmsHost,
-  kmsServerProblem,
-  NotFound,
-  type UserId,
-  type Vmid,
-} from "@rangewright/domain"
-import { type GuestAutomation, type Machines, NameLookup, type Ranges, type RunJournal } from "@rangewright/ports"
+import { Conflict, Failed, type Fault, type KmsHost, type KmsServer, kmsServerProblem, type UserId } from "@rangewright/domain"
+import { type GuestAutomation, type Machines, NameLookup, type Ranges, type RunJournal, type Users } from "@rangewright/ports"
 import { endOfRun, type RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { startRun } from "../range/run-to-end.ts"
 import { Settings } from "../settings.ts"
-import { machineWithRange, obstacleOf } from "./able-machines.ts"
+import { obstacleOf } from "./able-machines.ts"
+import { askingRange } from "./ask-in-turn.ts"
 import { askWindows, requireAutomation } from "./ask-windows.ts"
 import { configuredKms } from "./kms-host.ts"
 import { requireNoRun } from "./license-machines.ts"
 import { requireOpenRange } from "./open-range.ts"
+import { kmsServerMachine } from "./server-machine.ts"
 
-type Services = GuestAutomation | Machines | NameLookup | Ranges | RunEngine | RunJournal | Settings
+type Services = GuestAutomation | Machines | NameLookup | Ranges | RunEngine | RunJournal | Settings | Users
 
 /** Sets a KMS host up on a machine of a range, and waits until Windows says that it is one. */
-const setUp = (vmid: Vmid, by: UserId): Effect.Effect<string, Fault, Services> =>
+const setUp = (server: KmsServer, by: UserId): Effect.Effect<string, Fault, Services> =>
   Effect.gen(function* () {
-    const found = yield* machineWithRange(vmid)
-    const doing = `set up a KMS host on ${found?.machine.name ?? `VM ${vmid}`}`
-    if (found === undefined)
-      return yield* new NotFound({
-        what: `Cannot ${doing}: it is no machine of a range`,
-        hint: "Deploy a machine with Windows Server, and name its number in the configuration (kms_server).",
-      })
-    const { machine, range } = found
+    const doing = `set up a KMS host on ${server.machine}`
+    const { machine, range } = yield* kmsServerMachine(server, doing)
     yield* requireOpenRange(range, doing)
     yield* requireAutomation(doing)
     yield* requireNoRun(range)
     const obstacle = (yield* obstacleOf(range))(machine)
     if (obstacle !== undefined) return yield* new Conflict({ what: `Cannot ${doing}: ${obstacle}` })
-    const problem = kmsServerProblem(yield* askWindows(doing, machine))
+    const problem = kmsServerProblem(yield* askingRange(range.id, doing)(askWindows(doing, machine)))
     if (problem !== undefined) return yield* new Conflict({ what: `Cannot ${doing}: ${problem}` })
-    const { id } = yield* startRun(doing, range, { kind: "kms-install", vmid }, by)
+    const { id } = yield* startRun(doing, range, { kind: "kms-install", vmid: machine.vmid }, by)
     yield* endOfRun(doing, id)
-    return `${machine.name ?? `VM ${vmid}`} (VM ${vmid}) of range ${range.id} is a KMS host`
+    return `${server.machine} (VM ${machine.vmid}) of range ${range.id} is a KMS host`
   })
 
 const connects = ({ host, port }: KmsHost): Effect.Effect<string, Fault, NameLookup> =>

@@ -32,6 +32,12 @@ export const withLicenseKey = ({
           what: `Cannot set up a KMS host on ${machine.mark.machine}: the configuration has no key for it any more`,
           hint: "Set kms_host_key.",
         })
+      const { range, machine: name } = machine.mark
+      if (kms.server?.range !== range || kms.server.machine !== name)
+        return yield* new Conflict({
+          what: `Cannot set up a KMS host on ${name}: the configuration names another machine (kms_server)`,
+          hint: `Name ${range}/${name}, if it is to be given your key.`,
+        })
       return { license_key: kms.hostKey }
     }
     if (stage !== "activate-windows") return input

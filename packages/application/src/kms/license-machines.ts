@@ -11,7 +11,15 @@ import {
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
-import { type GuestAutomation, Machines, type RangeMachine, Ranges, RunJournal, type SecretStore } from "@rangewright/ports"
+import {
+  type GuestAutomation,
+  Machines,
+  type RangeMachine,
+  Ranges,
+  RunJournal,
+  type SecretStore,
+  type Users,
+} from "@rangewright/ports"
 import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { KmsRequest } from "../run/request.ts"
@@ -19,15 +27,13 @@ import { startRun } from "../range/run-to-end.ts"
 import { Settings } from "../settings.ts"
 import { bulkResult, type Outcome, reasonOf } from "../wire/bulk.ts"
 import { obstacleOf } from "./able-machines.ts"
+import { askedAtOnce, askingRange } from "./ask-in-turn.ts"
 import { askWindows, requireAutomation } from "./ask-windows.ts"
 import { configuredKms, kmsHostFor } from "./kms-host.ts"
 import { sealKey } from "./license-key.ts"
 import { kmsDoing, requireOpenRange } from "./open-range.ts"
 
 type Chosen = Extract<KmsRequest, { readonly kind: "kms-license" }>["machines"][number]
-
-/** Machines that are asked for their licence at once. */
-const askedAtOnce = 8
 
 /** A run of the range may be changing its machines at this moment. */
 export const requireNoRun = Effect.fnUntraced(function* (range: Range) {
@@ -70,7 +76,7 @@ export const licenseMachines = (
 ): Effect.Effect<
   ReturnType<typeof bulkResult> & { readonly runID?: string },
   Fault,
-  GuestAutomation | Machines | Ranges | RunEngine | RunJournal | SecretStore | Settings
+  GuestAutomation | Machines | Ranges | RunEngine | RunJournal | SecretStore | Settings | Users
 > =>
   Effect.gen(function* () {
     const doing = kmsDoing({ kind: "kms-license" }, range)
@@ -96,7 +102,7 @@ export const licenseMachines = (
         Effect.map((found) => [item, found] as const),
       )
     }
-    const looked = yield* Effect.forEach(items, look, { concurrency: askedAtOnce })
+    const looked = yield* askingRange(range.id, doing)(Effect.forEach(items, look, { concurrency: askedAtOnce }))
     const chosen = looked.flatMap(([, found]) => (typeof found === "string" ? [] : [found]))
     if (chosen.length === 0)
       return bulkResult(looked.map(([item, found]) => ({ item, refused: typeof found === "string" ? found : undefined })))

@@ -15,8 +15,8 @@ export const kmsInstall = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the KMS host is ready",
-    404: "this server has no KMS host in its configuration; the configured machine is in no range",
-    409: "the machine is off, has no Windows Server, has an evaluation edition or is a domain controller; testing is on in its range; a run is changing the range",
+    404: "this server has no KMS host in its configuration",
+    409: "the configured machine is not there, or its range is no administrator's; the machine is off, has no Windows Server, has an evaluation edition or is a domain controller; testing is on in its range; a run is changing the range; another request is asking its machines",
     500: "the KMS host could not be set up, or does not answer: the text says why",
     502: hypervisorAway,
   },

@@ -42,7 +42,7 @@ export const kmsLicense = operation({
     200: "what became of each machine",
     400: "no machine is named, or too many; the product key has another form; the body is malformed or wrongly typed; userID names an unknown user",
     404: "this server has no KMS host in its configuration; the range is unknown, or none is selected",
-    409: "testing is on; a run is changing the range; no address is known of the KMS host",
+    409: "testing is on; a run is changing the range; another request is asking its machines; the machine that is the KMS host is not there, is in no administrator's range, or has no known address",
     502: hypervisorAway,
   },
   handle: ({ range, body, user }) =>

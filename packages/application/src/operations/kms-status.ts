@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { kmsServerMachine } from "../kms/server-machine.ts"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 
@@ -23,13 +24,19 @@ export const kmsStatus = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: KmsStatus },
-  statuses: { 200: "what is configured; the licence of each machine is in GET /range?details=true" },
+  statuses: {
+    200: "what is configured; the licence of each machine is in GET /range?details=true",
+    409: "the configured machine is not there, or its range is no administrator's",
+  },
   handle: () =>
-    Settings.use(({ kms }) =>
-      Effect.succeed({
+    Effect.gen(function* () {
+      const { kms } = yield* Settings
+      const server = kms?.server
+      const found = server === undefined ? undefined : yield* kmsServerMachine(server, "read which KMS host is used")
+      return {
         enabled: kms !== undefined,
-        ...(kms?.server === undefined ? {} : { vmID: kms.server }),
+        ...(found === undefined ? {} : { vmID: found.machine.vmid }),
         ...(kms?.host === undefined ? {} : { host: `${kms.host.host}:${kms.host.port}` }),
-      }),
-    ),
+      }
+    }),
 })

@@ -1,6 +1,7 @@
 export { clientKeyFor } from "./client-keys.ts"
 export { type KmsHost, kmsPort, readKmsHost } from "./host.ts"
 export { productKeyForm, productKeyIn } from "./product-key.ts"
+export { type KmsServer, readKmsServer } from "./server.ts"
 export {
   type Activation,
   activationError,

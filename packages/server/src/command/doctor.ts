@@ -13,8 +13,9 @@ import { settingsOf } from "../compose/settings.ts"
 import { checkAccess, notCompared } from "../doctor/access-checks.ts"
 import { checkContent } from "../doctor/content-checks.ts"
 import { checkInside } from "../doctor/inside-checks.ts"
+import { checkKms } from "../doctor/kms-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
-import { type Finding, renderFinding } from "../doctor/finding.ts"
+import { type Finding, renderFinding, warn } from "../doctor/finding.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
 import { checkVpn, type StoredForVpn } from "../doctor/vpn-checks.ts"
@@ -49,6 +50,15 @@ const vpnFindings = async (config: Config): Promise<readonly Finding[]> => {
   return Effect.runPromise(Effect.provide(checkVpn(config, stored), bindVpn(config)))
 }
 
+const kmsFindings = async (config: Config): Promise<readonly Finding[]> => {
+  if (config.kmsServer === undefined) return []
+  const file = databaseFile(config)
+  if (file !== undefined && !existsSync(file)) return []
+  return withStore(config, checkKms(config), { look: true }).catch((fault: Error) => [
+    warn("kms_server", fault.message, "Start the service once, then look again."),
+  ])
+}
+
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */
 export const doctor = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
@@ -64,7 +74,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
   ]
   if (hypervisor.kind === "proxmox" && findings.every(({ what }) => what !== "hypervisor"))
     findings.push(...(await accessFindings(config, hypervisor.layer)))
-  findings.push(...(await vpnFindings(config)))
+  findings.push(...(await vpnFindings(config)), ...(await kmsFindings(config)))
   if (hypervisor.kind === "simulator")
     process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to look at a real one.\n")
   for (const finding of findings) process.stdout.write(`${renderFinding(finding)}\n`)

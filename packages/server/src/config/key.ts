@@ -67,14 +67,6 @@ export const wholeNumber = (min: number, max: number) =>
       : { problem: `a whole number from ${min} to ${max} is needed` }
   })
 
-export const optionalNumber = (min: number, max: number) =>
-  keyOf<number | undefined>((value) => {
-    const n = Number(asText(value) ?? Number.NaN)
-    return Number.isInteger(n) && n >= min && n <= max
-      ? { value: n }
-      : { problem: `a whole number from ${min} to ${max} is needed` }
-  })
-
 export const optionalPort = keyOf<number | undefined>((value) => {
   const n = Number(asText(value) ?? Number.NaN)
   return Number.isInteger(n) && n >= 1 && n <= 65_535 ? { value: n } : { problem: "a port from 1 to 65535 is needed" }

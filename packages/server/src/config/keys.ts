@@ -1,18 +1,7 @@
 import { usualConsolesPerUser } from "@rangewright/application"
 import { highestLimit } from "@rangewright/domain"
 import { templateLogins } from "./template-logins.ts"
-import {
-  boolean,
-  list,
-  mapping,
-  oneOf,
-  optionalBoolean,
-  optionalNumber,
-  optionalPort,
-  optionalText,
-  text,
-  wholeNumber,
-} from "./key.ts"
+import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
 
 const service = "Service"
 const tls = "TLS"
@@ -424,11 +413,11 @@ export const keys = {
     default: undefined,
     example: "kms.example.org:1688",
   }),
-  kmsServer: optionalNumber(100, 999_999_999)(inside, "kms_server", {
+  kmsServer: optionalText(inside, "kms_server", {
     about:
-      "Number (VMID) of a machine of a range, with Windows Server of volume licensing, that POST /kms/install makes a KMS host. It needs kms_host_key, and once the internet.",
+      "Machine that POST /kms/install makes a KMS host: the ID of its range, a slash, and its full name as GET /range shows it. The range must be an administrator's, the machine have Windows Server of volume licensing. It needs kms_host_key, and once the internet.",
     default: undefined,
-    example: "20014",
+    example: "ADMIN/ADMIN-kms",
   }),
   kmsHostKey: optionalText(inside, "kms_host_key", {
     about: "Your organisation's own product key of a KMS host, for kms_server.",

@@ -1,27 +1,34 @@
 import type { KmsSettings } from "@rangewright/application"
-import { isVmid, productKeyForm, productKeyIn, readKmsHost } from "@rangewright/domain"
+import { productKeyForm, productKeyIn, readKmsHost, readKmsServer } from "@rangewright/domain"
 import type { Keys } from "./keys.ts"
 
 /** What the configuration says of activation. */
 export type KmsConfig = { readonly [K in (keyof Keys & `kms${string}`) | "protectedAddresses"]: Keys[K]["fallback"] }
 
+const read = ({ kmsHost, kmsServer, protectedAddresses }: KmsConfig) => ({
+  host: kmsHost === undefined ? undefined : readKmsHost(kmsHost, protectedAddresses),
+  server: kmsServer === undefined ? undefined : readKmsServer(kmsServer),
+})
+
 /** What is wrong with the keys of activation, a line each. The product key is never told. */
-export const kmsProblems = ({ kmsHost, kmsServer, kmsHostKey, protectedAddresses }: KmsConfig): readonly string[] => {
-  const host = kmsHost === undefined ? undefined : readKmsHost(kmsHost, protectedAddresses)
+export const kmsProblems = (config: KmsConfig): readonly string[] => {
+  const { kmsServer, kmsHostKey } = config
+  const { host, server } = read(config)
   return [
     ...(host !== undefined && "problem" in host ? [`kms_host: ${host.problem}`] : []),
+    ...(server !== undefined && "problem" in server ? [`kms_server: ${server.problem}`] : []),
     ...((kmsServer === undefined) === (kmsHostKey === undefined) ? [] : ["kms_server and kms_host_key: give both or none"]),
     ...(kmsHostKey === undefined || productKeyIn(kmsHostKey) !== undefined ? [] : [`kms_host_key: ${productKeyForm}`]),
   ]
 }
 
 /** How machines are activated; undefined: they are not. */
-export const kmsOf = ({ kmsHost, kmsServer, kmsHostKey, protectedAddresses }: KmsConfig): KmsSettings | undefined => {
-  const host = kmsHost === undefined ? undefined : readKmsHost(kmsHost, protectedAddresses)
-  if (host === undefined && kmsServer === undefined) return undefined
+export const kmsOf = (config: KmsConfig): KmsSettings | undefined => {
+  const { host, server } = read(config)
+  if (host === undefined && server === undefined) return undefined
   return {
     host: host !== undefined && "value" in host ? host.value : undefined,
-    server: kmsServer !== undefined && isVmid(kmsServer) ? kmsServer : undefined,
-    hostKey: kmsHostKey === undefined ? undefined : productKeyIn(kmsHostKey),
+    server: server !== undefined && "value" in server ? server.value : undefined,
+    hostKey: config.kmsHostKey === undefined ? undefined : productKeyIn(config.kmsHostKey),
   }
 }

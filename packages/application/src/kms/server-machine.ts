@@ -1,0 +1,38 @@
+import { Conflict, type Fault, type KmsServer, type Range } from "@rangewright/domain"
+import { Machines, type RangeMachine, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+/**
+ * Whether an owner is an administrator; where nobody has it directly, whether its maker is. IDs of ranges are given again: one that a user made
+ * under an administrator's old ID gets neither the key nor clients.
+ */
+const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) {
+  const users = yield* Users
+  const direct = (yield* (yield* Ranges).grants(id)).flatMap((grant) => (grant.accessType === "Direct" ? [grant.userId] : []))
+  const owners = direct.length === 0 && createdBy !== undefined ? [createdBy] : direct
+  return (yield* Effect.forEach(owners, users.find)).some((owner) => owner?.isAdmin === true)
+})
+
+/** The machine that the configuration names (kms_server) and its range; fails where it is not there, or its range is no administrator's. */
+export const kmsServerMachine = (
+  { range: id, machine: name }: KmsServer,
+  doing: string,
+): Effect.Effect<{ readonly machine: RangeMachine; readonly range: Range }, Fault, Machines | Ranges | Users> =>
+  Effect.gen(function* () {
+    const refuse = (because: string, hint: string) =>
+      new Conflict({ what: `Cannot ${doing}: kms_server is ${id}/${name}, and ${because}`, hint })
+    const range = yield* (yield* Ranges).find(id)
+    if (range === undefined)
+      return yield* refuse(`there is no range ${id}`, "Make the range, or name another machine in the configuration.")
+    if (!(yield* isAdministrators(range)))
+      return yield* refuse(
+        `no owner of range ${id} is an administrator`,
+        "Name a machine of an administrator's range: any user can make a range under an ID that is free.",
+      )
+    const named = (yield* (yield* Machines).ofRange(id)).filter((machine) => machine.name === name)
+    const [machine] = named
+    if (machine !== undefined && named.length === 1) return { machine, range }
+    return yield* named.length === 0
+      ? refuse(`range ${id} has no machine ${name}`, "Deploy it, or name another one by the name that GET /range shows.")
+      : refuse(`range ${id} has ${named.length} machines with this name`, "Remove all but one, or rename them.")
+  })

@@ -1,0 +1,18 @@
+import { kmsServerMachine } from "@rangewright/application"
+import type { Machines, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Config } from "../config/config.ts"
+import { kmsOf } from "../config/kms.ts"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const what = "kms_server"
+
+/** Looks whether the machine that is to be a KMS host is there, in an administrator's range. */
+export const checkKms = (config: Config): Effect.Effect<readonly Finding[], never, Machines | Ranges | Users> => {
+  const server = kmsOf(config)?.server
+  if (server === undefined) return Effect.succeed([])
+  return kmsServerMachine(server, "use the KMS host").pipe(
+    Effect.map(({ machine }) => [ok(what, `${server.range}/${server.machine} is VM ${machine.vmid}`)]),
+    Effect.catch(({ message, hint }) => Effect.succeed([warn(what, message, hint ?? "Look at the service's database.")])),
+  )
+}
