@@ -202,7 +202,7 @@ const seed = Effect.gen(function* () {
   yield* seedBlueprints
   yield* seedSources
   yield* seedConsole
-  yield* (yield* Sessions).begin(seededSession)
+  yield* (yield* Sessions).begin(seededSession, (yield* users.forAuthentication(seededSession.userId))!.secrets)
   yield* seedScopedKey
   yield* seedRoles
   yield* seedTemplates

@@ -1,4 +1,4 @@
-import type { RecordId, Session, UserId, UserNotFound } from "@rangewright/domain"
+import type { RecordId, SecretSeen, Session, UserId, UserNotFound } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
@@ -13,8 +13,11 @@ export const mostSessions = 50
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Keeps a session, and forgets those of everybody that have ended. */
-    readonly begin: (session: Session) => Effect.Effect<void, UserNotFound | StorageFault>
+    /**
+     * Keeps a session, and forgets those of everybody that have ended. False, and none is kept: the secret that began it has been replaced
+     * since it was seen, and what replaced it has ended the sessions that there were.
+     */
+    readonly begin: (session: Session, seen: SecretSeen) => Effect.Effect<boolean, UserNotFound | StorageFault>
     /** Hot path. The session may have ended by time. */
     readonly find: (hash: string) => Effect.Effect<Session | undefined, StorageFault>
     /** A user's, newest first. */

@@ -24,7 +24,13 @@ const withUsers = Effect.gen(function* () {
   yield* users.create(newUser("alice"))
   yield* users.create(newUser("bob"))
   yield* users.create(newUser("carol", { isAdmin: true }))
-  return { users, sessions: yield* Sessions }
+  const sessions = yield* Sessions
+  /** With the secrets as they are. */
+  const begin = (one: Session) =>
+    Effect.flatMap(users.forAuthentication(one.userId), (found) =>
+      sessions.begin(one, found?.secrets ?? { apiKeyHash: undefined }),
+    )
+  return { begin, users, sessions }
 })
 
 export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
@@ -34,21 +40,21 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "are found by their hash, and listed for their user alone, newest first",
       Effect.gen(function* () {
-        const { sessions } = yield* withUsers
+        const { begin, sessions } = yield* withUsers
         const [one, two, other] = [session(1), session(2, { agent: "" }), session(3, { userId: bob })]
-        for (const each of [one, two, other]) yield* sessions.begin(each)
+        for (const each of [one, two, other]) yield* begin(each)
         expect(yield* sessions.find(one.hash)).toEqual(one)
         expect(yield* sessions.find("f".repeat(64))).toBeUndefined()
         expect(yield* sessions.of(alice)).toEqual([two, one])
-        expect(yield* Effect.flip(sessions.begin(session(4, { userId: userId("nobody") })))).toBeInstanceOf(UserNotFound)
+        expect(yield* Effect.flip(begin(session(4, { userId: userId("nobody") })))).toBeInstanceOf(UserNotFound)
       }),
     )
 
     it(
       "end one by one or all of a user, and others' do not",
       Effect.gen(function* () {
-        const { sessions } = yield* withUsers
-        for (const each of [session(1), session(2), session(3), session(4, { userId: bob })]) yield* sessions.begin(each)
+        const { begin, sessions } = yield* withUsers
+        for (const each of [session(1), session(2), session(3), session(4, { userId: bob })]) yield* begin(each)
         expect(yield* sessions.end({ userId: bob, id: session(1).id })).toBe(0)
         expect(yield* sessions.end({ userId: alice, id: session(1).id })).toBe(1)
         expect(yield* sessions.find(session(1).hash)).toBeUndefined()
@@ -62,8 +68,8 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "remember when they were used last, never go back, and do not come back",
       Effect.gen(function* () {
-        const { sessions } = yield* withUsers
-        yield* sessions.begin(session(1))
+        const { begin, sessions } = yield* withUsers
+        yield* begin(session(1))
         yield* sessions.touch(session(1).hash, later(60))
         yield* sessions.touch(session(1).hash, later(30))
         expect((yield* sessions.find(session(1).hash))?.lastSeenAt).toEqual(later(60))
@@ -76,14 +82,13 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "are forgotten when the next one begins after their end, and when a user has too many",
       Effect.gen(function* () {
-        const { sessions } = yield* withUsers
-        yield* sessions.begin(session(1, { userId: bob }))
+        const { begin, sessions } = yield* withUsers
+        yield* begin(session(1, { userId: bob }))
         yield* pass(storage, 13 * 60 * 60)
         const now = 13 * 60 * 60
-        for (let n = 0; n < mostSessions; n++)
-          yield* sessions.begin(session(now + n, { lastSeenAt: later(now + (n === 0 ? 1000 : n)) }))
+        for (let n = 0; n < mostSessions; n++) yield* begin(session(now + n, { lastSeenAt: later(now + (n === 0 ? 1000 : n)) }))
         expect(yield* sessions.of(bob)).toEqual([])
-        yield* sessions.begin(session(now + mostSessions))
+        yield* begin(session(now + mostSessions))
         const left = yield* sessions.of(alice)
         expect(left).toHaveLength(mostSessions)
         expect(left.map(({ id }) => id)).not.toContain(session(now + 1).id)
@@ -94,30 +99,60 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "end with a change of the user's secrets, but not with a better hash of the same key",
       Effect.gen(function* () {
-        const { sessions, users } = yield* withUsers
+        const { begin, sessions, users } = yield* withUsers
         for (const secrets of [{ apiKeyHash: "x" }, { sealedPassword: "y" }, { tokenKey: "z" }]) {
-          yield* sessions.begin(session(1))
-          yield* sessions.begin(session(2, { userId: bob }))
+          yield* begin(session(1))
+          yield* begin(session(2, { userId: bob }))
           yield* users.setSecrets(alice, secrets)
           expect(yield* sessions.find(session(1).hash)).toBeUndefined()
           expect(yield* sessions.end({ userId: bob })).toBe(1)
         }
-        yield* sessions.begin(session(1))
+        yield* begin(session(1))
         yield* users.setSecrets(alice, { apiKeyHash: "better" }, { whileApiKeyHash: "x" })
         expect(yield* sessions.find(session(1).hash)).toBeDefined()
       }),
     )
 
     it(
-      "end with the user, and with the rights of an administrator",
+      "do not begin with a secret that was replaced since it was seen",
       Effect.gen(function* () {
         const { sessions, users } = yield* withUsers
-        yield* sessions.begin(session(1))
+        yield* users.setSecrets(alice, { sealedPassword: "old" })
+        const { apiKeyHash, sealedPassword } = (yield* users.forAuthentication(alice))!.secrets
+        yield* users.setSecrets(alice, { sealedPassword: "new", tokenKey: "new" })
+        expect(yield* sessions.begin(session(1), { sealedPassword })).toBe(false)
+        expect(yield* sessions.begin(session(2), { apiKeyHash })).toBe(true)
+        yield* users.setSecrets(alice, { apiKeyHash: "new" })
+        expect(yield* sessions.begin(session(3), { apiKeyHash })).toBe(false)
+        expect(yield* sessions.of(alice)).toEqual([])
+        expect(yield* sessions.begin(session(4), { sealedPassword: "new" })).toBe(true)
+        expect(yield* sessions.of(alice)).toEqual([session(4)])
+      }),
+    )
+
+    it(
+      "begin before their secret is replaced and end with it, or do not begin, when both come at once",
+      Effect.gen(function* () {
+        const { sessions, users } = yield* withUsers
+        for (let n = 0; n < 10; n++) {
+          const { apiKeyHash } = (yield* users.forAuthentication(alice))!.secrets
+          const replace = users.setSecrets(alice, { apiKeyHash: `key ${n}` })
+          yield* Effect.all([sessions.begin(session(n), { apiKeyHash }), replace], { concurrency: 2 })
+          expect(yield* sessions.of(alice)).toEqual([])
+        }
+      }),
+    )
+
+    it(
+      "end with the user, and with the rights of an administrator",
+      Effect.gen(function* () {
+        const { begin, sessions, users } = yield* withUsers
+        yield* begin(session(1))
         yield* users.setAdmin(alice, true)
         expect(yield* sessions.find(session(1).hash)).toBeDefined()
         yield* users.setAdmin(alice, false)
         expect(yield* sessions.find(session(1).hash)).toBeUndefined()
-        yield* sessions.begin(session(1))
+        yield* begin(session(1))
         yield* users.remove(alice)
         expect(yield* sessions.find(session(1).hash)).toBeUndefined()
         yield* users.create(newUser("alice"))

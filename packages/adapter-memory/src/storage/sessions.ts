@@ -1,4 +1,4 @@
-import { hasSessionEnded, type Session, type UserId, UserNotFound } from "@rangewright/domain"
+import { hasSessionEnded, isSecretStill, type Session, type UserId, UserNotFound } from "@rangewright/domain"
 import { mostSessions, Sessions } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,15 +19,18 @@ export const dropSessions = (store: MemoryStore, userId: UserId): void => {
 export const sessionsLayer = (store: MemoryStore): Layer.Layer<Sessions> => {
   const { atomically, change } = writesTo(store)
   return Layer.succeed(Sessions, {
-    begin: (session) =>
+    begin: (session, seen) =>
       atomically(function* (now) {
-        if (!store.users.has(session.userId)) yield* Result.fail(new UserNotFound({ userId: session.userId }))
+        const found = store.users.get(session.userId)
+        if (found === undefined) return yield* Result.fail(new UserNotFound({ userId: session.userId }))
+        if (!isSecretStill(found.secrets, seen)) return false
         for (const one of store.sessions.values()) if (hasSessionEnded(one, now)) store.sessions.delete(one.hash)
         for (const { hash } of sessionsOf(store, session.userId)
           .toSorted(lastUsedFirst)
           .slice(mostSessions - 1))
           store.sessions.delete(hash)
         store.sessions.set(session.hash, session)
+        return true
       }),
     find: (hash) => Effect.sync(() => store.sessions.get(hash)),
     of: (userId) => Effect.sync(() => sessionsOf(store, userId).toSorted(newestFirst)),

@@ -1,12 +1,20 @@
-import { hasSessionEnded } from "@rangewright/domain"
+import { hasSessionEnded, isSecretStill, type UserId, UserNotFound } from "@rangewright/domain"
 import { mostSessions, Sessions } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { sessions, toSession } from "../records/session.ts"
+import { toSecrets } from "../records/user.ts"
 import { first } from "../schema/table.ts"
-import { requireUser } from "./require.ts"
+
+/** The user's secrets, locked on PostgreSQL until the transaction ends: what replaces them then ends the session that is begun here. */
+const lockSecrets = (tx: Transaction, engine: Database["Service"]["engine"], userId: UserId) =>
+  tx((db) => {
+    const row = db.selectFrom("users").selectAll().where("id", "=", userId)
+    return (engine === "postgresql" ? row.forUpdate() : row).execute().then(first(toSecrets))
+  })
 
 export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effect(
   Sessions,
@@ -21,10 +29,12 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
       toSession,
     )
     return {
-      begin: (session) =>
+      begin: (session, seen) =>
         database.write(`begin a session of ${session.userId}`, (tx) =>
           Effect.gen(function* () {
-            yield* requireUser(tx, session.userId)
+            const secrets = yield* lockSecrets(tx, database.engine, session.userId)
+            if (secrets === undefined) return yield* new UserNotFound({ userId: session.userId })
+            if (!isSecretStill(secrets, seen)) return false
             const now = new Date(yield* Clock.currentTimeMillis)
             const all = (yield* tx((db) => db.selectFrom("sessions").selectAll().execute())).map(toSession)
             const ended = all.filter((one) => hasSessionEnded(one, now))
@@ -35,6 +45,7 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
             const forgotten = [...ended, ...unused].map(({ hash }) => hash)
             if (forgotten.length > 0) yield* tx((db) => db.deleteFrom("sessions").where("hash", "in", forgotten).execute())
             yield* tx((db) => db.insertInto("sessions").values(sessions.write(session)).execute())
+            return true
           }),
         ),
       find: (hash) => Effect.map(byHash(hash), ({ session }) => session),

@@ -1,5 +1,5 @@
-import { isUserId, Unauthenticated } from "@rangewright/domain"
-import { Users } from "@rangewright/ports"
+import { isUserId, rootUserId, Unauthenticated } from "@rangewright/domain"
+import { CredentialHasher, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { authenticate } from "../access/credentials.ts"
@@ -24,7 +24,7 @@ const refusedKey = new Unauthenticated({ reason: "The API key is not valid", hin
 const byPassword = Effect.fnUntraced(function* (
   sent: { readonly email: string } | { readonly userID: string },
   secret: string,
-  { remote }: RequestMeta,
+  meta: RequestMeta,
 ) {
   const users = yield* Users
   const user = yield* "email" in sent
@@ -34,17 +34,29 @@ const byPassword = Effect.fnUntraced(function* (
       : Effect.succeed(undefined)
   const name = "email" in sent ? sent.email : sent.userID
   const account = user === undefined || user.email === "" ? name : user.email
+  // seen before it is judged: one that is stored still when the session begins is the one that was judged
+  const seen = yield* users.forAuthentication(user?.id ?? rootUserId)
   const judge = Effect.map(isPasswordOf(user, secret), (right) => ({ user, right }))
-  const found = yield* (yield* SignIns).attempt({ operation: id, account, address: remote }, judge)
-  return found ?? (yield* refused)
+  const found = yield* (yield* SignIns).attempt({ operation: id, account, address: meta.remote }, judge)
+  if (found === undefined) return yield* refused
+  const begun = yield* beginSession(found, { sealedPassword: seen?.secrets.sealedPassword }, meta)
+  return begun === undefined ? yield* refused : { user: found, ...begun }
 })
 
 /** A session may do all that its user may: a scoped key begins none. */
-const byKey = (apiKey: string) =>
-  authenticate({ apiKey, authorization: undefined }).pipe(
+const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
+  const identity = yield* authenticate({ apiKey, authorization: undefined }).pipe(
     Effect.mapError((fault) => (fault.kind === "unauthenticated" ? refusedKey : fault)),
-    Effect.map((identity) => (identity?.key === undefined ? identity?.user : undefined)),
   )
+  if (identity === undefined || identity.key !== undefined) return yield* refusedKey
+  const { user } = identity
+  // read again: a key that was taken over has got its own hash just now
+  const hash = (yield* (yield* Users).forAuthentication(user.id))?.secrets.apiKeyHash ?? ""
+  const hasher = yield* CredentialHasher
+  if (!hasher.verify(apiKey, hash) && !(yield* hasher.verifyFirstGeneration(apiKey, hash))) return yield* refusedKey
+  const begun = yield* beginSession(user, { apiKeyHash: hash }, meta)
+  return begun === undefined ? yield* refusedKey : { user, ...begun }
+})
 
 /** Every failure reads the same, whoever the user is. Guessing is slow, as where tokens are given; keys cannot be guessed. */
 export const startSession = operation({
@@ -79,9 +91,7 @@ export const startSession = operation({
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
-      const user = yield* "apiKey" in body ? byKey(body.apiKey) : byPassword(body, body.password, meta)
-      if (user === undefined) return yield* refusedKey
-      const { secret, session } = yield* beginSession(user, meta)
+      const { user, secret, session } = yield* "apiKey" in body ? byKey(body.apiKey, meta) : byPassword(body, body.password, meta)
       yield* recordSignIn(id, user, meta)
       return { json: signedIn(user, session), cookie: secret }
     }),

@@ -1,4 +1,4 @@
-import { hasSessionEnded, type Session, type User } from "@rangewright/domain"
+import { hasSessionEnded, type SecretSeen, type Session, type User } from "@rangewright/domain"
 import { CredentialHasher, Sessions, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -29,8 +29,11 @@ export const sessionOf = Effect.fnUntraced(function* (
   return session
 })
 
-/** Begins a session of the user; the secret is for the browser's cookie, and kept nowhere. */
-export const beginSession = Effect.fnUntraced(function* (user: User, { remote, agent = "" }: RequestMeta) {
+/**
+ * Begins a session of the user; the secret is for the browser's cookie, and kept nowhere. Undefined: what the user signed in with has been
+ * replaced meanwhile.
+ */
+export const beginSession = Effect.fnUntraced(function* (user: User, seen: SecretSeen, { remote, agent = "" }: RequestMeta) {
   const hasher = yield* CredentialHasher
   const secret = hasher.randomText(secretLength)
   const now = new Date(yield* Clock.currentTimeMillis)
@@ -43,6 +46,5 @@ export const beginSession = Effect.fnUntraced(function* (user: User, { remote, a
     remote,
     agent: agent.slice(0, longestAgent),
   }
-  yield* (yield* Sessions).begin(session)
-  return { secret, session }
+  return (yield* (yield* Sessions).begin(session, seen)) ? { secret, session } : undefined
 })

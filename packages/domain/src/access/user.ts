@@ -54,6 +54,13 @@ export interface UserSecrets {
   readonly tokenKey: string
 }
 
+/** The secret that somebody was found to know, as it was stored then. */
+export type SecretSeen = Pick<UserSecrets, "apiKeyHash"> | Pick<UserSecrets, "sealedPassword">
+
+/** Whether it is stored still. */
+export const isSecretStill = (secrets: UserSecrets, seen: SecretSeen): boolean =>
+  "apiKeyHash" in seen ? secrets.apiKeyHash === seen.apiKeyHash : secrets.sealedPassword === seen.sealedPassword
+
 /** How a user comes to a range. */
 export type AccessType = "Direct" | "Group Member" | "Group Manager"
 
