@@ -76,6 +76,16 @@ describe("a session", () => {
     }
   })
 
+  it("begins with a key that was taken over, whose hash is replaced by the same request", async () => {
+    const hash = "$2b$04$abcdefghijklmnopqrstuu7mj0gnDIEetXvxbxGxymJLeDAPu9P7K"
+    const made = service.store.users.get("ME" as UserId)!
+    const user = { ...made.user, id: "JD" as UserId }
+    service.store.users.set(user.id, { user, secrets: { ...made.secrets, apiKeyHash: hash } })
+    const apiKey = "JD._7Gx2T5kTUSD%uTWZ*lFi=Os6MpFR^OrG+yT94Xt"
+    for (const _time of ["slow hash", "own hash"]) expect(await signIn({ apiKey })).toHaveProperty("cookie")
+    expect(service.store.users.get(user.id)?.secrets.apiKeyHash).not.toBe(hash)
+  })
+
   it("is refused alike whoever it is, and guessing is slow whichever name is used", async () => {
     const refusals = [
       await send("POST", "/ui/session", ofOwnPage, { email: "nobody@lab.example", password }),
