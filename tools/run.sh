@@ -68,7 +68,7 @@ build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/
 page() { # builds the web page where its sources are newer than what was built
   # shellcheck disable=SC2086 -- a list of files
   [ -n "$(find $web_sources -newer packages/web/dist/index.html 2>&1 | head -n 1)" ] || return 0
-  if [ -w packages/web ]; then build_web; else say "the web page is not built, or older than its sources: run \`npm start\` once as $(stat -c %U "$root")"; fi
+  if [ -w packages/web ]; then build_web; else say "the web page is not built, or older than its sources: run \`npm run setup\` as $(stat -c %U "$root")"; fi
 }
 
 cmd=${1:-help}
@@ -78,12 +78,12 @@ node=$(usable_node)
 PATH=$bin:$PATH
 export PATH NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/v8}"
 case $cmd in
-  setup) say "set up with Node $("$node" --version)" ;;
+  setup) page && say "set up with Node $("$node" --version)" ;;
   start) page && exec "$node" packages/server/src/main.ts "$@" ;;
   demo) page && exec "$node" packages/server/src/main.ts demo "$@" ;;
   openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
   simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
-  test) exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
+  test) page && exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
   bench) exec "$node" bench/main.ts "$@" ;;
   docs) exec "$node" packages/server/src/main.ts docs "$@" ;; # writes docs/configuration.md
   web) build_web ;;

@@ -81,7 +81,9 @@ while (count < 0 and not over) or (sent < count and not got):
     take(at + interval)
     if count < 0 and sent % 20 == 0: over = bool(select.select([sys.stdin], [], [], 0)[0])
 if count < 0 or not got: take(time.monotonic() + 1)
-print(sent, len(got), flush=True)
+# in one piece: print() may write word by word
+sys.stdout.write(f"{sent} {len(got)}\\n")
+sys.stdout.flush()
 `
 
 /** How many of the packets that were sent came back. */
