@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { obstacle, patience, sandboxObstacle, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
@@ -47,16 +47,13 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
   afterAll(() => tenants?.close(), patience)
 
   it("what is probed is there: without the defence the probes succeed", async () => {
-    const list = join(tenants.targets.operators, "probes.json")
+    // as in a role: probes change the files of the role that they lie in, and its name
+    const files = join(tenants.targets.operators, "spy/files")
+    const [prober, list] = [join(files, "prober.py"), join(files, "probes.json")]
+    mkdirSync(files, { recursive: true })
+    copyFileSync(join(programs, "prober.py"), prober)
     writeFileSync(list, JSON.stringify(probes))
-    const { output, errors } = await tenants.onHost(
-      "env",
-      `TOKEN=${tenants.targets.secret}`,
-      "python3",
-      join(programs, "prober.py"),
-      list,
-      "open",
-    )
+    const { output, errors } = await tenants.onHost("env", `TOKEN=${tenants.targets.secret}`, "python3", prober, list, "open")
     expect(errors).toBe("")
     const told = JSON.parse(output) as Told
     const failed = Object.entries(told).filter(([name, one]) => !one.succeeded && !oddProbes.has(name))

@@ -1,6 +1,7 @@
 """Tries what a list of probes says, each in a process of its own, and prints what came of them as JSON.
 
 A probe is an expression of Python; it succeeds when it yields something true. What it may use besides the standard library is defined here.
+One that is marked `last` moves what others need: it is tried when they have ended.
 With `open` at the end of the command line there is a proxy that decides nothing: what gets through it is there and answers.
 With `pipe HOST PORT` the program is a connection to there, over the proxy of its environment."""
 
@@ -242,7 +243,10 @@ def main(how):
             libc.prctl(1, signal.SIGKILL)
             serve(listener)
         listener.close()
-    print(json.dumps(dict(try_all(probes))))
+    told = {}
+    for last in False, True:
+        told.update(try_all([probe for probe in probes if probe.get("last", False) == last]))
+    print(json.dumps({probe["name"]: told[probe["name"]] for probe in probes}))
 
 
 if __name__ == "__main__":

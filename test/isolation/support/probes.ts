@@ -4,6 +4,8 @@ import { privateAddresses, privateIPv6Addresses } from "./outside-world.ts"
 export interface Probe {
   readonly name: string
   readonly code: string
+  /** It moves what others need, so it is tried when they have ended. */
+  readonly last?: true
 }
 
 /** What there is to get at. */
@@ -270,7 +272,11 @@ const files = ({ data, operators, victim, neighbour }: Targets): readonly Probe[
   { name: "write to the host's settings", code: `makes("/etc/rw-probe")` },
   { name: "change an installed role", code: `makes(os.path.dirname(os.path.abspath(sys.argv[0])) + "/rw-probe")` },
   { name: "change the program of a probe itself", code: `to_write(os.path.abspath(sys.argv[0]))` },
-  { name: "replace an installed role", code: `replaces(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0]))))` },
+  {
+    name: "replace an installed role",
+    code: `replaces(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0]))))`,
+    last: true,
+  },
   { name: "see the service's folder", code: `"secret-key" in os.listdir(${py(data)})` },
   { name: "write to the database", code: `to_write("${data}/rangewright.db")` },
   { name: "write to files of the other tenant", code: `makes("${data}/playbook-runs/workspaces/${victim}/rw-probe")` },
