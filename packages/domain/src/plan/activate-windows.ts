@@ -3,6 +3,7 @@ import type { GuestStage, Json } from "./action.ts"
 import { identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
 import { isRunning, refOf } from "./machine-steps.ts"
 import type { Plan, Step } from "./plan.ts"
+import { refusalStep } from "./refusal.ts"
 import { criticalPath } from "./schedule.ts"
 import { stageKey } from "./stage-keys.ts"
 import { slots, stageSeconds } from "./timing.ts"
@@ -39,16 +40,7 @@ const found = ({ range, world }: Asked, vmid: Vmid): OwnMachine | string => {
 const stepFor = (asked: Asked, vmid: Vmid, stage: Exclude<GuestStage, "role">, title: string, input: Json): Step => {
   const machine = found(asked, vmid)
   const base = { tag: undefined, after: [], tolerated: true } as const
-  if (typeof machine === "string")
-    return {
-      ...base,
-      key: `refuse:${vmid}`,
-      title: `${title} VM ${vmid}`,
-      machine: undefined,
-      action: { kind: "refuse", vmid, because: machine },
-      uses: [],
-      estimate: 0,
-    }
+  if (typeof machine === "string") return refusalStep({ vmid, machine: undefined, because: machine })
   const { mark } = machine
   return {
     ...base,

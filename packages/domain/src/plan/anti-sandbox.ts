@@ -11,6 +11,7 @@ import { identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
 import { type DeployInput, wholeDeploy } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Plan, Step } from "./plan.ts"
+import { type Refusal, refusalStep } from "./refusal.ts"
 import { criticalPath } from "./schedule.ts"
 import { stageKey } from "./stage-keys.ts"
 
@@ -20,12 +21,6 @@ export interface AntiSandboxInput {
   readonly vmids: readonly Vmid[]
   /** Undefined: their disguises come off. */
   readonly disguise: Disguise | undefined
-}
-
-interface Refused {
-  readonly vmid: Vmid
-  readonly machine: string | undefined
-  readonly because: string
 }
 
 /** The step that notes which machines are disguised. */
@@ -59,7 +54,7 @@ export const planAntiSandbox = (input: AntiSandboxInput): Result.Result<Plan, re
       estimate: 0,
     }
     const steps = [
-      ...refused.map(refuse),
+      ...refused.map(refusalStep),
       ...(names.length === 0 ? [] : [record]),
       ...work.map((step) => (step.after.length === 0 ? { ...step, after: [record.key] } : step)),
     ]
@@ -106,21 +101,9 @@ const isAboutDisguise = ({ machine, action }: Step, names: ReadonlySet<string>):
   names.has(machine) &&
   (restarts.has(action.kind) || (action.kind === "guest" && (action.stage === "address" || action.stage === "anti-sandbox")))
 
-const refuse = ({ vmid, machine, because }: Refused): Step => ({
-  key: `refuse:${vmid}`,
-  title: `Check ${machine ?? `VM ${vmid}`}`,
-  tag: undefined,
-  machine,
-  action: { kind: "refuse", vmid, because },
-  after: [],
-  uses: [],
-  estimate: 0,
-  tolerated: true,
-})
-
-const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid, isOn: boolean): OwnMachine | Refused => {
+const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid, isOn: boolean): OwnMachine | Refusal => {
   const found = identify(range.id, world)
-  const refused = (machine: string | undefined, because: string): Refused => ({ vmid, machine, because })
+  const refused = (machine: string | undefined, because: string): Refusal => ({ vmid, machine, because })
   const hidden = found.unreadable.find(({ machine }) => machine.vmid === vmid)
   if (hidden !== undefined)
     return refused(hidden.machine.name, hidden.code === "unsure" ? `${hidden.message}. ${unsureHint}` : hidden.message)

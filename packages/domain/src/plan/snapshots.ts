@@ -1,3 +1,4 @@
+import { type Refusal, refusalStep } from "./refusal.ts"
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { isRouter } from "../machine/router.ts"
 import { cardText, type Nic } from "../machine/observed.ts"
@@ -43,20 +44,14 @@ export interface RollBackInput extends Asked {
   readonly routerStays?: boolean
 }
 
-/** A machine that is asked for, and why nothing can be done to it. */
-interface Refusal {
-  readonly vmid: Vmid
-  readonly machine: string | undefined
-  readonly because: string
-}
+/** What the plan does to one machine; nothing: it is done already. */
+type StepsFor = (able: Able) => readonly Step[]
+
 /** A machine that can be worked on. */
 interface Able {
   readonly own: OwnMachine
   readonly tree: SnapshotTree
 }
-
-/** What the plan does to one machine; nothing: it is done already. */
-type StepsFor = (able: Able) => readonly Step[]
 
 const isRefusal = (found: Able | Refusal): found is Refusal => "because" in found
 
@@ -91,18 +86,6 @@ const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid
   return { own, tree }
 }
 
-const refuse = ({ vmid, machine, because }: Refusal): Step => ({
-  key: `refuse:${vmid}`,
-  title: `Check ${machine ?? `VM ${vmid}`}`,
-  tag: undefined,
-  machine,
-  action: { kind: "refuse", vmid, because },
-  after: [],
-  uses: [],
-  estimate: 0,
-  tolerated: true,
-})
-
 /** So many snapshots at once on one storage; one that all nodes have is one. */
 const storageUse = ({ own: { detail, observed } }: Able, { cluster }: PlanWorld): ResourceUse => {
   const shared = cluster.storages.some(({ name, shared }) => name === detail.storage && shared)
@@ -116,7 +99,7 @@ const base = ({ own }: Able) => ({ machine: own.mark.machine, tag: undefined, af
 
 const planned = (asked: Asked, refusals: readonly Refusal[], able: readonly Able[], stepsFor: StepsFor, reason: string): Plan => {
   const work = able.map((one) => ({ one, steps: stepsFor(one) }))
-  const steps = [...refusals.map(refuse), ...work.flatMap((each) => each.steps)]
+  const steps = [...refusals.map(refusalStep), ...work.flatMap((each) => each.steps)]
   return {
     rangeId: asked.range.id,
     steps,

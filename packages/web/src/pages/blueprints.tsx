@@ -3,8 +3,9 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { httpsAddress } from "../links.ts"
+import { CardTable, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { linkTo, place, setQuery } from "../router.ts"
+import { linkTo, place } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
@@ -138,62 +139,39 @@ const List = () => {
     <>
       <Head title={t.blueprints.title} lead={t.blueprints.intro} />
       <div class="filters">
-        <input
-          type="search"
-          aria-label={t.blueprints.filter}
-          placeholder={t.blueprints.filter}
-          value={query}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-        />
+        <Search label={t.blueprints.filter} />
       </div>
-      {blueprints.refusal.value === undefined ? null : (
-        <Refused refusal={blueprints.refusal.value} retry={() => void blueprints.reload()} />
-      )}
-      {data === undefined ? (
-        blueprints.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : shown.length === 0 ? (
+      <Unread of={blueprints} />
+      {data === undefined ? null : shown.length === 0 ? (
         <Empty title={t.blueprints.empty}>
           <p class="muted">{t.blueprints.emptyText}</p>
         </Empty>
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.blueprints.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ blueprintID, name, description, ownerUserID, tags = [], updated }) => (
-              <tr key={blueprintID}>
-                <th scope="row">
-                  <a href={`/ui/blueprints?id=${encodeURIComponent(blueprintID)}`}>
-                    <Text>{name}</Text>
-                  </a>
-                  {tags.map((tag) => (
-                    <span key={tag} class="tag">
-                      <Text>{tag}</Text>
-                    </span>
-                  ))}
-                  <span class="sub">
-                    <Text>{description ?? blueprintID}</Text>
+        <CardTable columns={Object.values(t.blueprints.columns)}>
+          {shown.map(({ blueprintID, name, description, ownerUserID, tags = [], updated }) => (
+            <tr key={blueprintID}>
+              <th scope="row">
+                <a href={`/ui/blueprints?id=${encodeURIComponent(blueprintID)}`}>
+                  <Text>{name}</Text>
+                </a>
+                {tags.map((tag) => (
+                  <span key={tag} class="tag">
+                    <Text>{tag}</Text>
                   </span>
-                </th>
-                <td data-label={t.blueprints.columns.owner}>
-                  <Text>{ownerUserID}</Text>
-                </td>
-                <td data-label={t.blueprints.columns.changed}>
-                  <Time at={updated} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                ))}
+                <span class="sub">
+                  <Text>{description ?? blueprintID}</Text>
+                </span>
+              </th>
+              <td data-label={t.blueprints.columns.owner}>
+                <Text>{ownerUserID}</Text>
+              </td>
+              <td data-label={t.blueprints.columns.changed}>
+                <Time at={updated} />
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
     </>
   )

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { duration } from "../parts/format.ts"
+import { CardTable } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing } from "../parts/parts.tsx"
 import { RangeHead, type RangeView, useQuestion, useRange } from "../range/range-head.tsx"
 import { navigate } from "../router.ts"
@@ -29,32 +30,21 @@ const Changes = ({ plan }: { readonly plan: Plan }) => {
   return (
     <>
       {changes.length === 0 ? null : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.plan.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
+        <CardTable columns={Object.values(t.plan.columns)}>
+          {changes.map(({ kind, object, reasons }) => (
+            <tr key={`${kind} ${object}`}>
+              <td data-label={t.plan.columns.change}>
+                <span class={`tag kind ${kind}`}>{t.plan.kinds[kind]}</span>
+              </td>
+              <th scope="row">
+                <Text>{object}</Text>
+              </th>
+              <td data-label={t.plan.columns.why}>
+                <Text>{reasons.join("; ")}</Text>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {changes.map(({ kind, object, reasons }) => (
-              <tr key={`${kind} ${object}`}>
-                <td data-label={t.plan.columns.change}>
-                  <span class={`tag kind ${kind}`}>{t.plan.kinds[kind]}</span>
-                </td>
-                <th scope="row">
-                  <Text>{object}</Text>
-                </th>
-                <td data-label={t.plan.columns.why}>
-                  <Text>{reasons.join("; ")}</Text>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </CardTable>
       )}
       {unchanged === 0 ? null : <p class="muted">{t.plan.unchanged(unchanged)}</p>}
     </>

@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks"
 import { change, fetchFile, read, save } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
+import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
@@ -104,50 +105,39 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
       {VMs.length === 0 ? (
         <Empty title={t.range.noMachines} />
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.range.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
+        <CardTable columns={Object.values(t.range.columns)}>
+          {VMs.map((machine) => (
+            <tr key={machine.proxmoxID} id={`machine-${machine.proxmoxID}`} tabIndex={-1}>
+              <th scope="row">
+                <Text>{shortName(rangeID, machine.name)}</Text>
+                {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
+                <span class="sub mono">{machine.proxmoxID}</span>
+              </th>
+              <td data-label={t.range.columns.state}>
+                <Power machine={machine} />
+              </td>
+              <td data-label={t.range.columns.address} class="mono">
+                {machine.ip === "null" ? <span class="muted">{t.range.noAddress}</span> : <Text>{machine.ip}</Text>}
+              </td>
+              <td data-label={t.range.columns.size} class="muted tight">
+                {t.range.size(machine.cpu, machine.ram)}
+              </td>
+              <td class="row-actions">
+                {machine.poweredOn ? (
+                  <a
+                    class="button small"
+                    href={linkTo("ranges", rangeID, "console", String(machine.proxmoxID))}
+                    aria-label={t.range.consoleOf(shortName(rangeID, machine.name))}
+                  >
+                    <Icon name="screen" />
+                    {t.range.console}
+                  </a>
+                ) : null}
+                <More name={shortName(rangeID, machine.name)} machine={machine} act={act(machine)} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {VMs.map((machine) => (
-              <tr key={machine.proxmoxID} id={`machine-${machine.proxmoxID}`} tabIndex={-1}>
-                <th scope="row">
-                  <Text>{shortName(rangeID, machine.name)}</Text>
-                  {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
-                  <span class="sub mono">{machine.proxmoxID}</span>
-                </th>
-                <td data-label={t.range.columns.state}>
-                  <Power machine={machine} />
-                </td>
-                <td data-label={t.range.columns.address} class="mono">
-                  {machine.ip === "null" ? <span class="muted">{t.range.noAddress}</span> : <Text>{machine.ip}</Text>}
-                </td>
-                <td data-label={t.range.columns.size} class="muted tight">
-                  {t.range.size(machine.cpu, machine.ram)}
-                </td>
-                <td class="row-actions">
-                  {machine.poweredOn ? (
-                    <a
-                      class="button small"
-                      href={linkTo("ranges", rangeID, "console", String(machine.proxmoxID))}
-                      aria-label={t.range.consoleOf(shortName(rangeID, machine.name))}
-                    >
-                      <Icon name="screen" />
-                      {t.range.console}
-                    </a>
-                  ) : null}
-                  <More name={shortName(rangeID, machine.name)} machine={machine} act={act(machine)} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </CardTable>
       )}
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </section>

@@ -4,7 +4,8 @@ import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
-import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
+import { Dialog, Empty, Field, Head, Outcome, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { patchRange } from "../range/patch.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo, navigate, place, setQuery } from "../router.ts"
@@ -98,25 +99,8 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   return (
     <>
       <div class="filters">
-        <input
-          type="search"
-          aria-label={t.ranges.filter}
-          placeholder={t.ranges.filter}
-          value={query}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-        />
-        <select
-          aria-label={t.ranges.state}
-          value={state}
-          onChange={({ currentTarget }) => setQuery({ state: currentTarget.value })}
-        >
-          <option value="">{t.ranges.any}</option>
-          {states.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Search label={t.ranges.filter} />
+        <Choice name="state" label={t.ranges.state} any={t.ranges.any} values={states.map((name) => [name, name] as const)} />
         <span class="muted" role="status">
           {t.ranges.count(shown.length, ranges.length)}
         </span>
@@ -128,22 +112,11 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
           </button>
         </Empty>
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.ranges.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((range) => (
-              <Row key={range.rangeID} range={range} />
-            ))}
-          </tbody>
-        </table>
+        <CardTable columns={Object.values(t.ranges.columns)}>
+          {shown.map((range) => (
+            <Row key={range.rangeID} range={range} />
+          ))}
+        </CardTable>
       )}
     </>
   )
@@ -165,12 +138,8 @@ export const Ranges = () => {
           {t.ranges.create}
         </button>
       </Head>
-      {ranges.refusal.value === undefined ? null : <Refused refusal={ranges.refusal.value} retry={() => void ranges.reload()} />}
-      {data === undefined ? (
-        ranges.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : data.length === 0 ? (
+      <Unread of={ranges} />
+      {data === undefined ? null : data.length === 0 ? (
         <Empty title={t.ranges.empty}>
           <p class="muted">{t.ranges.emptyText}</p>
           <button type="button" class="primary" onClick={() => (creating.value = true)}>

@@ -6,6 +6,7 @@ import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
 import { duration, secondsBetween } from "../parts/format.ts"
+import { CardTable } from "../parts/list.tsx"
 import { Confirm, Head, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
 import { useQuestion } from "../range/range-head.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
@@ -80,55 +81,44 @@ const Cause = ({ run }: { readonly run: Run }) => {
 }
 
 const Steps = ({ run, now }: { readonly run: Run; readonly now: number }) => (
-  <table class="cards">
-    <thead>
-      <tr>
-        {Object.values(t.run.columns).map((text) => (
-          <th key={text} scope="col">
-            {text}
+  <CardTable columns={Object.values(t.run.columns)}>
+    {run.steps.map((step) => {
+      const seconds = secondsBetween(step.startedAt, step.endedAt, now)
+      return (
+        <tr key={step.key}>
+          <th scope="row">
+            <Text>{step.title}</Text>
+            {step.failure === undefined ? null : (
+              <span class="sub bad lines">
+                <Text>{step.failure.message}</Text>
+              </span>
+            )}
+            {step.skippedBecause === undefined ? null : (
+              <span class="sub">
+                <Text>{t.run.because(step.skippedBecause)}</Text>
+              </span>
+            )}
+            {(step.warnings ?? []).map((warning) => (
+              <span key={warning} class="sub">
+                <Text>{warning}</Text>
+              </span>
+            ))}
           </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {run.steps.map((step) => {
-        const seconds = secondsBetween(step.startedAt, step.endedAt, now)
-        return (
-          <tr key={step.key}>
-            <th scope="row">
-              <Text>{step.title}</Text>
-              {step.failure === undefined ? null : (
-                <span class="sub bad lines">
-                  <Text>{step.failure.message}</Text>
-                </span>
-              )}
-              {step.skippedBecause === undefined ? null : (
-                <span class="sub">
-                  <Text>{t.run.because(step.skippedBecause)}</Text>
-                </span>
-              )}
-              {(step.warnings ?? []).map((warning) => (
-                <span key={warning} class="sub">
-                  <Text>{warning}</Text>
-                </span>
-              ))}
-            </th>
-            <td data-label={t.run.columns.machine}>
-              <Text>{step.machine === undefined ? t.run.common : shortName(run.rangeID ?? "", step.machine)}</Text>
-            </td>
-            <td data-label={t.run.columns.state}>
-              <State tone={tones[step.phase]}>{t.phase[step.phase]}</State>
-              {step.attempt > 1 ? <span class="tag">{t.run.attempt(step.attempt)}</span> : null}
-            </td>
-            <td data-label={t.run.columns.began}>{step.startedAt === undefined ? "" : <Time at={step.startedAt} />}</td>
-            <td data-label={t.run.columns.took} class="muted">
-              {seconds === undefined ? t.run.estimate(duration(step.estimateSeconds)) : duration(seconds)}
-            </td>
-          </tr>
-        )
-      })}
-    </tbody>
-  </table>
+          <td data-label={t.run.columns.machine}>
+            <Text>{step.machine === undefined ? t.run.common : shortName(run.rangeID ?? "", step.machine)}</Text>
+          </td>
+          <td data-label={t.run.columns.state}>
+            <State tone={tones[step.phase]}>{t.phase[step.phase]}</State>
+            {step.attempt > 1 ? <span class="tag">{t.run.attempt(step.attempt)}</span> : null}
+          </td>
+          <td data-label={t.run.columns.began}>{step.startedAt === undefined ? "" : <Time at={step.startedAt} />}</td>
+          <td data-label={t.run.columns.took} class="muted">
+            {seconds === undefined ? t.run.estimate(duration(step.estimateSeconds)) : duration(seconds)}
+          </td>
+        </tr>
+      )
+    })}
+  </CardTable>
 )
 
 export const RunPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {

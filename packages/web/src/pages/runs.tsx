@@ -2,9 +2,10 @@ import type { RunHead } from "@rangewright/application/wire"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { duration, secondsBetween } from "../parts/format.ts"
-import { Empty, Head, Loading, Refused, State, Text, Time } from "../parts/parts.tsx"
+import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
+import { Empty, Head, State, Text, Time } from "../parts/parts.tsx"
 import { kindOf, runTone } from "../range/sentence.ts"
-import { linkTo, place, setQuery } from "../router.ts"
+import { linkTo, place } from "../router.ts"
 import { t } from "../texts.ts"
 
 const touched = ({ topic }: LiveEvent): boolean => topic === "run"
@@ -29,77 +30,45 @@ export const RunsPage = () => {
   return (
     <>
       <Head title={t.runs.title} />
-      {runs.refusal.value === undefined ? null : <Refused refusal={runs.refusal.value} retry={() => void runs.reload()} />}
+      <Unread of={runs} />
       <div class="filters">
-        <input
-          type="search"
-          aria-label={t.runs.filter}
-          placeholder={t.runs.filter}
-          value={query}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-        />
-        <select
-          aria-label={t.runs.status}
-          value={status}
-          onChange={({ currentTarget }) => setQuery({ status: currentTarget.value })}
-        >
-          <option value="">{t.runs.any}</option>
-          {Object.entries(t.runStatus).map(([name, text]) => (
-            <option key={name} value={name}>
-              {text}
-            </option>
-          ))}
-        </select>
+        <Search label={t.runs.filter} />
+        <Choice name="status" label={t.runs.status} any={t.runs.any} values={Object.entries(t.runStatus)} />
         {data?.length === most ? <span class="muted">{t.runs.newest(most)}</span> : null}
       </div>
-      {data === undefined ? (
-        runs.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : shown.length === 0 ? (
+      {data === undefined ? null : shown.length === 0 ? (
         <Empty title={data.length === 0 ? t.runs.empty : t.runs.noMatch} />
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.runs.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
+        <CardTable columns={Object.values(t.runs.columns)}>
+          {shown.map((run) => (
+            <tr key={run.id}>
+              <th scope="row">
+                <a href={linkTo("runs", run.id)}>{kindOf(run.kind)}</a>
+              </th>
+              <td data-label={t.runs.columns.subject}>
+                {run.rangeID === undefined ? (
+                  <Text>{run.subject.id === "" ? run.subject.type : run.subject.id}</Text>
+                ) : (
+                  <a href={linkTo("ranges", run.rangeID)}>
+                    <Text>{run.rangeID}</Text>
+                  </a>
+                )}
+              </td>
+              <td data-label={t.runs.columns.status}>
+                <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
+              </td>
+              <td data-label={t.runs.columns.by}>
+                <Text>{run.by}</Text>
+              </td>
+              <td data-label={t.runs.columns.began}>
+                <Time at={run.startedAt} />
+              </td>
+              <td data-label={t.runs.columns.took} class="muted">
+                {took(run)}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {shown.map((run) => (
-              <tr key={run.id}>
-                <th scope="row">
-                  <a href={linkTo("runs", run.id)}>{kindOf(run.kind)}</a>
-                </th>
-                <td data-label={t.runs.columns.subject}>
-                  {run.rangeID === undefined ? (
-                    <Text>{run.subject.id === "" ? run.subject.type : run.subject.id}</Text>
-                  ) : (
-                    <a href={linkTo("ranges", run.rangeID)}>
-                      <Text>{run.rangeID}</Text>
-                    </a>
-                  )}
-                </td>
-                <td data-label={t.runs.columns.status}>
-                  <State tone={runTone(run.status)}>{t.runStatus[run.status]}</State>
-                </td>
-                <td data-label={t.runs.columns.by}>
-                  <Text>{run.by}</Text>
-                </td>
-                <td data-label={t.runs.columns.began}>
-                  <Time at={run.startedAt} />
-                </td>
-                <td data-label={t.runs.columns.took} class="muted">
-                  {took(run)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </CardTable>
       )}
     </>
   )

@@ -2,7 +2,8 @@ import type { SnapshotGroup, SnapshotResult, Snapshots } from "@rangewright/appl
 import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
+import { CardTable, Unread } from "../parts/list.tsx"
+import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
@@ -110,35 +111,20 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       </div>
       <Outcome doing={doing} />
       {doing.busy ? <Loading /> : null}
-      {sets.refusal.value === undefined ? null : <Refused refusal={sets.refusal.value} retry={() => void sets.reload()} />}
+      <Unread of={sets} />
       {(data?.errors ?? []).map(({ vmname, vmid, error }) => (
         <Note key={`${vmid}`} tone="warn">
           <Text>{`${vmname ?? vmid ?? ""}: ${error}`}</Text>
         </Note>
       ))}
-      {data === undefined ? (
-        sets.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : data.sets.length === 0 ? (
+      {data === undefined ? null : data.sets.length === 0 ? (
         <Empty title={t.snapshots.empty} />
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {[...Object.values(t.snapshots.columns), t.range.columns.actions].map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.sets.map((set) => (
-              <Row key={set.name} set={set} />
-            ))}
-          </tbody>
-        </table>
+        <CardTable columns={[...Object.values(t.snapshots.columns), t.range.columns.actions]}>
+          {data.sets.map((set) => (
+            <Row key={set.name} set={set} />
+          ))}
+        </CardTable>
       )}
       <Dialog title={t.snapshots.take} open={taking.value} onClose={() => (taking.value = false)}>
         <form onSubmit={take}>

@@ -3,7 +3,8 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { httpsAddress } from "../links.ts"
-import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
+import { CardTable, Unread } from "../parts/list.tsx"
+import { Dialog, Empty, Field, Head, Loading, Outcome, State, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
@@ -46,73 +47,56 @@ export const SourcesPage = () => {
       </Head>
       <Outcome doing={doing} />
       {doing.busy ? <Loading /> : null}
-      {sources.refusal.value === undefined ? null : (
-        <Refused refusal={sources.refusal.value} retry={() => void sources.reload()} />
-      )}
-      {data === undefined ? (
-        sources.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : data.length === 0 ? (
+      <Unread of={sources} />
+      {data === undefined ? null : data.length === 0 ? (
         <Empty title={t.sources.empty} />
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {[...Object.values(t.sources.columns), t.range.columns.actions].map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.map((source) => (
-              <tr key={source.id}>
-                <th scope="row">
-                  <Text>{source.name === "" ? source.sourceID : source.name}</Text>
-                  <span class="sub">
-                    <Text>{source.description ?? source.sourceID}</Text>
+        <CardTable columns={[...Object.values(t.sources.columns), t.range.columns.actions]}>
+          {data.map((source) => (
+            <tr key={source.id}>
+              <th scope="row">
+                <Text>{source.name === "" ? source.sourceID : source.name}</Text>
+                <span class="sub">
+                  <Text>{source.description ?? source.sourceID}</Text>
+                </span>
+              </th>
+              <td data-label={t.sources.columns.where}>
+                <Where source={source} />
+              </td>
+              <td data-label={t.sources.columns.state}>
+                {source.lastSyncStatus === undefined ? (
+                  <State tone="quiet">{t.never}</State>
+                ) : (
+                  <State tone={tones[source.lastSyncStatus] ?? "quiet"}>{t.sources.states[source.lastSyncStatus]}</State>
+                )}
+                {source.lastSyncError === undefined ? null : (
+                  <span class="sub bad lines">
+                    <Text>{source.lastSyncError}</Text>
                   </span>
-                </th>
-                <td data-label={t.sources.columns.where}>
-                  <Where source={source} />
-                </td>
-                <td data-label={t.sources.columns.state}>
-                  {source.lastSyncStatus === undefined ? (
-                    <State tone="quiet">{t.never}</State>
-                  ) : (
-                    <State tone={tones[source.lastSyncStatus] ?? "quiet"}>{t.sources.states[source.lastSyncStatus]}</State>
-                  )}
-                  {source.lastSyncError === undefined ? null : (
-                    <span class="sub bad lines">
-                      <Text>{source.lastSyncError}</Text>
-                    </span>
-                  )}
-                </td>
-                <td data-label={t.sources.columns.fetched}>
-                  <Time at={source.lastSyncedAt} />
-                </td>
-                <td class="row-actions">
-                  <button
-                    type="button"
-                    class="small"
-                    disabled={doing.busy}
-                    aria-label={`${t.sources.sync}: ${source.name}`}
-                    onClick={() =>
-                      void doing.run(async () => {
-                        await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID: source.sourceID })
-                        return t.sources.synced
-                      })
-                    }
-                  >
-                    {t.sources.sync}
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                )}
+              </td>
+              <td data-label={t.sources.columns.fetched}>
+                <Time at={source.lastSyncedAt} />
+              </td>
+              <td class="row-actions">
+                <button
+                  type="button"
+                  class="small"
+                  disabled={doing.busy}
+                  aria-label={`${t.sources.sync}: ${source.name}`}
+                  onClick={() =>
+                    void doing.run(async () => {
+                      await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID: source.sourceID })
+                      return t.sources.synced
+                    })
+                  }
+                >
+                  {t.sources.sync}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </CardTable>
       )}
       <Dialog title={t.sources.add} open={adding.value} onClose={() => (adding.value = false)}>
         <form onSubmit={add}>

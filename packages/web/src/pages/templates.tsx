@@ -1,7 +1,8 @@
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Empty, Head, Loading, Outcome, Refused, State, Text, type Tone, useDoing } from "../parts/parts.tsx"
-import { place, setQuery } from "../router.ts"
+import { CardTable, Search, Unread } from "../parts/list.tsx"
+import { Empty, Head, Outcome, State, Text, type Tone, useDoing } from "../parts/parts.tsx"
+import { place } from "../router.ts"
 import { t } from "../texts.ts"
 
 interface Template {
@@ -27,72 +28,49 @@ export const TemplatesPage = () => {
     <>
       <Head title={t.templates.title} lead={t.templates.intro} />
       <div class="filters">
-        <input
-          type="search"
-          aria-label={t.templates.filter}
-          placeholder={t.templates.filter}
-          value={query}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-        />
+        <Search label={t.templates.filter} />
       </div>
       <Outcome doing={doing} />
-      {templates.refusal.value === undefined ? null : (
-        <Refused refusal={templates.refusal.value} retry={() => void templates.reload()} />
-      )}
-      {data === undefined ? (
-        templates.refusal.value === undefined ? (
-          <Loading />
-        ) : null
-      ) : shown.length === 0 ? (
+      <Unread of={templates} />
+      {data === undefined ? null : shown.length === 0 ? (
         <Empty title={t.templates.empty} />
       ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {Object.values(t.templates.columns).map((text) => (
-                <th key={text} scope="col">
-                  {text}
-                </th>
-              ))}
+        <CardTable columns={Object.values(t.templates.columns)}>
+          {shown.map(({ name, status, os, description }) => (
+            <tr key={name}>
+              <th scope="row">
+                <Text>{name}</Text>
+                {description === undefined ? null : (
+                  <span class="sub">
+                    <Text>{description}</Text>
+                  </span>
+                )}
+              </th>
+              <td data-label={t.templates.columns.state}>
+                <State tone={tones[status] ?? "quiet"}>{t.templates.states[status] ?? status}</State>
+              </td>
+              <td data-label={t.templates.columns.os}>{os}</td>
+              <td class="row-actions">
+                {status !== "not_built" ? null : (
+                  <button
+                    type="button"
+                    class="small"
+                    disabled={doing.busy}
+                    aria-label={`${t.templates.build} ${name}`}
+                    onClick={() =>
+                      void doing.run(
+                        async () =>
+                          (await change<{ readonly result: string }>("POST", "/templates", {}, { templates: [name] })).result,
+                      )
+                    }
+                  >
+                    {t.templates.build}
+                  </button>
+                )}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ name, status, os, description }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <Text>{name}</Text>
-                  {description === undefined ? null : (
-                    <span class="sub">
-                      <Text>{description}</Text>
-                    </span>
-                  )}
-                </th>
-                <td data-label={t.templates.columns.state}>
-                  <State tone={tones[status] ?? "quiet"}>{t.templates.states[status] ?? status}</State>
-                </td>
-                <td data-label={t.templates.columns.os}>{os}</td>
-                <td class="row-actions">
-                  {status !== "not_built" ? null : (
-                    <button
-                      type="button"
-                      class="small"
-                      disabled={doing.busy}
-                      aria-label={`${t.templates.build} ${name}`}
-                      onClick={() =>
-                        void doing.run(
-                          async () =>
-                            (await change<{ readonly result: string }>("POST", "/templates", {}, { templates: [name] })).result,
-                        )
-                      }
-                    >
-                      {t.templates.build}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </CardTable>
       )}
     </>
   )

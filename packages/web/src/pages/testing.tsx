@@ -2,6 +2,7 @@ import type { BlockedTrafficAnswer, Range, TestingAnswer } from "@rangewright/ap
 import { change, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
+import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
@@ -92,33 +93,22 @@ const Blocked = ({ id }: { readonly id: string }) => {
             )}
           </p>
           {traffic.blocked.length === 0 ? null : (
-            <table class="cards">
-              <thead>
-                <tr>
-                  {Object.values(t.testing.columns).map((text) => (
-                    <th key={text} scope="col">
-                      {text}
-                    </th>
-                  ))}
+            <CardTable columns={Object.values(t.testing.columns)}>
+              {traffic.blocked.map((one) => (
+                <tr key={`${one.source} ${one.destination} ${one.protocol} ${one.port}`}>
+                  <th scope="row">
+                    <Text>{one.machine === undefined ? one.source : shortName(id, one.machine)}</Text>
+                  </th>
+                  <td class="mono" data-label={t.testing.columns.to}>
+                    <Text>{one.destination}</Text>
+                  </td>
+                  <td data-label={t.testing.columns.port}>
+                    <Text>{`${one.protocol}${one.port === undefined ? "" : ` ${one.port}`}`}</Text>
+                  </td>
+                  <td data-label={t.testing.columns.packets}>{count(one.packets)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {traffic.blocked.map((one) => (
-                  <tr key={`${one.source} ${one.destination} ${one.protocol} ${one.port}`}>
-                    <th scope="row">
-                      <Text>{one.machine === undefined ? one.source : shortName(id, one.machine)}</Text>
-                    </th>
-                    <td class="mono" data-label={t.testing.columns.to}>
-                      <Text>{one.destination}</Text>
-                    </td>
-                    <td data-label={t.testing.columns.port}>
-                      <Text>{`${one.protocol}${one.port === undefined ? "" : ` ${one.port}`}`}</Text>
-                    </td>
-                    <td data-label={t.testing.columns.packets}>{count(one.packets)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </CardTable>
           )}
         </>
       )}

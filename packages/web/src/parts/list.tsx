@@ -1,0 +1,69 @@
+import type { ComponentChildren } from "preact"
+import type { Resource } from "../api/resource.ts"
+import { place, setQuery } from "../router.ts"
+import { Loading, Refused } from "./parts.tsx"
+
+/** Why something could not be read, or that it is being read; nothing once it was. */
+export const Unread = ({ of: { data, refusal, reload } }: { readonly of: Resource<unknown> }) => {
+  if (refusal.value !== undefined) return <Refused refusal={refusal.value} retry={() => void reload()} />
+  return data.value === undefined ? <Loading /> : null
+}
+
+/** A table whose rows become cards on narrow screens: each cell names its column in `data-label`. */
+export const CardTable = ({
+  columns,
+  children,
+}: {
+  readonly columns: readonly string[]
+  readonly children: ComponentChildren
+}) => (
+  <table class="cards">
+    <thead>
+      <tr>
+        {columns.map((text) => (
+          <th key={text} scope="col">
+            {text}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+)
+
+/** The words to look for, kept in the page's address as `q`. */
+export const Search = ({ label }: { readonly label: string }) => (
+  <input
+    type="search"
+    aria-label={label}
+    placeholder={label}
+    value={place.value.query.get("q") ?? ""}
+    onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
+  />
+)
+
+/** One of several values or any of them, kept in the page's address. */
+export const Choice = ({
+  name,
+  label,
+  any,
+  values,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly any: string
+  readonly values: readonly (readonly [value: string, text: string])[]
+}) => (
+  <select
+    aria-label={label}
+    value={place.value.query.get(name) ?? ""}
+    onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+  >
+    <option value="">{any}</option>
+    {values.map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
