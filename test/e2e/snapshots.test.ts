@@ -81,6 +81,9 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   expect(await namesAt(simulator, off)).toEqual(["clean", "current"])
   expect((await listed(user, String(changed.vmid))).map(({ name }) => name)).toEqual(["current"])
   expect((await user.get<{ readonly status: string }>(`/runs/${back.runID}`)).status).toBe("success")
+  const asleep = { name: "asleep", vmids: [changed.vmid] }
+  expect(await act("create", { ...asleep, includeRAM: true })).toMatchObject({ success: asleep.vmids })
+  const takenAt = (await simulator.read<{ readonly time: number }>(`/nodes/${changed.node}/time`)).time
 
   // what means no machine never means all of them
   for (const vmids of ["all", [1.5], {}, [[]], [null], ["x"], true, 7]) {
@@ -94,6 +97,21 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   expect(none.success).toBeUndefined()
   expect(none.errors).toHaveLength(hostile.length + many.length)
   expect(await namesAt(simulator, off)).toEqual(["clean", "current"])
+  // it goes on from its memory, and its clock does not
+  const times = async () => {
+    const { time } = await simulator.read<{ readonly time: number }>(`/nodes/${changed.node}/time`)
+    const { result } = await simulator.read<{ readonly result: number }>(`${at}/agent/get-time`)
+    return { time, shown: result / 1e9 }
+  }
+  await eventually(
+    "a snapshot that is old",
+    async () => (await times()).time - takenAt,
+    (age) => age > 1200,
+  )
+  const awake = await act("rollback", asleep)
+  expect(awake).toEqual({ success: asleep.vmids, runID: expect.any(String) })
+  const { time, shown: itsTime } = await times()
+  expect(Math.abs(time - itsTime)).toBeLessThan(600)
   expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
 })
 

@@ -31,6 +31,15 @@ const warningsOf = (action: Parameters<typeof perform>[0]) =>
     return yield* hypervisor.settle(action, token)
   })
 
+/** How far the clock that a guest shows is behind its node's, in seconds. */
+const behindOf = (rig: Rig, { vmid }: MachineRef) => (rig.sim.guest(vmid)?.clockBehind ?? 0) / 1000
+/** A machine that runs from memory that was saved an hour ago. */
+const savedAnHourAgo = async (rig: Rig, ref: MachineRef) => {
+  await rig.run(perform(startOf(ref, true)))
+  await rig.run(perform(takeOf(ref, "running", true)))
+  await rig.run(Effect.sleep("1 hour"))
+}
+
 /** A rig that ends with the test. */
 const onRig = (body: (rig: Rig, ref: MachineRef) => Promise<void>) => async () => {
   const rig = makeRig()
@@ -211,6 +220,106 @@ describe("snapshots on Proxmox", () => {
       rig.sim.faults.clear()
       rig.sim.faults.add({ kind: "vanish-task", type: "qmrollback", when: "before" })
       expect(await rig.run(reasonOf(perform(rollBackOf(ref, "clean", { digest }))))).toBe("unknown-effect")
+    }),
+  )
+
+  it.each([
+    ["Linux", undefined],
+    ["Windows", "win11"],
+  ])("the clock of a machine with %s that goes on from its memory is set to its node's", async (_, osType) =>
+    onRig(async (rig, ref) => {
+      if (osType !== undefined) {
+        const guest = rig.sim.guest(ref.vmid)!
+        guest.config["ostype"] = osType
+        guest.os = { ...guest.os!, family: "windows" }
+      }
+      await savedAnHourAgo(rig, ref)
+      expect(await rig.run(warningsOf(rollBackOf(ref, "running")))).toEqual([])
+      expect(rig.sim.guest(ref.vmid)?.status).toBe("running")
+      expect(behindOf(rig, ref)).toBeLessThan(5)
+    })(),
+  )
+
+  const obstacles: readonly (readonly [what: string, because: string, spoil: (rig: Rig, ref: MachineRef) => unknown])[] = [
+    ["has no agent", "No QEMU guest agent configured", (rig, ref) => delete rig.sim.guest(ref.vmid)!.config["agent"]],
+    [
+      "does not answer",
+      "its guest agent does not answer",
+      (rig: Rig) =>
+        rig.sim.faults.add({
+          kind: "respond",
+          match: { method: "GET", path: "/nodes/*/qemu/*/agent/get-time" },
+          when: "before",
+          status: 500,
+          message: "QEMU guest agent is not running",
+          times: "always",
+        }),
+    ],
+    ["lacks the command", "exit code 127", (rig, ref) => (rig.sim.guest(ref.vmid)!.config["ostype"] = "win11")],
+    [
+      "must not be told commands",
+      "VM.GuestAgent.Unrestricted",
+      (rig: Rig) =>
+        rig.sim.faults.add({
+          kind: "respond",
+          match: { method: "POST", path: "/nodes/*/qemu/*/agent/exec" },
+          when: "before",
+          status: 403,
+          message: "Permission check failed (/vms/20001, VM.GuestAgent.Unrestricted)",
+        }),
+    ],
+    ...['{"data":{"result":"later"}}', '{"data":{"result":1e300}}', '{"data":{"result":[]}}', '{"data":null}'].map(
+      (body) =>
+        [
+          `says ${body}`,
+          "tells no time",
+          (rig: Rig) =>
+            rig.sim.faults.add({
+              kind: "garbage",
+              match: { method: "GET", path: "/nodes/*/qemu/*/agent/get-time" },
+              when: "before",
+              body,
+            }),
+        ] as const,
+    ),
+  ]
+  it.each(obstacles)(
+    "where it cannot be corrected because the guest %s, that is told, and the machine is rolled back",
+    (_, because, spoil) =>
+      onRig(async (rig, ref) => {
+        await savedAnHourAgo(rig, ref)
+        spoil(rig, ref)
+        for (const snapshot of rig.sim.guest(ref.vmid)!.snapshots.values())
+          Object.assign(snapshot, { config: { ...rig.sim.guest(ref.vmid)!.config, vmstate: snapshot.config["vmstate"] } })
+        const warnings = await rig.run(warningsOf(rollBackOf(ref, "running")))
+        expect(warnings).toEqual([expect.stringMatching(/^its clock was not corrected: .*PUT \/range\/reboot/su)])
+        expect(String(warnings?.[0])).toContain(because)
+        expect(rig.sim.guest(ref.vmid)?.parent).toBe("running")
+        expect(behindOf(rig, ref)).toBeGreaterThan(3000)
+      })(),
+  )
+
+  it(
+    "the clock is set also where the answer of the command was lost, or the service was restarted before it",
+    onRig(async (rig, ref) => {
+      await savedAnHourAgo(rig, ref)
+      rig.sim.faults.add({
+        kind: "respond",
+        match: { method: "POST", path: "/nodes/*/qemu/*/agent/exec" },
+        when: "after",
+        status: 596,
+        message: "",
+      })
+      expect(await rig.run(warningsOf(rollBackOf(ref, "running")))).toEqual([])
+      expect(behindOf(rig, ref)).toBeLessThan(5)
+
+      const { generation } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))
+      const again = rollBackOf(ref, "running", { generation })
+      await rig.run(Hypervisor.use((hypervisor) => hypervisor.dispatch(again)))
+      await rig.run(Effect.sleep("1 minute"))
+      expect(behindOf(rig, ref)).toBeGreaterThan(3000)
+      expect(await rig.restarted().run(warningsOf(again))).toEqual([])
+      expect(behindOf(rig, ref)).toBeLessThan(5)
     }),
   )
 })

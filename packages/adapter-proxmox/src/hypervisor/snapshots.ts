@@ -7,6 +7,7 @@ import type { TaskOutcome } from "../tasks/outcome.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { correctClock } from "./guest-clock.ts"
 import { movedAway, onItsNode } from "./identity.ts"
 import type { MachineKind, MachineContext, Started } from "./machine-kind.ts"
 
@@ -234,9 +235,6 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
   settle: (context, action, outcome) => Effect.as(settled(context, action, outcome, isTaken(action)), []),
 }
 
-const oldClock =
-  "it went on from its saved memory, so its clock shows the time of the snapshot until its own time service corrects it"
-
 /** The VM is on the snapshot that was meant, and nothing works on it. */
 const isBack =
   (action: Action<"roll-back">) =>
@@ -250,8 +248,8 @@ const hasChanged =
     action.generation === undefined ? action.digest !== undefined && digest !== action.digest : generation !== action.generation
 
 /**
- * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the
- * VM is rolled back all the same, without its memory.
+ * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself with the clock of then,
+ * which is corrected; where it cannot start it, the VM is rolled back all the same, without its memory.
  */
 export const rollBack: MachineKind<Action<"roll-back">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
@@ -284,7 +282,10 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
       return []
     }
     if (!hasMemory) return []
-    if (outcome?.type !== "failed" && seen.tree.running !== false) return [oldClock]
+    if (outcome?.type !== "failed" && seen.tree.running !== false) {
+      const oldClock = yield* correctClock(context, action.machine)
+      return oldClock === undefined ? [] : [oldClock]
+    }
     return [`its memory could not be restored, so it starts anew${outcome?.type === "failed" ? `: ${outcome.detail}` : ""}`]
   }),
 }

@@ -153,7 +153,7 @@ export const agentRoutes: Routes = {
   [at("GET", "get-users")]: query(({ os, guest }) =>
     os.sessions.map((user) => ({ user, "login-time": (guest.startedAt ?? 0) / 1000 })),
   ),
-  [at("GET", "get-time")]: query((_, call) => call.world.clock.now() * 1_000_000),
+  [at("GET", "get-time")]: query(({ guest }, call) => (call.world.clock.now() - (guest.clockBehind ?? 0)) * 1_000_000),
   [at("GET", "get-timezone")]: query(() => ({ offset: 0, zone: "UTC" })),
   [at("GET", "get-fsinfo")]: query(fsInfo),
   [at("GET", "get-vcpus")]: query(() => [{ "logical-id": 0, online: true, "can-offline": false }]),

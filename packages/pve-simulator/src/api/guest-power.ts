@@ -55,6 +55,7 @@ export const powerOn = (world: World, guest: Guest): void => {
   guest.paused = false
   guest.pid = world.state.nextPid++
   guest.startedAt = world.clock.now()
+  delete guest.clockBehind
   beginBoot(world, guest)
 }
 

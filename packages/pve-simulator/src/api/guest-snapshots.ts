@@ -83,6 +83,7 @@ const keep = (world: World, guest: Guest, name: string, description: string, mem
     memory,
     config,
     os: guest.os === undefined ? undefined : structuredClone(guest.os),
+    ...(memory ? { clockBehind: guest.clockBehind ?? 0 } : {}),
   }
   guest.snapshots.set(name, snapshot)
   guest.parent = name
@@ -153,15 +154,17 @@ const rollback = (call: Call): string => {
       guest.parent = snapshot.name
       guest.os = snapshot.os === undefined ? undefined : structuredClone(snapshot.os)
       restoreSizes(world, guest)
-      if (snapshot.memory || flag(call, "start")) resume(world, guest, snapshot.memory)
+      if (snapshot.memory || flag(call, "start")) resume(world, guest, snapshot)
     }),
   )
 }
 
-/** With its memory back a guest is at once where it was. */
-const resume = (world: World, guest: Guest, memory: boolean): void => {
+/** With its memory back a guest is at once where it was, and shows the time of then. */
+const resume = (world: World, guest: Guest, { memory, time, clockBehind = 0 }: Snapshot): void => {
   powerOn(world, guest)
-  if (memory) wake(world, guest)
+  if (!memory) return
+  wake(world, guest)
+  guest.clockBehind = (nowSeconds(world) - time) * 1000 + clockBehind
 }
 
 const restoreSizes = (world: World, guest: Guest): void => {

@@ -117,6 +117,8 @@ export interface Snapshot {
   readonly memory: boolean
   readonly config: Config
   readonly os: GuestOs | undefined
+  /** With the memory: how far the guest's clock was behind, in milliseconds. */
+  readonly clockBehind?: number
 }
 
 /** One VM: its configuration, its machine, and the system inside. */
@@ -138,6 +140,8 @@ export interface Guest {
   /** Commands started through the agent, by process id. */
   execs: Map<number, Exec>
   nextExec: number
+  /** How far its clock is behind the node's, in milliseconds: it boots with the node's, and goes on from a saved memory with that of then. */
+  clockBehind?: number
   /** When a field that the status daemon reports last changed, and what it reported before. */
   changedAt: number
   reported: Reported | undefined

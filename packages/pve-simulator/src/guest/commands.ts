@@ -1,4 +1,4 @@
-import type { Exec, Guest } from "../core/state.ts"
+import type { Exec, Guest, GuestOs } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { addressesOf } from "./addresses.ts"
 import { factsOf, runStage } from "./stages.ts"
@@ -29,6 +29,16 @@ const ipAddr = (world: World, guest: Guest): string => {
   return `${JSON.stringify([loopback, ...links])}\n`
 }
 
+/** The time that a command sets the guest's clock to, in seconds; undefined for one that does not. */
+const timeSetBy = (family: GuestOs["family"], command: readonly string[]): number | undefined => {
+  const text = command.join(" ")
+  const set =
+    family === "windows"
+      ? /^powershell(?:\.exe)? .*-Command Set-Date .*\.AddSeconds\((?<seconds>\d+)\)/u.exec(text)
+      : /^date (?:-u )?-s @(?<seconds>\d+)$/u.exec(text)
+  return set === null ? undefined : Number(set.groups?.["seconds"])
+}
+
 /**
  * Runs a command in a guest. `guest-stage NAME` (JSON on its input) is the stand-in for whatever a real machine would
  * run to reach a state, `guest-facts` prints what was reached; a handful of real commands answer too; others exit with 127.
@@ -47,11 +57,15 @@ export const runCommand = (world: World, guest: Guest, command: readonly string[
   guest.execs.set(exec.pid, exec)
   const os = guest.os!
   const [program = "", ...args] = command
+  const time = timeSetBy(os.family, command)
   if (program === "guest-stage") {
     if (args.length === 1 && /^[a-z][a-z0-9-]{0,63}$/.test(args[0]!)) runStage(world, guest, exec, args[0]!)
     else finish(exec, 2, "", "usage: guest-stage NAME, with its input as JSON\n")
   } else if (program === "guest-facts") finish(exec, 0, JSON.stringify(factsOf(os)))
-  else if (program === "hostname" && args.length === 0) finish(exec, 0, `${os.hostname}\n`)
+  else if (time !== undefined) {
+    guest.clockBehind = world.clock.now() - time * 1000
+    finish(exec, 0, `${new Date(time * 1000).toUTCString()}\n`)
+  } else if (program === "hostname" && args.length === 0) finish(exec, 0, `${os.hostname}\n`)
   else if (program === "whoami") finish(exec, 0, os.family === "windows" ? "nt authority\\system\r\n" : "root\n")
   else if (program === "true") finish(exec, 0, "")
   else if (program === "false") finish(exec, 1, "")
