@@ -56,7 +56,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`templates of a service on rea
     )?.status
   const log = async () => (await user().get<{ readonly result: string }>("/templates/logs")).result
   const build = () =>
-    user().send<{ readonly builds: readonly { readonly runID: string }[] }>("POST", "/templates", { templates: ["all"] })
+    user().send<{ readonly builds: readonly { readonly runID: string }[] }>("POST", "/templates", { templates: [name] })
   const logSays = (pattern: RegExp) =>
     eventually(`${String(pattern)} in the log`, log, (text) => (pattern.test(text) ? text : undefined))
   const guests = () => lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
@@ -73,6 +73,17 @@ describe.skipIf(obstacle !== undefined || tooNew)(`templates of a service on rea
       ...(await lab.running()).filter((line) => /packer|bwrap/u.test(line)),
     ]
   }
+
+  it("come with the service, and are there to be built again when what was built is deleted", async () => {
+    const windows = "win2022-server-x64-template"
+    const told = { name: windows, os: "windows", description: "Windows Server 2022, localuser:password" }
+    const listed = async () =>
+      (await user().get<readonly { readonly name: string }[]>("/templates")).find((one) => one.name === windows)
+    expect(await listed()).toEqual({ ...told, built: true, status: "built" })
+    const admin = service.as(await addUser(service.root, "ADM", true))
+    await admin.send("DELETE", `/template/${windows}`)
+    expect(await listed()).toEqual({ ...told, built: false, status: "not_built" })
+  })
 
   it("are built from a folder that was uploaded; what is aborted or killed leaves nothing, and the next build begins at once", async () => {
     const first = await upload(false)

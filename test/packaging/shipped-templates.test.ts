@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 
-const root = fileURLToPath(new URL("../../examples/templates/", import.meta.url))
+const root = fileURLToPath(new URL("../../packages/adapter-packer/templates/", import.meta.url))
 
 const texts = new Map(
   readdirSync(root, { recursive: true, withFileTypes: true })

@@ -243,3 +243,45 @@ describe("a process that was killed", () => {
     expect(counted).toBeGreaterThan(0)
   })
 })
+
+describe("templates that come with the service", () => {
+  const global = { type: "global" } as const
+  const builder = (text: string) =>
+    `variable "vm_name" {\n  default = "linux"\n}\nvariable "description" {\n  default = "${text}"\n}\n`
+  const source = (text: string): string => {
+    const folder = temporary()
+    mkdirSync(join(folder, "templates", "a-linux", "http"), { recursive: true })
+    writeFileSync(join(folder, "templates", "a-linux", "linux.pkr.hcl"), builder(text))
+    writeFileSync(join(folder, "templates", "a-linux", "http", "answers"), "yes")
+    return folder
+  }
+  const start = (folder: string, shipped?: string) => {
+    const layer = libraryLayer({ folder, ...(shipped === undefined ? {} : { shipped }) })
+    return <A, E>(effect: Effect.Effect<A, E, ArtifactLibrary>): Promise<A> => Effect.runPromise(Effect.provide(effect, layer))
+  }
+  const linux: ArtifactRef = { scope: global, kind: "template", name: "linux" }
+  const listed = ArtifactLibrary.use((port) => Effect.map(port.list(global), ({ templates }) => templates))
+
+  test("are everybody's without a step, newer ones after an upgrade, and gone when they are switched off", async () => {
+    const folder = temporary()
+    const run = start(folder, source("first"))
+    expect(await run(listed)).toEqual([{ name: "linux", system: undefined, description: "first" }])
+    expect(await contents(run, linux)).toEqual({ "http/answers": "yes", "linux.pkr.hcl": builder("first") })
+    expect(await run(list)).toMatchObject({ templates: [] })
+    const upgraded = start(folder, source("second"))
+    expect(await upgraded(listed)).toMatchObject([{ description: "second" }])
+    expect(await start(folder)(listed)).toEqual([])
+  })
+
+  test("come after what is installed for everybody under their names, and are not removed with it", async () => {
+    const run = start(temporary(), source("shipped"))
+    expect(await run(place(linux, { "own.pkr.hcl": builder("own") }))).toBe("placed")
+    await run(place({ ...linux, name: "another" }, aTemplate))
+    expect(await run(listed)).toMatchObject([{ name: "another" }, { name: "linux", description: "own" }])
+    expect(await contents(run, linux)).toHaveProperty("own.pkr.hcl")
+    const remove = ArtifactLibrary.use((port) => port.remove(linux))
+    expect(await run(remove)).toBe(true)
+    expect(await run(remove)).toBe(false)
+    expect(await run(listed)).toMatchObject([{ name: "another" }, { name: "linux", description: "shipped" }])
+  })
+})

@@ -7,6 +7,7 @@ import {
   LibraryFault,
   type LibraryScope,
   scopeFault,
+  type ScopeListing,
 } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,17 +20,29 @@ import { folderEntries } from "./folder-entries.ts"
 import { artifactParts, isRealFolder, look, scopeFolder } from "./layout.ts"
 import { libraryListing } from "./listing.ts"
 import { libraryFolder, placeArtifact, withWork } from "./place.ts"
+import { readShipped, type ShippedTemplate } from "./shipped.ts"
 import { moveTo, openLibrary, takeAway } from "./staging.ts"
 
 export interface LibraryOptions {
   /** Installed artifacts live here. One process owns it: what a killed one left half done is ended when it starts. */
   readonly folder: string
+  /** A source whose templates everybody has, as far as nothing else of their names is installed for everybody. Nothing writes there. */
+  readonly shipped?: string
 }
+
+type Shipped = ReadonlyMap<string, ShippedTemplate>
 
 const refuse = (fault: LibraryFault | undefined): Effect.Effect<void, LibraryFault> =>
   fault === undefined ? Effect.void : Effect.fail(fault)
 
-const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> => {
+/** What is installed for everybody, and what comes with the service under other names. */
+const withShipped = (listing: ScopeListing, shipped: Shipped): ScopeListing => {
+  const installed = new Set(listing.templates.map(({ name }) => name))
+  const others = [...shipped.values()].flatMap(({ definition }) => (installed.has(definition.name) ? [] : [definition]))
+  return { ...listing, templates: [...listing.templates, ...others].toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+}
+
+const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof ArtifactLibrary> => {
   const folder = libraryFolder(root)
   const listing = libraryListing(root)
   const changes = Semaphore.makeUnsafe(1)
@@ -48,7 +61,11 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
   return {
     list: (scope) => {
       const doing = "list what is installed"
-      return Effect.andThen(refuse(scopeFault(doing, scope)), folder.swaps.withPermit(onDisk(doing, () => listing(scope))))
+      const installed = Effect.andThen(
+        refuse(scopeFault(doing, scope)),
+        folder.swaps.withPermit(onDisk(doing, () => listing(scope))),
+      )
+      return scope.type === "global" ? Effect.map(installed, (found) => withShipped(found, shipped)) : installed
     },
     place: (artifact, entries, options) => {
       const doing = `install ${describeArtifact(artifact)}`
@@ -93,7 +110,13 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
     },
     files: (artifact) => {
       const doing = `read ${describeArtifact(artifact)}`
-      return Effect.andThen(refuse(artifactFault(doing, artifact)), entriesOf(doing, artifact))
+      const coming = artifact.scope.type === "global" && artifact.kind === "template" ? shipped.get(artifact.name) : undefined
+      const found = Effect.flatMap(entriesOf(doing, artifact), (installed) =>
+        installed !== undefined || coming === undefined
+          ? Effect.succeed(installed)
+          : onDisk(doing, () => folderEntries(doing, coming.folder)),
+      )
+      return Effect.andThen(refuse(artifactFault(doing, artifact)), found)
     },
     removeUser: ({ id, recordId }, last) => {
       const doing = "remove what a user has installed"
@@ -110,14 +133,18 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
 }
 
 /**
- * Installed artifacts in a folder of this host: `users/<user>/{roles,collections,templates}` and `global/{roles,collections}`, as Ansible
+ * Installed artifacts in a folder of this host: `{users/<user>,global}/{roles,collections,templates}`, as Ansible
  * and packer search them. Fails when the folder cannot be used.
  */
-export const libraryLayer = ({ folder }: LibraryOptions): Layer.Layer<ArtifactLibrary, LibraryFault> =>
+export const libraryLayer = ({ folder, shipped }: LibraryOptions): Layer.Layer<ArtifactLibrary, LibraryFault> =>
   Layer.effect(
     ArtifactLibrary,
-    Effect.as(
-      onDisk("open the folder of installed artifacts", () => openLibrary(folder)),
-      library(folder),
-    ),
+    Effect.gen(function* () {
+      yield* onDisk("open the folder of installed artifacts", () => openLibrary(folder))
+      const coming: Shipped =
+        shipped === undefined
+          ? new Map()
+          : yield* onDisk("read the templates that come with the service", () => readShipped(shipped))
+      return library(folder, coming)
+    }),
   )

@@ -1,4 +1,5 @@
 import { folderInstallerLayer, galaxyInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
+import { shippedTemplates } from "@rangewright/adapter-packer"
 import type { ArtifactLibrary, ContentFetcher, InstallerFault, LibraryFault, RoleInstaller } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -27,9 +28,12 @@ const installerOf = (
         collections: config.ansibleCollections,
       })
 
+const ownLibrary = (config: Config, data: string): Layer.Layer<ArtifactLibrary, LibraryFault> =>
+  libraryLayer({ folder: join(data, "library"), ...(config.shippedTemplates ? { shipped: shippedTemplates } : {}) })
+
 /** Installed templates, roles and collections in the data folder, and where what they require comes from. */
 export const bindLibrary = (
   config: Config,
   data: string,
 ): Layer.Layer<LibraryPorts, InstallerFault | LibraryFault, ContentFetcher> =>
-  installerOf(config, data).pipe(Layer.provideMerge(libraryLayer({ folder: join(data, "library") })))
+  installerOf(config, data).pipe(Layer.provideMerge(ownLibrary(config, data)))

@@ -294,6 +294,11 @@ export const keys = {
       "Who uploads and builds templates. A build runs its author's programs on a machine in the NAT network, beside the outer sides of all routers: `administrators` where members are not trusted with that.",
     default: "everybody",
   }),
+  shippedTemplates: boolean(network, "shipped_templates", {
+    about:
+      "Offer everybody the templates that come with the service: Debian 11, from which routers are cloned, Debian 12 and Windows Server 2022. Those that are installed for everybody under the same names, and those that users have, come before.",
+    default: true,
+  }),
   templateNodeDownloads: boolean(network, "template_node_downloads", {
     about:
       "Let nodes download images for builds of templates (`iso_download_pve`). Whoever builds templates can then have the node fetch from everywhere that it reaches, private addresses too, because it follows redirects. Without it, images are downloaded by this host and uploaded.",

@@ -41,6 +41,14 @@ variable "vm_name" {
   type    = string
   default = "debian-11-x64-server-template"
 }
+variable "description" {
+  type    = string
+  default = "Debian 11, debian:debian"
+}
+variable "os" {
+  type    = string
+  default = "l26"
+}
 
 source "proxmox-iso" "debian11" {
   proxmox_url              = var.proxmox_url
@@ -52,8 +60,8 @@ source "proxmox-iso" "debian11" {
 
   vm_name              = var.vm_name
   template_name        = var.vm_name
-  template_description = "Debian 11, debian:debian"
-  os                   = "l26"
+  template_description = var.description
+  os                   = var.os
   cores                = 2
   memory               = 4096
   cpu_type             = "host"

@@ -41,6 +41,14 @@ variable "vm_name" {
   type    = string
   default = "win2022-server-x64-template"
 }
+variable "description" {
+  type    = string
+  default = "Windows Server 2022, localuser:password"
+}
+variable "os" {
+  type    = string
+  default = "win11"
+}
 
 # Not tried on Windows' own hardware by the tests: they only rehearse Windows. Needs Packer 1.9 or later with the plugin proxmox 1.2, and xorriso.
 source "proxmox-iso" "win2022" {
@@ -51,8 +59,8 @@ source "proxmox-iso" "win2022" {
 
   vm_name              = var.vm_name
   template_name        = var.vm_name
-  template_description = "Windows Server 2022, localuser:password"
-  os                   = "win11"
+  template_description = var.description
+  os                   = var.os
   cores                = 4
   memory               = 8192
   cpu_type             = "host"

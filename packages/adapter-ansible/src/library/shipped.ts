@@ -1,0 +1,25 @@
+import { isBuilder, longestText, readBuilderFile, type TemplateDefinition, toldByBuilder } from "@rangewright/domain"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { readPlainFile, walk } from "./walk.ts"
+
+/** A template that comes with the service, and the folder of its files. */
+export interface ShippedTemplate {
+  readonly definition: TemplateDefinition
+  readonly folder: string
+}
+
+/** The templates of a source that comes with the service, by name. Throws where one of its folders is no template. */
+export const readShipped = async (source: string): Promise<ReadonlyMap<string, ShippedTemplate>> => {
+  const shipped = new Map<string, ShippedTemplate>()
+  for (const entry of await readdir(join(source, "templates"), { withFileTypes: true })) {
+    const folder = join(entry.parentPath, entry.name)
+    const builder = (await walk(folder)).map(({ path }) => path).find(isBuilder)
+    if (builder === undefined) throw new Error(`${folder} has no builder file`)
+    const text = new TextDecoder().decode(await readPlainFile(join(folder, builder), longestText))
+    const { name } = readBuilderFile(builder, text)
+    if (name === undefined) throw new Error(`${folder} does not name its template`)
+    shipped.set(name, { definition: { name, ...toldByBuilder(builder, text) }, folder })
+  }
+  return shipped
+}

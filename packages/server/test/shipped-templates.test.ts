@@ -1,0 +1,29 @@
+import { ArtifactLibrary, ContentFetcher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it, onTestFinished } from "vitest"
+import { bindLibrary } from "../src/compose/library.ts"
+import { loadConfig } from "../src/config/config.ts"
+
+const names = (environment: Record<string, string>) => {
+  const data = mkdtempSync(join(tmpdir(), "shipped-"))
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }))
+  const nothing = Layer.succeed(ContentFetcher, {} as never)
+  return Effect.runPromise(
+    ArtifactLibrary.use(({ list }) =>
+      Effect.map(list({ type: "global" }), ({ templates }) => templates.map(({ name }) => name)),
+    ).pipe(Effect.provide(Layer.provide(bindLibrary(loadConfig({ file: undefined, environment }), data), nothing))),
+  )
+}
+
+it("a fresh installation has templates of its own, unless its operator switches them off", async () => {
+  expect(await names({})).toEqual([
+    "debian-11-x64-server-template",
+    "debian-12-x64-server-template",
+    "win2022-server-x64-template",
+  ])
+  expect(await names({ RANGEWRIGHT_SHIPPED_TEMPLATES: "false" })).toEqual([])
+})
