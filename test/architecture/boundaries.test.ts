@@ -88,6 +88,11 @@ const violations: readonly (readonly [file: string, source: string, why: string]
     "the page is a client",
   ],
   [
+    "packages/web/src/planted-library.ts",
+    `import { receiptText } from "@rangewright/domain/library"\nexport const x = receiptText\n`,
+    "the page is a client",
+  ],
+  [
     "packages/web/src/planted-runtime.ts",
     `import * as Effect from "effect/Effect"\nexport const x = Effect.void\n`,
     "the page is a client",

@@ -20,6 +20,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "deployRange",
       "planRange",
       "getRangeDrift",
+      "getTopology",
       "getLogs",
       "getEtcHosts",
       "getSSHConfig",

@@ -53,6 +53,7 @@ const ofRange = [
   "getSnapshotSets",
   "getSnapshots",
   "getTestingBlocked",
+  "getTopology",
   "kmsLicense",
   "listRange",
   "listRangeUsers",

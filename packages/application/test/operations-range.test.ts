@@ -221,6 +221,36 @@ describe("showing ranges", () => {
   })
 })
 
+describe("the network of a range", () => {
+  it("shows what is configured with what is there, also while the hypervisor is away", async () => {
+    const range = await app.addRange(
+      "LAB",
+      [ada],
+      "ludus:\n  - {vm_name: LAB-w, hostname: w, template: t, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, windows: {}}\n  - {vm_name: LAB-x, hostname: x, template: t, vlan: 30, ip_last_octet: 6, ram_gb: 1, cpus: 1, linux: true}\n",
+    )
+    await app.addMachine(range, 141, "LAB-w", { address: "10.1.20.5", power: "running" })
+    await app.addMachine(range, 142, "by-hand")
+    app.world.fault = () => ({ when: "before", reason: "away" })
+    expect(await app.call("getTopology", ada, { range })).toMatchObject({
+      rangeID: "LAB",
+      router: { power: "absent", configured: "192.0.2.101" },
+      lanes: [
+        {
+          vlan: 20,
+          network: "10.1.20.0/24",
+          gateway: "10.1.20.254",
+          machines: [{ vmid: 141, name: "LAB-w", address: "10.1.20.5", configured: "10.1.20.5", os: "windows" }],
+        },
+        { vlan: 30, machines: [{ name: "LAB-x", power: "absent", configured: "10.1.30.6", template: "t" }] },
+        { machines: [{ vmid: 142, name: "by-hand" }] },
+      ],
+      rules: [],
+      defaults: { betweenVlans: "ACCEPT", outside: "ACCEPT" },
+    })
+    expect(app.world.calls).toEqual([])
+  })
+})
+
 describe("files of a range", () => {
   it("are served from kept state, also while the hypervisor is away", async () => {
     const range = await app.addRange(

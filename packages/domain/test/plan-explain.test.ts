@@ -5,8 +5,10 @@ import {
   type GuestSystem,
   type PlanSettings,
   renderPlan,
+  layOut,
   renderTopology,
   type SeenNow,
+  topologyOf,
   type Vmid,
 } from "../src/index.ts"
 import { secondsText } from "../src/plan/explain.ts"
@@ -121,12 +123,12 @@ describe("a plan as text", () => {
 })
 
 describe("a network as text", () => {
-  const seen: ReadonlyMap<string, SeenNow> = new Map([
-    [routerName, { power: "running", address: "192.0.2.107" }],
-    ["LAB-dc", { power: "running", address: "10.7.10.11" }],
-    ["LAB-web", { power: "stopped", address: undefined }],
-  ])
-  const picture = renderTopology(labConfig(), range, seen, 120)
+  const seen: readonly SeenNow[] = [
+    { name: routerName, power: "running", address: "192.0.2.107" },
+    { name: "LAB-dc", power: "running", address: "10.7.10.11" },
+    { name: "LAB-web", power: "stopped", address: undefined },
+  ]
+  const picture = renderTopology(topologyOf(labConfig(), range, seen), 120)
 
   test("has the router above a box for each VLAN with its machines", () => {
     expect(picture.split("\n").slice(0, 5)).toEqual([
@@ -149,11 +151,58 @@ describe("a network as text", () => {
   test("fits the width unless one box alone is wider, and draws every machine in whole boxes", () => {
     fc.assert(
       fc.property(anyConfig, fc.integer({ min: 60, max: 160 }), (config, width) => {
-        const text = renderTopology(config, range, new Map(), width)
+        const text = renderTopology(topologyOf(config, range, []), width)
         expect(Math.max(...text.split("\n").map((l) => l.length))).toBeLessThanOrEqual(Math.max(width, 80))
         for (const m of config.machines) expect(text).toContain(m.name.replace("{{ range_id }}", "LAB"))
         const count = (sign: string): number => text.split(sign).length
         expect(count("┌")).toBe(count("└") - (config.machines.length > 0 ? 1 : 0))
+      }),
+    )
+  })
+
+  test("shows machines that the configuration does not know, by their address, and those without one last", () => {
+    const strangers: readonly SeenNow[] = [
+      { vmid: 900, name: "by-hand", power: "running", address: "10.7.20.77" },
+      { vmid: 901, name: "silent", power: "stopped", address: undefined },
+    ]
+    const { lanes } = topologyOf(labConfig(), range, strangers)
+    expect(lanes.map(({ vlan }) => vlan)).toEqual([10, 20, 99, undefined])
+    expect(lanes[1]?.machines.at(-1)).toEqual({ name: "by-hand", vmid: 900, power: "running", address: "10.7.20.77" })
+    expect(lanes[3]?.machines).toEqual([{ name: "silent", vmid: 901, power: "stopped" }])
+    expect(topologyOf(undefined, range, strangers).lanes.map(({ network }) => network)).toEqual(["10.7.20.0/24", undefined])
+  })
+
+  test("names the rules between networks as the configuration has them", () => {
+    const network = {
+      inter_vlan_default: "REJECT",
+      rules: [
+        { name: "web", vlan_src: 99, vlan_dst: 20, protocol: "tcp", ports: 80, action: "ACCEPT" },
+        { name: "out", vlan_src: "all", vlan_dst: "public", protocol: "all", ports: "all", action: "DROP" },
+      ],
+    }
+    const { rules, defaults } = topologyOf(labConfig({}, { network }), range, [])
+    expect(rules).toEqual([
+      { name: "web", from: "VLAN 99", to: "VLAN 20", protocol: "tcp", ports: "80", verdict: "ACCEPT" },
+      { name: "out", from: "the whole range", to: "outside", protocol: "all", ports: "all", verdict: "DROP" },
+    ])
+    expect(defaults?.betweenVlans).toBe("REJECT")
+  })
+
+  test("stands in whole boxes side by side that never overlap, in characters as in pixels, each with its line", () => {
+    const size = fc.record({ width: fc.integer({ min: 10, max: 90 }), height: fc.integer({ min: 3, max: 12 }) })
+    fc.assert(
+      fc.property(fc.array(size, { maxLength: 12 }), fc.integer({ min: 40, max: 200 }), (sizes, width) => {
+        const metrics = { width, gap: 1, margin: 4, trunk: 2, joint: 2, above: 0, below: 1, entry: 1, top: 2 }
+        const { boxes, lines, height, router } = layOut({ width: 30, height: 3 }, sizes, metrics)
+        expect(boxes.map(({ width: w, height: h }) => ({ width: w, height: h }))).toEqual(sizes)
+        for (const [at, a] of boxes.entries()) {
+          expect(a.x === metrics.margin || a.x + a.width <= width).toBe(true)
+          expect(a.y).toBeGreaterThan(router.y + router.height)
+          expect(a.y + a.height).toBeLessThanOrEqual(height)
+          for (const b of boxes.slice(at + 1))
+            expect(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height < b.y || b.y + b.height < a.y).toBe(true)
+          expect(lines.filter(({ x2, y2 }) => x2 === a.x + metrics.joint && y2 === a.y)).toHaveLength(1)
+        }
       }),
     )
   })

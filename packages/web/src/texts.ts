@@ -66,7 +66,7 @@ export const t = {
       ["G", "In a log: go to the end and follow it"],
     ] as readonly (readonly [string, string])[],
   },
-  power: { on: "on", off: "off", missing: "missing" },
+  power: { on: "on", off: "off", missing: "missing", absent: "not made yet" },
   rangeState: {
     "NEVER DEPLOYED": "Not deployed",
     DEPLOYING: "Working",
@@ -164,6 +164,11 @@ export const t = {
     router: "Router",
     vlan: (vlan: number) => `VLAN ${vlan}`,
     noAddress: "No address yet",
+    rules: (count: number) =>
+      count === 0 ? "No rules between networks" : `${count} ${count === 1 ? "rule" : "rules"} between networks`,
+    ruleDefaults: (betweenVlans: string, outside: string, vpn: string) =>
+      `Where no rule matches: between VLANs ${betweenVlans}, to the outside ${outside}, to VPN clients ${vpn}. Where several match, the last one decides.`,
+    ruleColumns: { name: "Rule", from: "From", to: "To", ports: "Ports", verdict: "Verdict" },
     fold: (count: number) => `and ${count} more`,
     machines: "Machines",
     machineCount: machines,

@@ -1,5 +1,7 @@
 import { operations } from "@rangewright/application"
-import type { Machine, Range, Run } from "@rangewright/application/wire"
+import type { Machine, Range, Run, Topology } from "@rangewright/application/wire"
+import { type RangeId, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
+import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
@@ -8,7 +10,7 @@ import { httpsAddress } from "../src/links.ts"
 import { duration, plain } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
-import { layOut, topologyOf } from "../src/range/topology.ts"
+import { patchTopology, pictureOf } from "../src/range/topology.ts"
 import { ticks, timelineOf } from "../src/run/timeline.ts"
 
 const source = fileURLToPath(new URL("../src/", import.meta.url))
@@ -112,26 +114,21 @@ describe("the sentence about a range", () => {
 })
 
 describe("the picture", () => {
-  test("has each machine once, the router apart, networks by number", () => {
-    const machines = [
-      machine("r", "10.2.10.254", true, { isRouter: true, proxmoxID: 1 }),
-      machine("b", "10.2.20.5", true, { proxmoxID: 2 }),
-      machine("a", "10.2.10.11", true, { proxmoxID: 3 }),
-      machine("new", "null", false, { proxmoxID: 4 }),
-    ]
-    const topology = topologyOf(range(machines))
-    expect(topology.router?.name).toBe("r")
-    expect(topology.lanes.map(({ vlan, machines: of }) => [vlan, of.map(({ name }) => name)])).toEqual([
-      [10, ["a"]],
-      [20, ["b"]],
-      [undefined, ["new"]],
-    ])
+  const seen = (count: number): readonly SeenNow[] =>
+    Array.from({ length: count }, (_, i) => ({
+      vmid: 100 + i,
+      name: `UMA-m${i}`,
+      power: "running",
+      address: `10.2.${i % 7}.${i % 250}`,
+    }))
+  const networkOf = (count: number): Topology => ({
+    ...topologyOf(undefined, { id: "UMA" as RangeId, number: 2 }, seen(count)),
+    rangeID: "UMA",
   })
 
   test("stays within its width, its boxes apart, and folds long networks", () => {
-    const many = Array.from({ length: 300 }, (_, i) => machine(`m${i}`, `10.2.${i % 7}.${i}`, true, { proxmoxID: i }))
     for (const width of [300, 700, 1200]) {
-      const { lanes } = layOut(topologyOf(range(many)), width)
+      const { lanes } = pictureOf(networkOf(300), width)
       for (const box of lanes) {
         expect(box.x + box.width).toBeLessThanOrEqual(width)
         expect(box.shown.length).toBeLessThanOrEqual(12)
@@ -146,6 +143,32 @@ describe("the picture", () => {
           ).toBe(true)
       }
     }
+  })
+
+  test("has the machines that the text has, in the same networks and in the same order", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 260, max: 1600 }), (count, width) => {
+        const topology = networkOf(count)
+        const names = pictureOf(topology, width).lanes.map(({ shown }) => shown.map(({ name }) => name))
+        const text = renderTopology(topology, 40)
+        // boxes of 40 columns stand under each other, so that the text has them in this order
+        expect([...text.matchAll(/UMA-m\d+/gu)].map(([name]) => name)).toEqual(names.flat())
+        expect(text.match(/VLAN \d+/gu) ?? []).toEqual(topology.lanes.map(({ vlan }) => `VLAN ${vlan}`))
+      }),
+    )
+  })
+
+  test("changes one machine by an event, and is read again where more has changed", () => {
+    const topology = networkOf(3)
+    const data = { proxmoxID: 101, name: "UMA-m1", poweredOn: false, ip: "10.2.1.1" }
+    const patched = patchTopology(topology, { topic: "machine", rangeID: "UMA", data })
+    expect(patched?.lanes.flatMap(({ machines }) => machines.map(({ power }) => power))).toEqual([
+      "running",
+      "stopped",
+      "running",
+    ])
+    for (const more of [{ ip: "10.2.1.9" }, { name: "other" }, { proxmoxID: 7 }])
+      expect(patchTopology(topology, { topic: "machine", rangeID: "UMA", data: { ...data, ...more } })).toBeUndefined()
   })
 })
 

@@ -85,6 +85,7 @@ import { getSubscriptionRoles } from "./get-subscription-roles.ts"
 import { getTemplates } from "./get-templates.ts"
 import { getTemplatesStatus } from "./get-templates-status.ts"
 import { getTestingBlocked } from "./get-testing-blocked.ts"
+import { getTopology } from "./get-topology.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
 import { installBlueprintDeps } from "./install-blueprint-deps.ts"
@@ -240,6 +241,7 @@ const range = [
   getRangeCredentials,
   getRangeWireguard,
   getRangeDrift,
+  getTopology,
   getLogs,
   getEtcHosts,
   getSshConfig,

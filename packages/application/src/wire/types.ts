@@ -11,6 +11,7 @@ import type { SnapshotOutcome, SnapshotSet, SnapshotSets } from "./snapshot.ts"
 import type { SourceResponse } from "./source.ts"
 import type { SyncResultResponse } from "./sync-result.ts"
 import type { BlockedTraffic, TestingResult } from "./testing.ts"
+import type { TopologyMachineObject, TopologyObject } from "./topology.ts"
 import type { UserRecord } from "./user.ts"
 
 export type AutoShutdownAnswer = typeof AutoShutdown.Type
@@ -35,4 +36,6 @@ export type SourceAnswer = typeof SourceResponse.Type
 export type Step = typeof RunStep.Type
 export type SyncAnswer = typeof SyncResultResponse.Type
 export type TestingAnswer = typeof TestingResult.Type
+export type Topology = typeof TopologyObject.Type
+export type TopologyMachine = typeof TopologyMachineObject.Type
 export type UserAnswer = typeof UserRecord.Type

@@ -1,5 +1,4 @@
-import { parseRangeConfig, renderTopology, type RangeId } from "@rangewright/domain"
-import * as Result from "effect/Result"
+import { renderTopology, type Topology } from "@rangewright/domain"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -77,15 +76,6 @@ const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
   return admin.send<RangeView>("GET", `/api/v2/range?rangeID=${rangeId}`)
 }
 
-const picture = (text: string, range: RangeView, rangeId: RangeId): void => {
-  const parsed = parseRangeConfig(text)
-  if (Result.isFailure(parsed)) return
-  const seen = new Map(
-    range.VMs.map((vm) => [vm.name, { address: vm.ip, power: vm.poweredOn ? ("running" as const) : ("stopped" as const) }]),
-  )
-  say(renderTopology(parsed.success.config, { id: rangeId, number: range.rangeNumber }, seen))
-}
-
 const run = async (args: Arguments, data: string): Promise<number> => {
   const service = await start(args, data)
   try {
@@ -105,7 +95,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     const user = await made("UMA", "Uma User", false)
     say("  ADA (administrator) and UMA (user), each with a range of the same name")
     const client = makeClient(service.plainUrl, user.apiKey)
-    const rangeId = "UMA" as RangeId
+    const rangeId = "UMA"
 
     title("The configuration: examples/ad-lab.yml")
     const text = readFileSync(example, "utf8")
@@ -120,7 +110,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     const range = await deploy(client, rangeId)
 
     title(`${rangeId}: ${range.rangeState}`)
-    picture(text, range, rangeId)
+    say(renderTopology(await client.send<Topology>("GET", `/api/v2/range/topology?rangeID=${rangeId}`)))
     for (const vm of range.VMs)
       say(`  ${vm.name.padEnd(28)} ${vm.ip.padEnd(15)} ${vm.poweredOn ? "on" : "off"}${vm.isRouter === true ? "  router" : ""}`)
 

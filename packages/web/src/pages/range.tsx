@@ -1,4 +1,4 @@
-import type { AutoShutdownAnswer, Machine, Range, RunHead } from "@rangewright/application/wire"
+import type { AutoShutdownAnswer, Machine, Range, RunHead, Topology } from "@rangewright/application/wire"
 import { useRef } from "preact/hooks"
 import { change, fetchFile, read, save } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
@@ -7,6 +7,7 @@ import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../router.ts"
 import { t } from "../texts.ts"
@@ -227,10 +228,38 @@ const Timer = ({ id }: { readonly id: string }) => {
   )
 }
 
+const Rules = ({ topology: { rules, defaults } }: { readonly topology: Topology }) => (
+  <details class="rules">
+    <summary>{t.range.rules(rules.length)}</summary>
+    {defaults === undefined ? null : (
+      <p class="muted">{t.range.ruleDefaults(defaults.betweenVlans, defaults.outside, defaults.vpn)}</p>
+    )}
+    {rules.length === 0 ? null : (
+      <CardTable columns={Object.values(t.range.ruleColumns)}>
+        {rules.map(({ name, from, to, protocol, ports, verdict }, at) => (
+          <tr key={at}>
+            <th scope="row">
+              <Text>{name}</Text>
+            </th>
+            <td data-label={t.range.ruleColumns.from}>{from}</td>
+            <td data-label={t.range.ruleColumns.to}>{to}</td>
+            <td data-label={t.range.ruleColumns.ports}>
+              {protocol} {ports}
+            </td>
+            <td data-label={t.range.ruleColumns.verdict}>{verdict}</td>
+          </tr>
+        ))}
+      </CardTable>
+    )}
+  </details>
+)
+
 export const RangePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
   const view = useRange(id)
   const doing = useDoing()
+  const shown = useRead<Topology>("/range/topology", { rangeID: id }, (event) => event.rangeID === id, patchTopology)
+  const topology = shown.data.value
   const range = view.range.data.value
   const refusal = view.range.refusal.value
   return (
@@ -249,10 +278,11 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
           <Outcome doing={doing} />
           <div class="columns">
             <div>
-              {range.VMs.length === 0 ? null : (
+              {topology === undefined || topology.lanes.length === 0 ? null : (
                 <section aria-labelledby="picture">
                   <h2 id="picture">{t.range.picture}</h2>
-                  <Picture range={range} />
+                  <Picture topology={topology} />
+                  <Rules topology={topology} />
                 </section>
               )}
               <Machines range={range} doing={doing} />

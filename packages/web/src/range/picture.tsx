@@ -1,17 +1,20 @@
-import type { Machine, Range } from "@rangewright/application/wire"
+import type { Topology, TopologyMachine } from "@rangewright/application/wire"
+import type { Box } from "@rangewright/domain/layout"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { plain } from "../parts/format.ts"
 import { t } from "../texts.ts"
 import { shortName } from "./sentence.ts"
-import { type Box, headHeight, layOut, rowHeight, topologyOf } from "./topology.ts"
-
-const addressText = (ip: string): string => (ip === "null" || ip === "" ? t.range.noAddress : ip)
+import { headHeight, pictureOf, rowHeight } from "./topology.ts"
 
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
-const stateText = (machine: Machine): string =>
-  machine.missingSince !== undefined ? t.power.missing : machine.poweredOn ? t.power.on : t.power.off
+const stateOf = ({ missingSince, power }: TopologyMachine): "missing" | "absent" | "on" | "off" =>
+  missingSince !== undefined ? "missing" : power === "absent" ? "absent" : power === "running" ? "on" : "off"
+
+/** The address, in brackets while the machine has not told it. */
+const addressText = ({ address, configured }: TopologyMachine): string =>
+  address ?? (configured === undefined ? "" : `(${configured})`)
 
 const Node = ({
   rangeID,
@@ -20,39 +23,46 @@ const Node = ({
   label,
 }: {
   readonly rangeID: string
-  readonly machine: Machine
+  readonly machine: TopologyMachine
   readonly box: Box
   readonly label?: string
 }) => {
   const middle = box.y + box.height / 2
   const name = plain(shortName(rangeID, machine.name))
   const letters = Math.max(6, Math.floor((box.width - 136) / 7.4))
-  const ip = machine.ip === "null" ? "" : plain(machine.ip)
-  return (
-    <a
-      class={`node ${machine.missingSince !== undefined ? "missing" : machine.poweredOn ? "on" : "off"}`}
-      href={`#machine-${machine.proxmoxID}`}
-      aria-label={`${plain(machine.name)}, ${stateText(machine)}, ${plain(addressText(machine.ip))}`}
-    >
-      <title>{plain(machine.name)}</title>
+  const state = stateOf(machine)
+  const address = plain(addressText(machine))
+  const step = machine.step === undefined ? "" : plain(machine.step)
+  const spoken = [plain(machine.name), t.power[state], address === "" ? t.range.noAddress : address, step]
+    .filter(Boolean)
+    .join(", ")
+  const inside = (
+    <>
+      <title>{step === "" ? plain(machine.name) : `${plain(machine.name)}: ${step}`}</title>
       <rect class="hit" x={box.x + 2} y={box.y + 1} width={box.width - 4} height={box.height - 2} rx="5" />
-      {machine.poweredOn ? (
-        <circle class="dot" cx={box.x + 18} cy={middle} r="4.5" />
-      ) : (
-        <circle class="dot" cx={box.x + 18} cy={middle} r="4" />
-      )}
+      <circle class="dot" cx={box.x + 18} cy={middle} r={state === "on" ? 4.5 : 4} />
       <text x={box.x + 32} y={middle}>
         {cut(label ?? name, letters)}
       </text>
       <text class="address" x={box.x + box.width - 12} y={middle}>
-        {ip === "" ? "—" : ip}
+        {address === "" ? "—" : address}
       </text>
+    </>
+  )
+  const look = `node ${state}${step === "" ? "" : " busy"}`
+  return machine.vmid === undefined ? (
+    <g class={look} role="img" aria-label={spoken}>
+      {inside}
+    </g>
+  ) : (
+    <a class={look} href={`#machine-${machine.vmid}`} aria-label={spoken}>
+      {inside}
     </a>
   )
 }
 
 /** The network of a range. It takes the width that it is given; the table of machines holds the same for who cannot see it. */
-export const Picture = ({ range }: { readonly range: Range }) => {
+export const Picture = ({ topology }: { readonly topology: Topology }) => {
   const frame = useRef<HTMLDivElement>(null)
   const width = useSignal(0)
   useEffect(() => {
@@ -64,31 +74,26 @@ export const Picture = ({ range }: { readonly range: Range }) => {
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const topology = topologyOf(range)
-  const layout = layOut(topology, width.value)
-  const { router, lanes } = layout
+  const { rangeID } = topology
+  const picture = pictureOf(topology, width.value)
+  const { router, lanes } = picture
+  const count = topology.lanes.reduce((sum, { machines }) => sum + machines.length, 1)
   return (
     <div class="picture" ref={frame}>
       {width.value < 100 ? null : (
         <svg
-          width={layout.width}
-          height={layout.height}
-          viewBox={`0 0 ${layout.width} ${layout.height}`}
+          width={picture.width}
+          height={picture.height}
+          viewBox={`0 0 ${picture.width} ${picture.height}`}
           role="group"
-          aria-label={t.range.pictureText(lanes.length, range.VMs.length)}
+          aria-label={t.range.pictureText(lanes.length, count)}
         >
           <text class="outside" x="0" y="9">
             {t.range.outside}
           </text>
-          <path class="lines" d={layout.lines} />
+          <path class="lines" d={picture.lines.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`).join("")} />
           <rect class="box router" x={router.x + 0.5} y={router.y} width={router.width - 1} height={router.height} rx="8" />
-          {topology.router === undefined ? (
-            <text x={router.x + 32} y={router.y + router.height / 2}>
-              {t.range.router}
-            </text>
-          ) : (
-            <Node rangeID={range.rangeID} machine={topology.router} box={router} label={t.range.router} />
-          )}
+          <Node rangeID={rangeID} machine={topology.router} box={router} label={t.range.router} />
           {lanes.map(({ lane, shown, folded, x, y, width: laneWidth, height }) => (
             <g key={String(lane.vlan)}>
               <rect class="box" x={x + 0.5} y={y} width={laneWidth - 1} height={height} rx="8" />
@@ -100,8 +105,8 @@ export const Picture = ({ range }: { readonly range: Range }) => {
               </text>
               {shown.map((machine, at) => (
                 <Node
-                  key={machine.proxmoxID}
-                  rangeID={range.rangeID}
+                  key={machine.name}
+                  rangeID={rangeID}
                   machine={machine}
                   box={{ x, y: y + headHeight + at * rowHeight, width: laneWidth, height: rowHeight }}
                 />

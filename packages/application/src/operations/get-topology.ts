@@ -1,0 +1,44 @@
+import { type RangeId, rangeSubject, shownAddresses, topologyOf } from "@rangewright/domain"
+import { Machines, RunJournal } from "@rangewright/ports"
+import { RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { deployedConfig } from "../range/read-config.ts"
+import { topologyObject, TopologyObject } from "../wire/topology.ts"
+
+/** By the name of a machine, the title of the step that is at work on it. */
+const stepsAtWork = Effect.fnUntraced(function* (rangeId: RangeId) {
+  const run = yield* (yield* RunJournal).active(rangeSubject(rangeId))
+  if (run === undefined) return new Map<string, string>()
+  const { steps } = yield* (yield* RunEngine).state(run.id)
+  const atWork = [...steps.values()].filter(({ phase }) => phase === "started" || phase === "dispatched")
+  return new Map(atWork.flatMap(({ step: { machine, title } }) => (machine === undefined ? [] : [[machine, title] as const])))
+})
+
+export const getTopology = operation({
+  id: "getTopology",
+  route: "GET /range/topology",
+  group: "Range",
+  origin: "ours",
+  does: "read the network of a range",
+  summary: "The range's network: router, VLANs with their machines, and the rules between them",
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: TopologyObject },
+  statuses: { 200: "as it is deployed, or, before the first deploy, as it is configured; with the machines that are there" },
+  handle: ({ range }) =>
+    Effect.gen(function* () {
+      const config = yield* deployedConfig(range.id)
+      const machines = yield* (yield* Machines).ofRange(range.id)
+      const addressOf = shownAddresses(range, config)
+      const seen = machines.map(({ vmid, name = String(vmid), power, isRouter, missingSince, ...machine }) => ({
+        vmid,
+        name,
+        power,
+        isRouter,
+        missingSince,
+        address: addressOf({ ...machine, vmid, name, power, isRouter }),
+      }))
+      return topologyObject(range.id, topologyOf(config, range, seen), yield* stepsAtWork(range.id))
+    }),
+})

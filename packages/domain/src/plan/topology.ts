@@ -1,0 +1,161 @@
+import type { RangeId } from "../access/ids.ts"
+import type { PowerState } from "../machine/observed.ts"
+import { gatewayAddress, machineAddress, vlanNetwork, wanAddress } from "../network/addressing.ts"
+import {
+  type DomainConfig,
+  type Endpoint,
+  type FirewallAction,
+  type FirewallRule,
+  type MachineConfig,
+  type OsKind,
+  type RangeConfig,
+  renderName,
+} from "../range/config/index.ts"
+
+/** What is known of a machine now. */
+export interface SeenNow {
+  readonly vmid?: number
+  readonly name: string
+  readonly power: PowerState
+  /** As the guest reports it. */
+  readonly address: string | undefined
+  readonly isRouter?: boolean
+  readonly missingSince?: Date | undefined
+}
+
+export interface TopologyMachine {
+  readonly name: string
+  /** Absent: it does not exist yet. */
+  readonly vmid?: number
+  readonly power: PowerState | "absent"
+  /** As the guest reports it. */
+  readonly address?: string
+  /** The one that it is to have; absent: the configuration does not know the machine. */
+  readonly configured?: string
+  readonly os?: OsKind
+  readonly template?: string
+  readonly domain?: DomainConfig
+  readonly missingSince?: string
+}
+
+export interface TopologyLane {
+  /** Absent: in which network these machines are is not known. */
+  readonly vlan?: number
+  readonly network?: string
+  readonly gateway?: string
+  readonly machines: readonly TopologyMachine[]
+}
+
+export interface TopologyRule {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  readonly protocol: string
+  readonly ports: string
+  readonly verdict: FirewallAction
+}
+
+/** The network of a range: what its picture and its text show. */
+export interface Topology {
+  readonly router: TopologyMachine
+  /** By VLAN; machines of which it is not known are last. */
+  readonly lanes: readonly TopologyLane[]
+  /** In the order of the configuration: where several match, the last one decides. */
+  readonly rules: readonly TopologyRule[]
+  /** What holds where no rule matches. */
+  readonly defaults?: { readonly betweenVlans: FirewallAction; readonly outside: FirewallAction; readonly vpn: FirewallAction }
+}
+
+const lastOctet = (address: string | undefined): number => Number(address?.slice(address.lastIndexOf(".") + 1)) || 0
+
+const vlanOf = (number: number, address: string | undefined): number | undefined => {
+  const [first, second, third, ...rest] = (address ?? "").split(".")
+  return first === "10" && second === String(number) && rest.length === 1 && third !== undefined ? Number(third) : undefined
+}
+
+const seenPart = (seen: SeenNow | undefined): Pick<TopologyMachine, "vmid" | "power" | "address" | "missingSince"> =>
+  seen === undefined
+    ? { power: "absent" }
+    : {
+        ...(seen.vmid === undefined ? {} : { vmid: seen.vmid }),
+        power: seen.power,
+        ...(seen.address === undefined ? {} : { address: seen.address }),
+        ...(seen.missingSince === undefined ? {} : { missingSince: seen.missingSince.toISOString() }),
+      }
+
+const ofConfig = (machine: MachineConfig, name: string, number: number, seen: SeenNow | undefined): TopologyMachine => ({
+  name,
+  ...seenPart(seen),
+  configured: machineAddress(number, machine.vlan, machine.octet),
+  os: machine.os.kind,
+  template: machine.template,
+  ...(machine.domain === undefined ? {} : { domain: machine.domain }),
+})
+
+const zoneText = ({ zone, octets }: Endpoint): string => {
+  if (typeof zone !== "number") return { public: "outside", all: "the whole range", wireguard: "VPN clients" }[zone]
+  if (octets === undefined) return `VLAN ${zone}`
+  return `VLAN ${zone} .${octets.first}${octets.last === octets.first ? "" : `-.${octets.last}`}`
+}
+
+const ruleOf = ({ name, source, destination, protocol, ports, action }: FirewallRule): TopologyRule => ({
+  name,
+  from: zoneText(source),
+  to: zoneText(destination),
+  protocol,
+  ports:
+    ports === "all" ? "all" : ports.map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`)).join(", "),
+  verdict: action,
+})
+
+const byAddress = (a: TopologyMachine, b: TopologyMachine): number =>
+  lastOctet(a.configured ?? a.address) - lastOctet(b.configured ?? b.address) || (a.name < b.name ? -1 : 1)
+
+/** What the configuration says and what is there, in one: machines that do not exist yet, and those that it does not know. */
+export const topologyOf = (
+  config: RangeConfig | undefined,
+  range: { readonly id: RangeId; readonly number: number },
+  seen: readonly SeenNow[],
+): Topology => {
+  const { number } = range
+  const nameOf = (template: string): string => renderName(template, { rangeId: range.id })
+  const routerName = config === undefined ? undefined : nameOf(config.router.name)
+  const seenRouter = seen.find(({ isRouter }) => isRouter === true) ?? seen.find(({ name }) => name === routerName)
+  const left = new Map(seen.filter((machine) => machine !== seenRouter).map((machine) => [machine.name, machine]))
+  const lanes = new Map<number | undefined, TopologyMachine[]>()
+  const put = (vlan: number | undefined, machine: TopologyMachine): void => {
+    const lane = lanes.get(vlan)
+    if (lane === undefined) lanes.set(vlan, [machine])
+    else lane.push(machine)
+  }
+  for (const machine of config?.machines ?? []) {
+    const name = nameOf(machine.name)
+    put(machine.vlan, ofConfig(machine, name, number, left.get(name)))
+    left.delete(name)
+  }
+  for (const machine of left.values()) put(vlanOf(number, machine.address), { name: machine.name, ...seenPart(machine) })
+  return {
+    router: {
+      name: seenRouter?.name ?? routerName ?? "router",
+      ...seenPart(seenRouter),
+      configured: wanAddress(number),
+      ...(config === undefined ? {} : { template: config.router.template }),
+    },
+    lanes: [...lanes]
+      .toSorted(([a], [b]) => (a ?? Infinity) - (b ?? Infinity))
+      .map(([vlan, machines]) => ({
+        ...(vlan === undefined ? {} : { vlan, network: vlanNetwork(number, vlan).text, gateway: gatewayAddress(number, vlan) }),
+        machines: machines.toSorted(byAddress),
+      })),
+    rules: config?.network.rules.map(ruleOf) ?? [],
+    ...(config === undefined
+      ? {}
+      : {
+          defaults: {
+            betweenVlans: config.network.interVlanDefault,
+            outside: config.network.externalDefault,
+            vpn: config.network.wireguardDefault,
+          },
+        }),
+  }
+}
