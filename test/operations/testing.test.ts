@@ -486,6 +486,16 @@ describe("testing mode of a range", () => {
     expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*net1 on vmbr0`, "u"))
   })
 
+  it("warns of a machine that should keep its way out and cannot, because its network card is not known", async () => {
+    const { vmid, nics, name } = named("kali")
+    expect((await start()).warnings?.join("\n")).toContain(`${name} keeps its way out`)
+    await stop()
+    change(vmid, { nics: nics.map((nic) => ({ ...nic, tag: 4000 })) })
+    const warnings = (await start()).warnings?.join("\n")
+    expect(warnings).toContain(`${name} is cut off too`)
+    expect(warnings).not.toContain(`${name} keeps its way out`)
+  })
+
   it("removing all machines ends it", async () => {
     await start()
     const { runID } = (await call("deleteRangeVMs", { range: await service.find("LAB") })) as { readonly runID?: string }

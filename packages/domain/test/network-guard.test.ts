@@ -195,8 +195,9 @@ describe("warnings", () => {
     linux: true,
     testing: { snapshot: true, block_internet: !exempt },
   })
+  let known: readonly string[] = ["02:00:00:00:01:00"]
   const warnings = (network: object, ...machines: readonly object[]) =>
-    testingWarnings(accepted({ ludus: machines, network }).config, { rangeId: "LAB" })
+    testingWarnings(accepted({ ludus: machines, network }).config, { rangeId: "LAB", hardwareAddresses: () => known })
 
   test("name the rules that let machines out, and machines that keep their way", () => {
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false))).toEqual([])
@@ -211,6 +212,12 @@ describe("warnings", () => {
     ])
     expect(warnings({ inter_vlan_default: "REJECT", wireguard_vlan_default: "ACCEPT" })).toEqual([
       "machines may open connections to VPN clients in testing mode too, and a client can pass on what they send",
+    ])
+  })
+  test("say that a machine whose hardware address is not known does not keep its way", () => {
+    known = []
+    expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false), machine("relay", 10, true))).toEqual([
+      expect.stringMatching(/^LAB-relay is cut off too, .*VLAN 10 is known.*Deploy the range/u),
     ])
   })
 })

@@ -7,7 +7,14 @@ import { reachesOutside } from "./firewall.ts"
 export const publicRules = ({ network }: Pick<RangeConfig, "network">): ReadonlyArray<FirewallRule> =>
   network.rules.filter((rule) => rule.action === "ACCEPT" && reachesOutside(rule))
 
-export const testingWarnings = (config: RangeConfig, range: { readonly rangeId: string }): ReadonlyArray<string> => {
+/** What is known of a range and its machines. */
+interface KnownRange {
+  readonly rangeId: string
+  /** Of a machine in its VLAN: routers tell by them who keeps its way out. */
+  readonly hardwareAddresses: (machine: MachineConfig) => readonly string[]
+}
+
+export const testingWarnings = (config: RangeConfig, range: KnownRange): ReadonlyArray<string> => {
   const { network, machines } = config
   const exempt = machines.filter(({ testing }) => !testing.blockInternet)
   const toVpn = network.rules.filter(({ action, destination }) => action === "ACCEPT" && destination.zone === "wireguard")
@@ -30,8 +37,10 @@ export const testingWarnings = (config: RangeConfig, range: { readonly rangeId: 
   ]
 }
 
-const exemptText = (machine: MachineConfig, { network, machines }: RangeConfig, range: { readonly rangeId: string }): string => {
+const exemptText = (machine: MachineConfig, { network, machines }: RangeConfig, range: KnownRange): string => {
   const name = renderName(machine.name, range)
+  if (range.hardwareAddresses(machine).length === 0)
+    return `${name} is cut off too, although testing.block_internet is false: no network card of it in VLAN ${machine.vlan} is known, by which the router could tell it from others. Deploy the range before testing`
   const near = machines.some((other) => other.vlan === machine.vlan && other.testing.blockInternet)
   const reached = near || network.interVlanDefault === "ACCEPT" || network.rules.some((rule) => opens(rule, machine.vlan))
   return [

@@ -10,10 +10,12 @@ import { macOf } from "../machine/mark.ts"
 import { parseCidr } from "../network/cidr.ts"
 import { identify } from "./identify.ts"
 import { gatewayAddress, machineAddress, natHost, vpnAddress, wanAddress } from "../network/addressing.ts"
-import type { MachineConfig } from "../range/config/index.ts"
+import type { RangeId } from "../access/ids.ts"
+import { type MachineConfig, renderName } from "../range/config/index.ts"
 import { isClosed } from "../range/range.ts"
 import type { Json } from "./action.ts"
 import { type Described, disguiseOf, type DomainPlace, type StageContext } from "./stage-context.ts"
+import type { PlanWorld } from "./world.ts"
 
 export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
 
@@ -249,7 +251,7 @@ const testingFirewall = (context: StageContext): TestingFirewall | undefined => 
   const { config, range } = context.input
   if (!isClosed(range.testing)) return undefined
   const domains = allowedDomains(context)
-  const macsOf = hardwareAddresses(context)
+  const macsOf = hardwareAddresses(range, context.input.world)
   return {
     exempt: config.machines
       .filter((m) => !m.testing.blockInternet)
@@ -261,15 +263,16 @@ const testingFirewall = (context: StageContext): TestingFirewall | undefined => 
   }
 }
 
-/** What a machine has in its VLAN, as routers spell it; of one that is still to be made, what it will have. */
-const hardwareAddresses = ({
-  input: { range, world },
-  nameOf,
-}: StageContext): ((machine: MachineConfig) => readonly string[]) => {
-  const { own } = identify(range.id, world)
+/** What a machine has in its VLAN, as routers spell it; of one that is still to be made, what it will have. None: routers know no exemption for it. */
+export const hardwareAddresses = (
+  { id: rangeId }: { readonly id: RangeId },
+  world: PlanWorld,
+): ((machine: Pick<MachineConfig, "name" | "vlan">) => readonly string[]) => {
+  const { own } = identify(rangeId, world)
   return ({ name, vlan }) => {
-    const there = own.get(nameOf(name))
-    const reserved = world.reservations.get(nameOf(name))
+    const called = renderName(name, { rangeId })
+    const there = own.get(called)
+    const reserved = world.reservations.get(called)
     const planned = reserved === undefined ? [] : [macOf(reserved, 0)]
     const macs = there === undefined ? planned : there.detail.nics.flatMap((nic) => (nic.tag === vlan ? [nic.mac] : []))
     return macs.map((mac) => mac.toLowerCase()).filter((mac) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/u.test(mac))

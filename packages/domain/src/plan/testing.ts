@@ -11,6 +11,7 @@ import type { PlanIssue } from "./issue.ts"
 import type { Plan, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
 import { planRemoveSnapshots, planRollBack, planTakeSnapshots, type SnapshotWorld } from "./snapshots.ts"
+import { hardwareAddresses } from "./stage-inputs.ts"
 import { timing } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
@@ -248,7 +249,7 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
       [...firsts, ...secured, ...removed, ...replaced, ...cleared, entering, ...rules, on],
       [taking, router],
       [
-        ...testingWarnings(config, { rangeId: range.id }),
+        ...testingWarnings(config, { rangeId: range.id, hardwareAddresses: hardwareAddresses(range, world) }),
         ...[...spared].map((own) => sparedText(own, world)),
         ...foreign.map(
           ({ machine, why }) =>
