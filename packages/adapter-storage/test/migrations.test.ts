@@ -152,20 +152,34 @@ it("gives a database of the first release what later ones brought, with all its 
   )
 })
 
-it("knows a range that an older version cut off as one in testing mode", async () => {
+/** What is known of the mode of a range that is noted as cut off, after these statements in the tables of the version with so many migrations. */
+const modeAfter = async (migrations: number, statements: readonly string[]) => {
   const file = join(await temporaryFolder(), "data.db")
-  await onVersion(file, sqliteMigrations.slice(0, 22), Effect.void)
-  write(file, [...aliceWithLab, "update ranges set testing_enabled = 1, allowed_ips = '[\"203.0.113.9\"]'"])
-  await onFile(
+  await onVersion(file, sqliteMigrations.slice(0, migrations), Effect.void)
+  write(file, statements)
+  return onFile(
     file,
-    Effect.gen(function* () {
-      expect((yield* (yield* Ranges).find(run.subject.id))?.testing).toEqual({
-        mode: "on",
-        allowedDomains: [],
-        allowedIps: ["203.0.113.9"],
-      })
-    }),
+    Ranges.use((ranges) => Effect.map(ranges.find(run.subject.id), (range) => range?.testing)),
   )
+}
+
+it("doubts that a range is cut off which an older version had noted so: nobody has seen to its router", async () => {
+  const cutOff = [...aliceWithLab, "update ranges set testing_enabled = 1, allowed_ips = '[\"203.0.113.9\"]'"]
+  expect(await modeAfter(22, cutOff)).toEqual({ mode: "entering", allowedDomains: [], allowedIps: ["203.0.113.9"] })
+})
+
+it.each([
+  ["testing-start", "success", "on"],
+  ["testing-start", "partial", "on"],
+  ["testing-change", "success", "on"],
+  ["testing-start", "failure", "entering"],
+  ["deploy", "success", "entering"],
+])("after a run %s that ended in %s, a range that is noted as cut off is %s", async (kind, status, mode) => {
+  const lab = `insert into ranges (id, record_id, number, name, description, purpose, state, testing_mode, allowed_domains, allowed_ips,
+    created_at, updated_at) values ('LAB', 'recordlab000000', 1, '', '', '', 'SUCCESS', 'on', '[]', '[]', 0, 0)`
+  const ran = `insert into runs (id, kind, subject, range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation)
+    values ('run000000000009', '${kind}', 'range:LAB', 'LAB', 'alice', 'null', 0, '${status}', 1, 0, 0, 1)`
+  expect((await modeAfter(34, [lab, ran]))?.mode).toBe(mode)
 })
 
 const goesOnWithTheRun = Effect.gen(function* () {
