@@ -137,7 +137,11 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     const build = start("small-clone", "small-clone-template")
     expect(await build.ended, build.log()).toBe(0)
     expect(build.log()).toMatch(/==> rangewright: VM \d+ has the address 192\.0\.2\.\d+/u)
-    expect(await templatesNamed("small-clone-template")).toHaveLength(1)
+    await eventually(
+      "the template",
+      () => templatesNamed("small-clone-template"),
+      (found) => (found.length === 1 ? found : undefined),
+    )
     expect(await leftovers()).toEqual([])
     const login = { username: "debian", password: "debian" }
     expect((await onClone(900, "small-clone-template", "cat /etc/made-by-packer", login)).output).toBe("built\n")
@@ -152,7 +156,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect((await onClone(901, "small-iso-template", "cat /etc/made-by-packer", login)).output).toBe("built from a disc\n")
   })
 
-  it("gives a hostile template nothing of the service's: no files, no secrets, no network", async () => {
+  it("gives a hostile template nothing of the service's: no files, no secrets, no network, and no more of the hypervisor than a build may have", async () => {
     const build = start("hostile", "none")
     await build.ended
     const log = build.log()
@@ -166,6 +170,9 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(said("service")).toMatch(/^(?:000|403)$/u)
     expect(said("loopback")).toBe("000")
     expect(said("rights")).toBe("403")
+    expect(said("cores")).toContain("template_build_cores allows a build 16")
+    expect(said("machines")).toMatch(/^200 200 403/u)
+    expect(log).toContain("rangewright: the build asks for 3 VMs, and template_build_vms allows a build 2")
     expect(log).not.toContain("\u001b")
     expect(log).toMatch(/: red\n/u)
     expect(await leftovers()).toEqual([])

@@ -321,3 +321,39 @@ describe("a service that is killed while it builds", () => {
     expect(wrong).toEqual([])
   }, 120_000)
 })
+
+describe("a build that is interrupted each time", () => {
+  it("is begun three times and not more; its log counts, and nothing is left", async () => {
+    const site = await prepared()
+    site.builds.script = () => ({ prints: ["on\n"], seconds: 100_000 })
+    site.builds.killed = true
+    for (const begun of [1, 2, 3]) {
+      const process = boot(site)
+      await process.runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          yield* begun === 1 ? engine.start(asked(), ada) : engine.recover
+          yield* Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(site.builds.begun.length < begun) })
+        }),
+      )
+      await process.dispose()
+    }
+    site.builds.killed = false
+    const last = boot(site)
+    const { id, state } = await last.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        yield* engine.recover
+        const [run] = yield* (yield* RunJournal).list({ subject: subject(), limit: 1 })
+        if (run === undefined) throw new Error("the run is gone")
+        return { id: run.id, state: yield* engine.wait(run.id) }
+      }),
+    )
+    await last.dispose()
+    expect([state.status, site.builds.begun.length]).toEqual(["failure", 3])
+    expect(logOf(site, id)).toMatch(
+      /Attempt 1 of 3\n[^]*Attempt 3 of 3\n[^]*begun 3 times and interrupted each time, and template_build_attempts/u,
+    )
+    expect(endOf(site)).toEqual(nothing)
+  })
+})

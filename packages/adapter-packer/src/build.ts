@@ -109,6 +109,7 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const door = openDoor({
         hypervisor: settings.hypervisor,
         account,
+        caps: settings.caps,
         nodeDownloads: settings.nodeDownloads,
         refuses: refusesWith(host),
         onCall: waiting.onCall,

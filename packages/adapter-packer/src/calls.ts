@@ -1,5 +1,17 @@
 /** What a call of Packer's is for, as far as more than passing it on depends on it. */
-export type CallKind = "plain" | "machine" | "upload" | "download" | "new-disk" | "remove-image" | "login" | "leave-pool"
+export type CallKind =
+  | "plain"
+  | "make"
+  | "clone"
+  | "configure"
+  | "grow"
+  | "remove"
+  | "upload"
+  | "download"
+  | "new-disk"
+  | "remove-image"
+  | "login"
+  | "leave-pool"
 
 /** A path of the API without `/api2/json`, decoded, with what it names. */
 export interface KnownCall {
@@ -36,15 +48,15 @@ const known: readonly (readonly [method: string, path: string, kind?: CallKind])
   ["GET", "/nodes"],
   ["GET", "/nodes/NODE/tasks/UPID/status"],
   ["GET", "/nodes/NODE/tasks/UPID/log"],
-  ["POST", "/nodes/NODE/qemu", "machine"],
-  ["DELETE", machine],
-  ["POST", `${machine}/clone`],
+  ["POST", "/nodes/NODE/qemu", "make"],
+  ["DELETE", machine, "remove"],
+  ["POST", `${machine}/clone`, "clone"],
   ["POST", `${machine}/template`],
   ["GET", `${machine}/config`],
   ["GET", `${machine}/pending`],
-  ["POST", `${machine}/config`, "machine"],
-  ["PUT", `${machine}/config`, "machine"],
-  ["PUT", `${machine}/resize`],
+  ["POST", `${machine}/config`, "configure"],
+  ["PUT", `${machine}/config`, "configure"],
+  ["PUT", `${machine}/resize`, "grow"],
   ["PUT", `${machine}/unlink`],
   ["PUT", `${machine}/sendkey`],
   ["GET", `${machine}/agent/network-get-interfaces`],

@@ -6,6 +6,7 @@ import { request as httpsRequest } from "node:https"
 import { duplexPair, Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { knownCall } from "./calls.ts"
+import { type BuildCaps, grownBy, type Kept, openCaps, sizeIn, Uncounted, type Wanted, wantedBy, wantedLike } from "./caps.ts"
 import { readUpload } from "./upload.ts"
 
 /** What Packer knows the hypervisor by. It is no name anywhere else, and the secrets that lead to it are not Packer's. */
@@ -23,6 +24,8 @@ export interface ApiCall {
 export interface DoorOptions {
   readonly hypervisor: { readonly url: string; readonly agent: Agent }
   readonly account: Pick<BuildAccount, "tokenId" | "tokenSecret" | "username" | "pool">
+  /** What the build may make of the hypervisor. */
+  readonly caps: BuildCaps
   /** Whether the node may download images for builds. */
   readonly nodeDownloads: boolean
   /** Why the node may not fetch from a URL; undefined: it may. */
@@ -116,12 +119,17 @@ const targetOf = (url: string): Target => {
 
 const encoded = (fields: ReadonlyMap<string, string>): string => new URLSearchParams([...fields]).toString()
 
+/** The name of an image, from that of its volume. */
+const nameIn = (volume: string): string => volume.slice(volume.indexOf("/") + 1)
+
 /** What is sent to the hypervisor: nothing but this of what Packer sent. */
 interface Outgoing {
   readonly method: string
   readonly segments: readonly string[]
   readonly query: ReadonlyMap<string, string>
   readonly body?: { readonly type: string; readonly size: number; readonly content: Readable } | undefined
+  /** Told once the hypervisor has answered. */
+  readonly answered?: ((done: boolean) => void) | undefined
 }
 
 /**
@@ -129,7 +137,7 @@ interface Outgoing {
  * sends of its own, a login or a token, counts for nothing. Each is written anew from what was understood of it, on a connection of its own.
  * What the account may do is the hypervisor's to say; here is decided what no right of its can express.
  */
-export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
+export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
   const base = new URL(hypervisor.url)
   const token = `PVEAPIToken=${account.tokenId}=${Redacted.value(account.tokenSecret)}`
   /** The images that this build uploaded: by the names that it knows, those that they have. */
@@ -154,19 +162,49 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
     return outgoing
   }
 
-  const isFree = (vmid: string): Promise<boolean> =>
+  /** Asks the hypervisor for the service itself. The answer's text is undefined where it is longer than a configuration is. */
+  const askFor = (path: string): Promise<{ readonly status: number; readonly text: string | undefined }> =>
     new Promise((resolve, reject) => {
-      send("GET", `cluster/nextid?vmid=${vmid}`)
+      const outgoing = send("GET", path)
+      outgoing
         .once("response", (given) => {
-          given.resume()
-          resolve(given.statusCode === 200)
+          const chunks: Buffer[] = []
+          let length = 0
+          given.on("data", (chunk: Buffer) => (length += chunk.length) <= maxSeen && chunks.push(chunk))
+          given.on("error", reject)
+          given.once("end", () => {
+            const text = length <= maxSeen ? Buffer.concat(chunks).toString("utf8") : undefined
+            resolve({ status: given.statusCode ?? 0, text })
+          })
         })
         .on("error", reject)
         .once("close", () => reject(new Error("the hypervisor closed without an answer")))
         .end()
     })
 
-  const passOn = async (response: ServerResponse, { method, segments, query, body }: Outgoing): Promise<void> => {
+  const isFree = async (vmid: string): Promise<boolean> => (await askFor(`cluster/nextid?vmid=${vmid}`)).status === 200
+
+  const counted = openCaps(caps, isFree)
+  const granted = (kept: Kept | string): Kept["answered"] => {
+    if (typeof kept === "string") throw new Refusal(403, `the build asks for ${kept}`)
+    return kept.answered
+  }
+  const keep = async (vmid: string, wanted: Wanted, makes = false) => granted(await counted.keep(vmid, wanted, makes))
+  const vmidIn = (fields: ReadonlyMap<string, string>, name: string): string => {
+    const vmid = fields.get(name) ?? ""
+    if (!/^[1-9]\d{2,8}$/u.test(vmid)) throw new Refusal(400, `${name} is no number of a VM`)
+    return vmid
+  }
+
+  /** What a clone of a VM has, as far as the build's account sees the VM. */
+  const likeVm = async (node: string, vmid: string): Promise<Wanted> => {
+    const { status, text } = await askFor(`nodes/${node}/qemu/${vmid}/config`)
+    if (status !== 200 || text === undefined) throw new Refusal(403, `the build cannot see VM ${vmid}, so it does not clone it`)
+    const { data } = JSON.parse(text) as { readonly data?: unknown }
+    return wantedLike(typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {})
+  }
+
+  const passOn = async (response: ServerResponse, { method, segments, query, body, answered }: Outgoing): Promise<void> => {
     const path = `/${segments.join("/")}`
     const written = segments.map((segment) => encodeURIComponent(segment)).join("/")
     const size = body === undefined && (method === "POST" || method === "PUT") ? { "content-length": "0" } : {}
@@ -176,6 +214,7 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
       body === undefined ? size : { "content-type": body.type, "content-length": String(body.size) },
     )
     outgoing.on("response", (given) => {
+      answered?.((given.statusCode ?? 0) >= 200 && (given.statusCode ?? 0) < 300)
       const seen: Buffer[] = []
       let length = 0
       given.on("data", (chunk: Buffer) => (length += chunk.length) <= maxSeen && seen.push(chunk))
@@ -233,8 +272,9 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
     })
     const storage = segments[3] ?? ""
     images.set(`${storage}:iso/${filename}`, `${storage}:iso/${nameOn(filename)}`)
+    const answered = granted(counted.keepImage(filename, size))
     const content = Readable.from(body, { objectMode: false })
-    await passOn(response, { method: "POST", segments, query: new Map(), body: { type: contentType, size, content } })
+    await passOn(response, { method: "POST", segments, query: new Map(), body: { type: contentType, size, content }, answered })
   }
 
   const serve = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -261,7 +301,8 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
       case "remove-image": {
         const image = images.get(call.segments[5] ?? "")
         if (image === undefined) throw new Refusal(403, `the build did not upload ${call.segments[5]}, so it does not remove it`)
-        return passOn(response, { method, segments: [...call.segments.slice(0, 5), image], query })
+        const answered = (done: boolean) => void (done && counted.withoutImage(nameIn(call.segments[5] ?? "")))
+        return passOn(response, { method, segments: [...call.segments.slice(0, 5), image], query, answered })
       }
       case "download": {
         if (!nodeDownloads)
@@ -285,14 +326,37 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
             403,
             `builds make no disk ${fields.get("filename") ?? ""} for VM ${vmid}: only for VMs that are yet to be made`,
           )
-        return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
+        const answered = await keep(vmid, { loose: sizeIn(fields.get("size") ?? "", 1024) })
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })
       }
-      case "machine":
+      case "make":
+      case "configure": {
+        const fields = await readForm(asked)
+        const makes = call.kind === "make"
+        const vmid = makes ? vmidIn(fields, "vmid") : (call.segments[3] ?? "")
+        const sent = new Map([...fields].map(([name, value]) => [name, withOwnImages(value)] as const))
+        const answered = await keep(vmid, wantedBy(sent), makes)
+        return passOn(response, { method, segments: call.segments, query, body: formBody(sent), answered })
+      }
+      case "clone": {
+        const fields = await readForm(asked)
+        if (fields.has("snapname")) throw new Refusal(403, "builds clone a template as it is, not a snapshot of it")
+        const like = await likeVm(call.segments[1] ?? "", call.segments[3] ?? "")
+        const answered = await keep(vmidIn(fields, "newid"), like, true)
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })
+      }
+      case "grow": {
+        const fields = await readForm(asked)
+        const answered = await keep(call.segments[3] ?? "", grownBy(fields))
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })
+      }
+      case "remove": {
+        const answered = (done: boolean) => void (done && counted.leaves(call.segments[3] ?? ""))
+        return passOn(response, { method, segments: call.segments, query, answered })
+      }
       case "plain": {
         const fields = writes ? await readForm(asked) : new Map<string, string>()
-        const sent =
-          call.kind === "plain" ? fields : new Map([...fields].map(([name, value]) => [name, withOwnImages(value)] as const))
-        return passOn(response, { method, segments: call.segments, query, body: formBody(sent) })
+        return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
       }
     }
   }
@@ -300,7 +364,12 @@ export const openDoor = ({ hypervisor, account, nodeDownloads, refuses, onCall, 
   const server = createServer((asked, response) => {
     serve(asked, response).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) response.destroy()
-      else refuse(response, error instanceof Refusal ? error.status : 400, error instanceof Error ? error.message : String(error))
+      else
+        refuse(
+          response,
+          error instanceof Refusal ? error.status : error instanceof Uncounted ? 403 : 400,
+          error instanceof Error ? error.message : String(error),
+        )
     })
   })
   server.on("clientError", (_, socket) => socket.destroy())

@@ -2,6 +2,7 @@ import { natLeases } from "@rangewright/domain"
 import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Effect from "effect/Effect"
 import type { Agent } from "node:http"
+import type { BuildCaps } from "./caps.ts"
 
 /** How templates are built on this host. Everything optional has a default. */
 export interface PackerOptions {
@@ -24,6 +25,8 @@ export interface PackerOptions {
   readonly bridge: Effect.Effect<string, { readonly message: string }>
   /** Address by which machines there reach this host; found by its own addresses and routes where absent. */
   readonly address?: string
+  /** What one build may make of the hypervisor. */
+  readonly caps: BuildCaps
   /** What the files of one build may take. */
   readonly diskBytes?: number
   /** How long one build may take. */
@@ -33,7 +36,7 @@ export interface PackerOptions {
 }
 
 /** What can be said without the hypervisor. */
-export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge">
+export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge" | "caps">
 
 export const settingsOf = <O extends LocalOptions>(options: O) => ({
   program: "packer",
@@ -47,4 +50,4 @@ export const settingsOf = <O extends LocalOptions>(options: O) => ({
 })
 
 export type LocalSettings = ReturnType<typeof settingsOf<LocalOptions>>
-export type Settings = LocalSettings & Pick<PackerOptions, "hypervisor" | "bridge">
+export type Settings = LocalSettings & Pick<PackerOptions, "hypervisor" | "bridge" | "caps">

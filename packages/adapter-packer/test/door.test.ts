@@ -1,7 +1,7 @@
 import * as Redacted from "effect/Redacted"
 import { Agent, createServer, request, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterEach, beforeEach, expect, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { type ApiCall, openDoor } from "../src/door.ts"
 
 let api: Server
@@ -11,6 +11,8 @@ let refused: string[]
 let connections: number
 /** What the hypervisor sends instead of an answer. */
 let raw: string | undefined
+/** What it answers to calls whose method and path are these. */
+let answers: Record<string, { readonly status?: number; readonly data?: unknown }>
 let agent: Agent
 let door: ReturnType<typeof openDoor>
 
@@ -23,6 +25,7 @@ const open = (nodeDownloads: boolean) =>
       tokenSecret: Redacted.make("the-secret"),
       pool: "rw-build-1",
     },
+    caps: { vms: 2, cores: 8, memoryMiB: 16 * 1024, diskBytes: 100 * 1024 ** 3 },
     nodeDownloads,
     refuses: (url) => Promise.resolve(url.includes("127.0.0.1") ? "it is not public" : undefined),
     onCall: (call) => calls.push(call),
@@ -35,6 +38,7 @@ beforeEach(async () => {
   refused = []
   connections = 0
   raw = undefined
+  answers = {}
   api = createServer((asked, response) => {
     let body = ""
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
@@ -42,8 +46,10 @@ beforeEach(async () => {
       if (asked.url === "/api2/json/cluster/nextid?vmid=100") response.statusCode = 400
       seen.push({ method: asked.method ?? "", url: asked.url ?? "", headers: asked.headers, body })
       if (raw !== undefined) return void asked.socket.end(raw, "latin1")
+      const { status, data = "answered" } = answers[`${asked.method} ${asked.url?.replace("/api2/json", "")}`] ?? {}
+      if (status !== undefined) response.statusCode = status
       // as the hypervisor does, whatever it was asked
-      response.setHeader("connection", "keep-alive").end(JSON.stringify({ data: "answered" }))
+      response.setHeader("connection", "keep-alive").end(JSON.stringify({ data }))
     })
   }).listen(0, "127.0.0.1")
   api.on("connection", () => (connections += 1))
@@ -206,8 +212,6 @@ it.each([
   ["GET", "/access/permissions"],
   ["GET", "/cluster/ha/resources/120"],
   ["GET", "/nodes/pve/tasks/UPID%3Apve%3A0001%3A0002%3A65%3Aqmcreate%3A120%3Abuild-1%40pve!build%3A/status"],
-  ["POST", "/nodes/pve/qemu"],
-  ["POST", "/nodes/pve/qemu/100/clone"],
   ["GET", "/nodes/pve/qemu/120/pending"],
   ["POST", "/nodes/pve/qemu/120/status/shutdown"],
   ["GET", "/nodes/pve/qemu/120/agent/network-get-interfaces"],
@@ -266,4 +270,97 @@ it.each([
 ])("an upload with %s is refused", async (_, body) => {
   expect((await ask("POST", uploads, body, multipart)).status).toBe(400)
   expect(seen).toEqual([])
+})
+
+describe("what a build may make of the hypervisor", () => {
+  const made = () => seen.filter(({ method }) => method !== "GET").length
+  const make = (vmid: number, fields = "") => ask("POST", "/api2/json/nodes/pve/qemu", `vmid=${vmid}&${fields}`, form)
+  const configure = (vmid: number, fields: string) => ask("PUT", `/api2/json/nodes/pve/qemu/${vmid}/config`, fields, form)
+  const grow = (vmid: number, fields: string) => ask("PUT", `/api2/json/nodes/pve/qemu/${vmid}/resize`, fields, form)
+  const clone = (vmid: number) => ask("POST", "/api2/json/nodes/pve/qemu/900/clone", `newid=${vmid}&full=1`, form)
+
+  it.each([
+    ["cores=999", "the build asks for 999 cores, and template_build_cores allows a build 8"],
+    ["cores=4&sockets=3", "12 cores"],
+    ["memory=999999", "the build asks for 977 GiB of memory, and template_build_memory allows a build 16 GiB"],
+    ["memory=current%3D999999", "of memory"],
+    ["scsi0=local:101", "the build asks for 101 GiB of disks and images, and template_build_disk allows a build 100 GiB"],
+    ["scsi0=format=raw,file=local:60&virtio1=local:60", "120 GiB"],
+    ["efidisk0=101", "101 GiB"],
+    ["scsi0=local:0,import-from=local:import/x.qcow2", "scsi0 imports a disk"],
+    ["archive=local:backup/vzdump.vma", "it restores a backup"],
+    ["cores=0x10", "cores"],
+    ["memory=1e9", "memory"],
+  ])("is bounded: %s is refused for a VM that is made and for one that is there", async (fields, because) => {
+    const refusal = await make(120, fields)
+    expect([refusal.status, refusal.body]).toEqual([403, expect.stringContaining(because)])
+    expect(refused).toEqual([expect.stringContaining(because)])
+    expect(made()).toBe(0)
+    expect((await make(120)).status).toBe(200)
+    expect((await configure(120, fields)).status).toBe(403)
+    expect(made()).toBe(1)
+  })
+
+  it("is counted over all of its VMs, and not given back by a smaller configuration", async () => {
+    expect((await make(120, "cores=5&memory=4096")).status).toBe(200)
+    expect((await configure(120, "cores=1")).status).toBe(200)
+    expect((await make(121, "cores=4")).body).toContain("9 cores")
+    expect((await make(121, "cores=3&memory=12289")).body).toContain("memory")
+    expect((await make(121, "cores=3")).status).toBe(200)
+    expect((await make(122)).body).toContain("3 VMs, and template_build_vms allows a build 2")
+  })
+
+  it("counts a VM until it is gone, and not one that the hypervisor refused to make", async () => {
+    answers["POST /nodes/pve/qemu"] = { status: 500 }
+    for (const vmid of [110, 111, 112]) expect((await make(vmid, "cores=8&scsi0=local:80")).status).toBe(500)
+    answers = { "GET /cluster/nextid?vmid=120": { status: 400 } }
+    expect((await make(120, "cores=8&scsi0=local:80")).status).toBe(200)
+    await ask("DELETE", "/api2/json/nodes/pve/qemu/120")
+    expect((await make(121)).body).toContain("cores")
+    answers = {}
+    expect((await make(121, "cores=8&scsi0=local:80")).status).toBe(200)
+  })
+
+  it("holds for calls at the same time", async () => {
+    const all = await Promise.all([120, 121, 122, 123, 124].map((vmid) => make(vmid)))
+    expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 403, 403, 403])
+  })
+
+  it("counts what a clone has as its template has it", async () => {
+    const config = {
+      cores: 4,
+      sockets: 2,
+      memory: "2048",
+      scsi0: "local:base-900-disk-0,size=60G",
+      ide2: "local:iso/x.iso,media=cdrom,size=900G",
+    }
+    answers["GET /nodes/pve/qemu/900/config"] = { data: config }
+    expect((await clone(120)).status).toBe(200)
+    expect((await clone(121)).body).toContain("16 cores")
+    expect((await grow(120, "disk=scsi0&size=100G")).status).toBe(200)
+    expect((await grow(120, "disk=scsi0&size=%2B1G")).body).toContain("101 GiB")
+    answers["GET /nodes/pve/qemu/900/config"] = { status: 403 }
+    expect((await clone(122)).body).toContain("the build cannot see VM 900")
+  })
+
+  it("counts disks that a device had before, that grow, and that wait for their VM", async () => {
+    expect((await make(120, "scsi0=local:40")).status).toBe(200)
+    expect((await configure(120, "scsi0=local:40")).status).toBe(200)
+    expect((await configure(120, "scsi0=local:40")).body).toContain("120 GiB")
+    expect((await grow(120, "disk=scsi0&size=61G")).body).toContain("101 GiB")
+    const loose = (size: string) =>
+      ask("POST", "/api2/json/nodes/pve/storage/local-lvm/content", `vmid=130&filename=vm-130-disk-0&size=${size}`, form)
+    expect((await loose("21G")).body).toContain("101 GiB")
+    expect((await loose("20G")).status).toBe(200)
+  })
+
+  it("counts images until the build removes them", async () => {
+    expect((await make(120, "scsi0=local:99.999")).status).toBe(200)
+    const image = "x".repeat(1_200_000)
+    expect((await ask("POST", uploads, uploadOf("a.iso", image), multipart)).body).toContain("of disks and images")
+    expect((await ask("POST", uploads, uploadOf("a.iso", image.slice(0, 700_000)), multipart)).status).toBe(200)
+    expect((await ask("POST", uploads, uploadOf("b.iso", image.slice(0, 700_000)), multipart)).status).toBe(403)
+    await ask("DELETE", "/api2/json/nodes/pve/storage/local/content/local:iso/a.iso")
+    expect((await ask("POST", uploads, uploadOf("b.iso", image.slice(0, 700_000)), multipart)).status).toBe(200)
+  })
 })

@@ -52,6 +52,8 @@ export interface SettingsShape {
   readonly kms?: KmsSettings | undefined
   /** Templates that are built at once. Absent: one. */
   readonly templateBuilds?: number
+  /** How often one build may begin. Absent: three times. */
+  readonly templateBuildAttempts?: number
   /** Only administrators upload and build templates. Absent: everybody does. */
   readonly onlyAdminsBuildTemplates?: boolean
   /** How many consoles one user may have open in one process. Absent: `usualConsolesPerUser`. */

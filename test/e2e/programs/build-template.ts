@@ -71,6 +71,7 @@ const program = (asked.what === "clear" ? clear : build).pipe(
         hypervisor: { url: asked.url, agent: new Agent({ rejectUnauthorized: false }) },
         storage: "local-lvm",
         isoStorage: "local",
+        caps: { vms: 2, cores: 16, memoryMiB: 32 * 1024, diskBytes: 600 * 1024 ** 3 },
         bridge: Effect.succeed("vmbr1000"),
       }),
     ),

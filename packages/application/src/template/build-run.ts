@@ -132,6 +132,24 @@ const nothingMade = (template: string, made: readonly { readonly name: string; r
     hint: "The builder file must use var.proxmox_pool as its pool and call its machine as the template.",
   })
 
+const attemptLine = (attempt: number, most: number): string => `=> Attempt ${attempt} of ${most}\n`
+const isAttempt = /^=> Attempt \d+ of \d+\n$/u
+
+/**
+ * Tells the log that the tool begins, once more. A template whose build takes the service down each time, or the hypervisor, does so only so often.
+ */
+const beginAttempt = Effect.fnUntraced(function* (template: string, { head, print }: Pick<StepContext, "head" | "print">) {
+  const { templateBuildAttempts: most = 3 } = yield* Settings
+  const entries = yield* (yield* RunJournal).read(head.id, 0)
+  const before = entries.filter(({ event }) => event.type === "Output" && isAttempt.test(event.text)).length
+  if (before >= most)
+    return yield* new Failed({
+      what: `Cannot build template ${template}: its build was begun ${before} times and interrupted each time, and template_build_attempts allows no more`,
+      hint: "Look in the log why; ask for another build when that is mended.",
+    })
+  yield* print(attemptLine(before + 1, most))
+})
+
 /** Seconds between two words on a build that says nothing for long. */
 const tellEverySeconds = 300
 const minutes = (seconds: number): string => `${Math.max(1, Math.round(seconds / 60))} min`
@@ -171,6 +189,7 @@ const build = work({
       yield* leaveNothing(head)
       yield* noOther(template)
       const { files, builderFile } = yield* filesOf(ofLibrary({ own, user }), template)
+      yield* beginAttempt(template, context)
       const account = yield* hypervisor.open(head.id, node)
       const { push, end } = printer(context, account)
       const tool = builder

@@ -24,6 +24,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   vmStorage: config.vmStorage,
   vmidSpan: { from: config.vmidFrom, to: config.vmidTo },
   templateBuilds: config.templateBuilds,
+  templateBuildAttempts: config.templateBuildAttempts,
   onlyAdminsBuildTemplates: config.templateBuilders === "administrators",
   maxLogHistory: config.maxLogHistory,
   inactivityShutdown: config.inactivityShutdown,

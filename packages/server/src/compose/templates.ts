@@ -29,6 +29,12 @@ export const packerOptions = (config: Config, data: string): Omit<PackerOptions,
   storageFormat: config.vmStorageFormat,
   isoStorage: config.isoStorage,
   nodeDownloads: config.templateNodeDownloads,
+  caps: {
+    vms: config.templateBuildVms,
+    cores: config.templateBuildCores,
+    memoryMiB: config.templateBuildMemory * 1024,
+    diskBytes: config.templateBuildDisk * 1024 ** 3,
+  },
   ...(config.packerAddress === undefined ? {} : { address: config.packerAddress }),
 })
 

@@ -294,6 +294,26 @@ export const keys = {
       "Who uploads and builds templates. A build runs its author's programs on a machine in the NAT network, beside the outer sides of all routers: `administrators` where members are not trusted with that.",
     default: "everybody",
   }),
+  templateBuildVms: wholeNumber(1, 64)(network, "template_build_vms", {
+    about: "VMs that one build of a template may have at a time.",
+    default: 2,
+  }),
+  templateBuildCores: wholeNumber(1, 4096)(network, "template_build_cores", {
+    about: "Cores that the VMs of one build may have together.",
+    default: 16,
+  }),
+  templateBuildMemory: wholeNumber(1, 65_536)(network, "template_build_memory", {
+    about: "GiB of memory that the VMs of one build may have together.",
+    default: 32,
+  }),
+  templateBuildDisk: wholeNumber(1, 1_000_000)(network, "template_build_disk", {
+    about: "GiB that the disks of one build's VMs and the images that it uploads may have together, in their full size.",
+    default: 600,
+  }),
+  templateBuildAttempts: wholeNumber(1, 100)(network, "template_build_attempts", {
+    about: "How often one build may begin: a build that is interrupted, by a restart of the service for example, starts over.",
+    default: 3,
+  }),
   shippedTemplates: boolean(network, "shipped_templates", {
     about:
       "Offer everybody the templates that come with the service: Debian 11, from which routers are cloned, Debian 12 and Windows Server 2022. Those that are installed for everybody under the same names, and those that users have, come before.",
