@@ -103,7 +103,21 @@ describe("the doctor's look at the token's rights", () => {
       { level: "warn", detail: "the token lacks VM.Snapshot.Rollback on /vms, which blocks snapshots and testing mode" },
       { level: "warn", detail: "the token lacks VM.Console on /vms, which blocks consoles" },
       { level: "warn", detail: "the token lacks User.Modify on /access/groups, which blocks accounts of users and their rights" },
+      { level: "warn", detail: "the token lacks User.Modify on /access/groups, which blocks builds of templates" },
     ])
+  })
+
+  test("names what builds of templates lack, also where nobody has made their roles", async () => {
+    expect(await lacking("Datastore.AllocateTemplate")).toMatchObject([
+      { level: "warn", detail: "the token lacks Datastore.AllocateTemplate on /storage, which blocks builds of templates" },
+    ])
+    const roles = "RangewrightBuild, RangewrightBuildDisks, RangewrightBuildImages"
+    expect(await lacking("Sys.Modify")).toContainEqual(
+      expect.objectContaining({
+        level: "warn",
+        detail: `the token lacks Sys.Modify on /access (or the roles ${roles}), which blocks builds of templates`,
+      }),
+    )
   })
 
   test("fails where nothing works without them", async () => {

@@ -3,11 +3,12 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { ServiceAccount } from "../client/credentials.ts"
-import { child, type Fields, recordOf, text } from "../wire/read.ts"
+import { buildRoles, downloadRole } from "../templates/rights.ts"
+import { child, type Fields, recordOf, rows, text } from "../wire/read.ts"
 import { applyChange } from "./apply.ts"
 import { observeAccess } from "./observe.ts"
 import { ensurePool, poolExists, removePool } from "./pools.ts"
-import { neededByFeature, neededPrivileges } from "./roles.ts"
+import { buildsOfTemplates, makesRoles, neededByFeature, neededPrivileges } from "./roles.ts"
 
 /** Before PVE 9 one privilege stood for all of the guest agent's. */
 const namesIn = (names: readonly string[], version: string): readonly string[] =>
@@ -24,14 +25,17 @@ const privileges = Effect.fnUntraced(function* (client: PveClient): Effect.fn.Re
     const { data } = yield* client.get("/access/permissions", { path }, { doing })
     held.set(path, child(recordOf(data), path))
   }
-  return Object.entries(neededByFeature).map(([feature, byPath]) => ({
-    feature,
-    privileges: new Map(
-      Object.entries(byPath).flatMap(([path, names]) =>
-        namesIn(names, version).map((name) => [`${name} on ${path}`, Object.hasOwn(held.get(path) ?? {}, name)] as const),
-      ),
-    ),
-  }))
+  const holds = (path: string, name: string): boolean => Object.hasOwn(held.get(path) ?? {}, name)
+  const roles = new Set(rows((yield* client.get("/access/roles", {}, { doing })).data).map((row) => text(row, "roleid")))
+  const unmade = Object.keys(buildRoles).filter((role) => role !== downloadRole && !roles.has(role))
+  return Object.entries(neededByFeature).map(([feature, byPath]) => {
+    const needed = Object.entries(byPath).flatMap(([path, names]) =>
+      namesIn(names, version).map((name) => [`${name} on ${path}`, holds(path, name)] as const),
+    )
+    const { path, privilege } = makesRoles
+    const makes = [`${privilege} on ${path} (or the roles ${unmade.join(", ")})`, holds(path, privilege)] as const
+    return { feature, privileges: new Map(feature === buildsOfTemplates && unmade.length > 0 ? [...needed, makes] : needed) }
+  })
 })
 
 export const makeHypervisorAccess = (

@@ -1,6 +1,11 @@
 /** Privileges by the path that they are needed on. */
 type ByPath = Readonly<Record<string, readonly string[]>>
 
+export const buildsOfTemplates = "builds of templates"
+
+/** What makes the roles of builds, where nobody has made them. */
+export const makesRoles = { path: "/access", privilege: "Sys.Modify" } as const
+
 /**
  * What the service itself needs, feature by feature: the least that each can work with. A token with privilege separation needs these itself. Guest
  * agent rights are those of PVE 9; on 8 `VM.Monitor` stands for them. Without the first feature there is no other.
@@ -34,6 +39,13 @@ export const neededByFeature: Readonly<Record<string, ByPath>> = {
     "/pool": ["Permissions.Modify"],
     "/access": ["Sys.Audit"],
     "/access/groups": ["User.Modify", "Group.Allocate"],
+    "/access/realm/pve": ["Realm.AllocateUser"],
+  },
+  [buildsOfTemplates]: {
+    "/pool": ["Permissions.Modify"],
+    "/storage": ["Permissions.Modify", "Datastore.AllocateTemplate"],
+    "/sdn/zones": ["Permissions.Modify"],
+    "/access/groups": ["User.Modify"],
     "/access/realm/pve": ["Realm.AllocateUser"],
   },
 }

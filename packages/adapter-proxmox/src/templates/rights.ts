@@ -50,6 +50,8 @@ export const buildRoles = {
   RangewrightBuildImages: ["Datastore.AllocateTemplate", "Datastore.Audit"],
   RangewrightBuildDownload: ["Sys.AccessNetwork"],
 } as const
+/** Needed only where nodes may download for builds. */
+export const downloadRole = "RangewrightBuildDownload"
 type RoleName = keyof typeof buildRoles
 
 /** Before PVE 9 one privilege stood for all of the guest agent's. */
@@ -105,7 +107,7 @@ export const grantBuild = Effect.fnUntraced(function* (
   yield* grant(`/pool/${sharedPool}`, "PVETemplateUser")
   if (!nodeDownloads) return
   yield* Effect.andThen(
-    ensureRole(client, "RangewrightBuildDownload", known, version, doing),
-    grant(`/nodes/${build.node}`, "RangewrightBuildDownload"),
+    ensureRole(client, downloadRole, known, version, doing),
+    grant(`/nodes/${build.node}`, downloadRole),
   ).pipe(Effect.catchIf(isMissable, () => Effect.void))
 })
