@@ -305,7 +305,7 @@ test("flags of a card are stored as 0 and 1, however they were written", async (
   for (const [written, stored] of [
     ["firewall=true", "firewall=1"],
     ["firewall=off,link_down=yes", "firewall=0,link_down=1"],
-    ["tag=7,firewall=1", "tag=7,firewall=1"],
+    ["tag=7,firewall=1", "firewall=1,tag=7"],
   ] as const) {
     await lab.ok("PUT", "/nodes/pve/qemu/200/config", { net0: `${card},${written}` })
     expect(await lab.ok("GET", "/nodes/pve/qemu/200/config")).toMatchObject({ net0: `${card},${stored}` })

@@ -39,13 +39,18 @@ export const normalise = (world: World, changes: Config): Config => {
   const out: Config = {}
   for (const [key, value] of Object.entries(changes)) {
     if (isNet(key)) out[key] = normaliseNic(world, String(value))
-    else if (isDisk(key)) out[key] = normaliseDisk(String(value))
+    else if (isDisk(key)) out[key] = normaliseDisk(key, String(value))
     else if (key === "tags") out[key] = normaliseTags(String(value))
     else out[key] = value
   }
-  if (out["tags"] === "") delete out["tags"]
   return out
 }
+
+/** Splits values into those that a configuration file can hold and the names of those that are empty: it has no line for them. */
+export const withoutEmpty = (values: Config): { readonly kept: Config; readonly empty: readonly string[] } => ({
+  kept: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")),
+  empty: Object.keys(values).filter((key) => values[key] === ""),
+})
 
 interface Edit {
   readonly changes: Config
@@ -76,7 +81,7 @@ const checkEditable = (call: Call, guest: Guest): void => {
 function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) => void): Routine<void> {
   const { world } = call
   const made = yield* makeDisks(world, guest, edit.changes, log)
-  const values = normalise(world, made)
+  const { kept: values, empty } = withoutEmpty(normalise(world, made))
   const isOff = guest.status === "stopped"
   /** By the configuration as it was: a changed `hotplug` speaks for the next edit. */
   const before = { ...guest.config }
@@ -84,7 +89,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   const problems = isOff ? {} : yield* moveCards(world, guest, values, takesEffect)
   touch(world, guest)
   for (const key of edit.reverted) delete guest.pending[key]
-  for (const key of edit.removed) {
+  for (const key of [...edit.removed, ...empty]) {
     delete guest.pending[key]
     if (isOff || removalTakesEffect(before, key)) removeOption(world, guest, key)
     else if (guest.config[key] !== undefined) guest.pending[key] = undefined

@@ -1,4 +1,4 @@
-import { normalise, optionsIn } from "./guest-config.ts"
+import { normalise, optionsIn, withoutEmpty } from "./guest-config.ts"
 import { withConfig } from "./guest-locks.ts"
 import { checkOptions, demandOnGuest } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
@@ -41,7 +41,7 @@ const create = (call: Call): string => {
           yield* sleep(world.clock, world.timing.createTask)
           const made = yield* makeDisks(world, guest, changes, task.log)
           guest.config = {
-            ...normalise(world, made),
+            ...withoutEmpty(normalise(world, made)).kept,
             ...missingIdentity(world, made),
             meta: `creation-qemu=10.1.2,ctime=${nowSeconds(world)}`,
           }

@@ -1,5 +1,5 @@
 import { failure } from "../core/errors.ts"
-import { isCdrom, isDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
+import { isCdrom, isDisk, normaliseDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Volume } from "../core/state.ts"
 import {
@@ -35,7 +35,7 @@ export function* makeDisks(world: World, owner: Owner, changes: Config, log: (li
   const made: Volume[] = []
   try {
     for (const key of Object.keys(changes).filter(isDisk)) {
-      const disk = String(changes[key])
+      const disk = normaliseDisk(key, String(changes[key]))
       if (newDisk(disk) !== undefined) out[key] = yield* makeDisk(world, owner, key, disk, made, log)
       else if (volumeOf(disk).includes(":") && !isCdrom(disk)) out[key] = withSize(world, owner.node, disk)
     }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { splitList } from "../schema/formats.ts"
+import { optionFormat } from "../schema/schema.ts"
 import { parseBoolean } from "../schema/validate.ts"
 import { randomMac } from "./random.ts"
 import type { Config, Guest, Reported } from "./state.ts"
@@ -14,10 +15,11 @@ export const isDisk = (key: string): boolean => diskName.test(key)
 /** Whether an option is a network device (`net0`, …). */
 export const isNet = (key: string): boolean => netName.test(key)
 
-/** A property string as pairs; a part without `=` stands under the empty name. */
+/** A property string as pairs; a part without `=` stands under the empty name, and an empty part is none. */
 export const parsePairs = (text: string): Map<string, string> => {
   const out = new Map<string, string>()
   for (const part of text.split(",")) {
+    if (part.trim() === "") continue
     const at = part.indexOf("=")
     if (at < 0) out.set("", part)
     else out.set(part.slice(0, at), part.slice(at + 1))
@@ -31,11 +33,18 @@ export const volumeOf = (disk: string): string => {
   return pairs.get("") ?? pairs.get("file") ?? pairs.get("volume") ?? ""
 }
 
-/** A disk as it is stored: its volume first, without the key that it may have. */
-export const normaliseDisk = (disk: string): string => {
-  const rest = disk.split(",").filter((part) => part.includes("=") && !/^(?:file|volume)=/u.test(part))
-  return [volumeOf(disk), ...rest].join(",")
+/** The named parts of a property string as they are stored: by name, and what is on or off as 1 and 0. */
+const namedParts = (key: string, pairs: ReadonlyMap<string, string>, apart: (name: string) => boolean): string[] => {
+  const format = optionFormat(key)
+  return [...pairs]
+    .filter(([name]) => name !== "" && !apart(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${format?.[name]?.type === "boolean" ? parseBoolean(value) : value}`)
 }
+
+/** A disk as it is stored: its volume first, without the key that it may have. */
+export const normaliseDisk = (key: string, disk: string): string =>
+  [volumeOf(disk), ...namedParts(key, parsePairs(disk), (name) => name === "file" || name === "volume")].join(",")
 
 /** Whether a disk's property string says that it is a CD. */
 export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") === "cdrom"
@@ -86,23 +95,12 @@ export const nicsOf = (config: Config): Nic[] =>
     .map(([key, value]) => parseNic(Number(key.slice(3)), String(value)))
     .toSorted((a, b) => a.index - b.index)
 
-/** Keys of a network device that are on or off. */
-const flagsOfNics = new Set(["firewall", "link_down"])
-
-/** A network device as it is stored: model and MAC first, a new MAC if none was given, and flags as 0 and 1. */
+/** A network device as it is stored: model and MAC first, and a new MAC if none was given. */
 export const normaliseNic = (world: World, text: string): string => {
   const nic = parseNic(0, text)
-  const rest = text
-    .split(",")
-    .filter((part) => {
-      const key = part.split("=")[0]!
-      return !models.has(key) && key !== "model" && key !== "macaddr"
-    })
-    .map((part) => {
-      const [key = "", value = ""] = part.split("=")
-      return flagsOfNics.has(key) ? `${key}=${parseBoolean(value)}` : part
-    })
-  return [`${nic.model}=${nic.mac === "" ? randomMac(world.state.random) : nic.mac}`, ...rest].join(",")
+  const mac = nic.mac === "" ? randomMac(world.state.random) : nic.mac
+  const apart = (name: string) => models.has(name) || name === "model" || name === "macaddr"
+  return [`${nic.model}=${mac}`, ...namedParts("net0", parsePairs(text), apart)].join(",")
 }
 
 /** Tags as they are stored: lower case, each once, sorted, joined by `;`. */

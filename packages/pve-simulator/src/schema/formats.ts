@@ -121,7 +121,7 @@ const checkers: Readonly<Record<string, Checker>> = {
   ipv4mask: test(isNetmask, "value does not look like a valid IP netmask"),
   "mac-addr": looks(/^[a-f0-9][02468ace](?::[a-f0-9]{2}){5}$/i, "unicast MAC address"),
   "pve-configid": match(/^[a-z][a-z0-9_-]+$/i, (text) => `invalid configuration ID '${text}'`),
-  "pve-cpuset": match(/^\s*\d+(?:-\d+)?(?:\s*,\s*\d+(?:-\d+)?)*\s*$/, () => "unable to parse cpuset option"),
+  "pve-cpuset": match(/^(?:\s*\d+(?:-\d+)?(?:\s*,\s*\d+(?:-\d+)?)*\s*)?,*$/, () => "unable to parse cpuset option"),
   "pve-dir-override": match(/^[a-z]+:\/.*$/i, (text) => `invalid override '${text}'`),
   "pve-groupid": match(/^[A-Za-z0-9.\-_]+$/, (text) => `group name '${text}' contains invalid characters`),
   "pve-roleid": match(/^[A-Za-z0-9.\-_]+$/, (text) => `role name '${text}' contains invalid characters`),

@@ -105,9 +105,15 @@ export const methods: ReadonlyMap<string, Method> = new Map(
   }),
 )
 
+const options = methods.get("PUT /nodes/{node}/qemu/{vmid}/config")!.parameters
+
 /** The options a VM's configuration may hold, without those that steer a call. */
 export const guestOptions: ReadonlySet<string> = new Set(
-  Object.keys(methods.get("PUT /nodes/{node}/qemu/{vmid}/config")!.parameters).filter(
-    (name) => !["node", "vmid", "digest", "delete", "revert", "force", "skiplock"].includes(name),
-  ),
+  Object.keys(options).filter((name) => !["node", "vmid", "digest", "delete", "revert", "force", "skiplock"].includes(name)),
 )
+
+/** The keys of an option of a VM that is a property string; undefined for one that is not, or whose keys the schema does not tell. */
+export const optionFormat = (name: string): Readonly<Record<string, Property>> | undefined => {
+  const format = options[name]?.format
+  return typeof format === "object" ? format : undefined
+}
