@@ -129,6 +129,113 @@ test("a pool gives its rights on its machines, and a nested pool takes its paren
   expect(await readConfig(lab, ann)).toBe(200)
 })
 
+test("NoAccess on a machine beats its pool, NoAccess on a pool beats a role on the machine", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await grant(lab, "/pool/SHARED", "PVEVMUser", { users: "ann@pve" })
+  expect(await readConfig(lab, ann)).toBe(200)
+  await grant(lab, "/vms/100", "NoAccess", { users: "ann@pve" })
+  expect(await readConfig(lab, ann)).toBe(403)
+  expect(await readConfig(lab, ann, 101)).toBe(200)
+  await grant(lab, "/vms/101", "PVEVMAdmin", { users: "ann@pve" })
+  await lab.ok("PUT", "/access/acl", { path: "/pool/SHARED", roles: "PVEVMUser", users: "ann@pve", delete: 1 })
+  await grant(lab, "/pool/SHARED", "NoAccess", { users: "ann@pve" })
+  expect(await readConfig(lab, ann, 101)).toBe(403)
+  await newUser(lab, "bob")
+  const bob = await newToken(lab, "bob", { privsep: 0 })
+  await grant(lab, "/pool/SHARED", "NoAccess", { users: "bob@pve", propagate: 0 })
+  await grant(lab, "/vms", "PVEVMUser", { users: "bob@pve" })
+  expect(await readConfig(lab, bob, 101)).toBe(403)
+})
+
+test("a storage in two pools has the rights of both, and they do not hold below", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  for (const [poolid, role] of [
+    ["one", "PVEDatastoreUser"],
+    ["two", "PVEDatastoreAdmin"],
+  ] as const) {
+    await lab.ok("POST", "/pools", { poolid })
+    await lab.ok("PUT", "/pools", { poolid, storage: "local" })
+    await grant(lab, `/pool/${poolid}`, role, { users: "ann@pve" })
+  }
+  expect(await lab.ok("GET", "/access/permissions?path=/storage/local", undefined, ann)).toEqual({
+    "/storage/local": {
+      "Datastore.Allocate": 0,
+      "Datastore.AllocateSpace": 0,
+      "Datastore.AllocateTemplate": 0,
+      "Datastore.Audit": 0,
+    },
+  })
+})
+
+test("the built-in roles are those of version 9", async () => {
+  const lab = createLab()
+  const roles = (await lab.ok("GET", "/access/roles")) as { roleid: string; privs: string }[]
+  const privileges = (id: string) => roles.find(({ roleid }) => roleid === id)?.privs.split(",")
+  expect(roles.map(({ roleid }) => roleid).toSorted()).toEqual([
+    ..."Administrator NoAccess PVEAdmin PVEAuditor PVEDatastoreAdmin PVEDatastoreUser PVEMappingAdmin PVEMappingUser".split(" "),
+    ..."PVEPoolAdmin PVEPoolUser PVESDNAdmin PVESDNUser PVESysAdmin PVETemplateUser PVEUserAdmin PVEVMAdmin PVEVMUser".split(" "),
+  ])
+  expect(privileges("PVEAuditor")).toEqual(
+    "Datastore.Audit Mapping.Audit Pool.Audit SDN.Audit Sys.Audit VM.Audit VM.GuestAgent.Audit".split(" "),
+  )
+  expect(privileges("PVEVMUser")).toEqual([
+    ..."VM.Audit VM.Backup VM.Config.CDROM VM.Config.Cloudinit VM.Console VM.GuestAgent.Audit".split(" "),
+    ..."VM.GuestAgent.FileRead VM.GuestAgent.FileSystemMgmt VM.GuestAgent.FileWrite VM.PowerMgmt".split(" "),
+  ])
+  const only = (privileges("Administrator") ?? []).filter((each) => privileges("PVEAdmin")?.includes(each) !== true)
+  expect(only).toEqual([
+    ..."Mapping.Modify Permissions.Modify Realm.Allocate Sys.AccessNetwork Sys.Incoming Sys.Modify Sys.PowerMgmt".split(" "),
+  ])
+})
+
+test("a token with separated privileges and no rights of its own sees nothing, be its user the administrator", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await grant(lab, "/", "Administrator", { users: "ann@pve" })
+  const made = (await lab.ok("POST", "/access/users/root@pam/token/bare")) as { value: string }
+  for (const bare of [await newToken(lab, "ann"), { token: `root@pam!bare=${made.value}` }]) {
+    for (const path of [
+      "/nodes/pve/qemu",
+      "/nodes/pve/storage",
+      "/nodes/pve/network",
+      "/nodes/pve/tasks",
+      "/storage",
+      "/pools",
+      "/cluster/resources?type=vm",
+      "/cluster/resources?type=storage",
+      "/cluster/tasks",
+      "/cluster/ha/resources",
+      "/cluster/sdn/zones",
+      "/cluster/sdn/vnets",
+      "/access/users",
+      "/access/groups",
+      "/access/acl",
+      "/access/permissions",
+    ]) {
+      const answer = await lab.call("GET", path, undefined, bare)
+      if (answer.status === 200) expect(Object.keys(answer.data as object), path).toEqual([])
+      else expect(answer.status, path).toBe(403)
+    }
+    expect((await lab.call("GET", "/access/users/ann@pve", undefined, bare)).status).toBe(403)
+  }
+})
+
+test("a ticket tells what its user may do anywhere, by section", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await grant(lab, "/pool/SHARED", "PVEVMUser", { users: "ann@pve" })
+  await grant(lab, "/storage/local", "PVEDatastoreUser", { users: "ann@pve" })
+  const { cap } = (await lab.ok("POST", "/access/ticket", { username: "ann@pve", password: "correct horse" }, "nobody")) as {
+    cap: Record<string, Record<string, number>>
+  }
+  expect(cap).toMatchObject({ dc: {}, nodes: {}, storage: { "Datastore.AllocateSpace": 1, "Datastore.Audit": 1 } })
+  expect(cap["vms"]).toHaveProperty("VM.PowerMgmt", 1)
+})
+
 test("lists leave out what may not be seen", async () => {
   const lab = createLab()
   await newUser(lab, "ann")

@@ -12,22 +12,29 @@ const fullName = (call: Call): string => {
   return realm === undefined || name.endsWith(`@${realm}`) ? name : `${name}@${realm}`
 }
 
-/** What a ticket tells about its user's rights, for user interfaces that hide what is not allowed. */
+/** The sections of what a ticket tells, each with the privileges that belong there. */
+const sections: Readonly<Record<string, RegExp>> = {
+  access: /^(?:User\.|Group\.|Permissions\.Modify)/u,
+  dc: /^(?:Sys\.Audit|Sys\.Modify|SDN\.)/u,
+  mapping: /^(?:Mapping\.|Permissions\.Modify)/u,
+  nodes: /^(?:Sys\.|Permissions\.Modify)/u,
+  sdn: /^(?:SDN\.|Permissions\.Modify)/u,
+  storage: /^(?:Datastore\.|Permissions\.Modify)/u,
+  vms: /^(?:VM\.|Permissions\.Modify)/u,
+}
+
+/** What a ticket tells about its user's rights, for user interfaces that hide what is not allowed: a right anywhere counts. */
 const capabilities = (world: World, user: string): Record<string, Record<string, number>> => {
-  const sections: Readonly<Record<string, string>> = {
-    access: "/access",
-    dc: "/",
-    mapping: "/mapping",
-    nodes: "/nodes",
-    sdn: "/sdn",
-    storage: "/storage",
-    vms: "/vms",
+  const found: Record<string, Set<string>> = Object.fromEntries(Object.keys(sections).map((name) => [name, new Set()]))
+  const required = ["/", "/access/groups", "/mapping", "/nodes", "/sdn", "/storage", "/vms"]
+  for (const path of new Set([...required, ...world.state.access.acl.keys()])) {
+    const top = path === "/" ? "dc" : path.split("/")[1]!
+    const into = top === "pool" ? ["vms", "storage"] : [top]
+    for (const privilege of rightsOn(world, user, path))
+      for (const name of into) if (sections[name]?.test(privilege) === true) found[name]!.add(privilege)
   }
   return Object.fromEntries(
-    Object.entries(sections).map(([name, path]) => [
-      name,
-      Object.fromEntries([...rightsOn(world, user, path)].toSorted().map((privilege) => [privilege, 1])),
-    ]),
+    Object.entries(found).map(([name, held]) => [name, Object.fromEntries([...held].toSorted().map((each) => [each, 1]))]),
   )
 }
 

@@ -29,7 +29,7 @@ const listUsers = (call: Call): unknown[] => {
     .filter(
       (user) =>
         all ||
-        user.userid === identity.user ||
+        user.userid === identity.authId ||
         groupsOf(world, user.userid).some((group) =>
           may(world, identity, `/access/groups/${group}`, ["User.Modify", "Sys.Audit"], true),
         ),

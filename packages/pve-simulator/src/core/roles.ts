@@ -1,41 +1,50 @@
 import { privileges } from "../schema/formats.ts"
 
-const all = (...starts: string[]): string[] =>
-  privileges.filter((privilege) => starts.some((start) => privilege.startsWith(start)))
+/** Privileges of one kind by who usually holds them: whoever administers, uses or looks at such things. */
+interface Kind {
+  readonly admin: readonly string[]
+  readonly user: readonly string[]
+  readonly audit: readonly string[]
+}
 
-const vmUser = [
-  "VM.Audit",
-  "VM.Backup",
-  "VM.Config.CDROM",
-  "VM.Config.Cloudinit",
-  "VM.Console",
-  "VM.GuestAgent.Audit",
-  "VM.PowerMgmt",
+const words = (text: string): readonly string[] => text.split(" ").filter((word) => word !== "")
+
+const kind = (name: string, admin: string, user: string, audit: string): readonly [string, Kind] => [
+  name,
+  { admin: words(admin), user: words(user), audit: words(audit) },
 ]
+
+/** What is in none of these (`Sys.Modify`, `Permissions.Modify`, …) only an administrator has. */
+const kinds: readonly (readonly [string, Kind])[] = [
+  kind(
+    "VM",
+    `VM.Config.Disk VM.Config.CPU VM.Config.Memory VM.Config.Network VM.Config.HWType VM.Config.Options VM.Allocate VM.Clone VM.GuestAgent.Unrestricted VM.Migrate VM.Replicate VM.Snapshot VM.Snapshot.Rollback`,
+    `VM.Config.CDROM VM.Config.Cloudinit VM.Console VM.Backup VM.GuestAgent.FileRead VM.GuestAgent.FileSystemMgmt VM.GuestAgent.FileWrite VM.PowerMgmt`,
+    "VM.Audit VM.GuestAgent.Audit",
+  ),
+  kind("Sys", "Sys.Console Sys.Syslog", "", "Sys.Audit"),
+  kind("Datastore", "Datastore.Allocate Datastore.AllocateTemplate", "Datastore.AllocateSpace", "Datastore.Audit"),
+  kind("SDN", "SDN.Allocate", "SDN.Use", "SDN.Audit"),
+  kind("User", "User.Modify Group.Allocate Realm.AllocateUser", "", ""),
+  kind("Pool", "Pool.Allocate", "Pool.Audit", "Pool.Audit"),
+  kind("Mapping", "Mapping.Modify", "Mapping.Use", "Mapping.Audit"),
+]
+
+const sorted = (...parts: (readonly string[])[]): readonly string[] => [...new Set(parts.flat())].toSorted()
 
 /** The roles that come with the server. */
 export const builtInRoles: Readonly<Record<string, readonly string[]>> = {
   Administrator: privileges,
   NoAccess: [],
-  PVEAdmin: privileges.filter(
-    (privilege) =>
-      !["Permissions.Modify", "Realm.Allocate", "Sys.Modify", "Sys.PowerMgmt", "Sys.Incoming", "Sys.AccessNetwork"].includes(
-        privilege,
-      ),
+  PVEAdmin: sorted(...kinds.flatMap(([, { admin, user, audit }]) => [admin, user, audit])).filter(
+    (privilege) => privilege !== "Mapping.Modify",
   ),
-  PVEAuditor: privileges.filter((privilege) => privilege.endsWith(".Audit") && !privilege.startsWith("VM.GuestAgent")),
-  PVEDatastoreAdmin: all("Datastore."),
-  PVEDatastoreUser: ["Datastore.AllocateSpace", "Datastore.Audit"],
-  PVEMappingAdmin: all("Mapping."),
-  PVEMappingAuditor: ["Mapping.Audit"],
-  PVEMappingUser: ["Mapping.Audit", "Mapping.Use"],
-  PVEPoolAdmin: all("Pool."),
-  PVEPoolUser: ["Pool.Audit"],
-  PVESDNAdmin: all("SDN."),
-  PVESDNUser: ["SDN.Audit", "SDN.Use"],
-  PVESysAdmin: ["Sys.Audit", "Sys.Console", "Sys.Syslog"],
+  PVEAuditor: sorted(...kinds.map(([, { audit }]) => audit)),
   PVETemplateUser: ["VM.Audit", "VM.Clone"],
-  PVEUserAdmin: ["Group.Allocate", "Realm.AllocateUser", "User.Modify"],
-  PVEVMAdmin: all("VM."),
-  PVEVMUser: vmUser,
+  ...Object.fromEntries(
+    kinds.flatMap(([name, { admin, user, audit }]) => [
+      [`PVE${name}Admin`, sorted(admin, user, audit)] as const,
+      ...(user.length === 0 ? [] : [[`PVE${name}User`, sorted(user, audit)] as const]),
+    ]),
+  ),
 }

@@ -63,7 +63,7 @@ export interface World {
   fingerprint: string
   certificate: string
   /** Rights resolved for a subject and path, and the pool of each member's path, valid for one version of the access state. */
-  readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string> }
+  readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string[]> }
   /** Requests under way now and the most that ever were, by the node they name (`cluster`: none). */
   readonly inFlight: Map<string, { now: number; most: number }>
   /** The API's processes, by `node daemon`. */

@@ -48,8 +48,12 @@ const cacheOf = (world: World): World["rights"] => {
     cache.byKey.clear()
     cache.pools.clear()
     for (const pool of world.state.pools.values()) {
-      for (const vmid of pool.vms) cache.pools.set(`/vms/${vmid}`, pool.poolid)
-      for (const id of pool.storages) cache.pools.set(`/storage/${id}`, pool.poolid)
+      const paths = [...[...pool.vms].map((vmid) => `/vms/${vmid}`), ...[...pool.storages].map((id) => `/storage/${id}`)]
+      for (const path of paths) {
+        const held = cache.pools.get(path)
+        if (held === undefined) cache.pools.set(path, [pool.poolid])
+        else held.push(pool.poolid)
+      }
     }
     cache.version = world.state.access.version
   }
@@ -59,16 +63,24 @@ const cacheOf = (world: World): World["rights"] => {
 /** The paths of VMs and storages that are in pools, which give rights on them. */
 export const pathsInPools = (world: World): Iterable<string> => cacheOf(world).pools.keys()
 
+/**
+ * Roles with "propagates" on a path that is in pools: those of all of them (a nested one takes its parents' by inheritance) beside those of
+ * the path itself. What a pool gives does not hold below. NoAccess on the path clears all; on a pool it clears those of the path.
+ */
+const withPools = (own: Map<string, boolean>, pooled: ReadonlySet<string>): Map<string, boolean> => {
+  if (pooled.size === 0 || own.has("NoAccess")) return own
+  if (pooled.has("NoAccess")) return new Map([["NoAccess", false]])
+  for (const role of pooled) if (!own.has(role)) own.set(role, false)
+  return own
+}
+
 /** Privileges of one subject with "propagates" for each. */
 const subjectRights = (world: World, subject: string, path: string): Map<string, boolean> => {
   const out = new Map<string, boolean>()
   const groups = subject.includes("!") ? [] : groupsOf(world, subject)
-  // A pool also gives its rights on its members; a nested pool takes those of its parents by inheritance.
-  const pool = cacheOf(world).pools.get(path)
-  const roles = rolesOn(world, subject, groups, path)
-  const fromPool = pool === undefined ? [] : rolesOn(world, subject, groups, `/pool/${pool}`).keys()
-  for (const role of fromPool) if (!roles.has(role)) roles.set(role, false)
-  for (const [role, propagates] of roles) {
+  const pools = cacheOf(world).pools.get(path) ?? []
+  const pooled = new Set(pools.flatMap((pool) => [...rolesOn(world, subject, groups, `/pool/${pool}`).keys()]))
+  for (const [role, propagates] of withPools(rolesOn(world, subject, groups, path), pooled)) {
     for (const privilege of world.state.access.roles.get(role)?.privileges ?? []) {
       out.set(privilege, (out.get(privilege) ?? false) || propagates)
     }
@@ -174,7 +186,7 @@ const holds = (world: World, identity: Identity, check: Check, given: Given): bo
     }
     case "userid-param": {
       const userid = asText(given["userid"])
-      if (rest[0] === "self") return userid === identity.user
+      if (rest[0] === "self") return userid === identity.authId
       return may(world, identity, `/access/realm/${realmOf(userid)}`, [String(rest[0])])
     }
     case "perm-modify":
