@@ -53,6 +53,12 @@ export const observeAccess = Effect.fnUntraced(function* (
   )
   // realms may take a name in any case
   const me = users.find((row) => text(row, "userid")?.toLowerCase() === self.id.toLowerCase())
+  const rights = rightsIn(acl)
+  const entries = ownEntries(rights, self, me === undefined ? [] : words(me, "groups"))
+  const holds = ownRightsIn(recordOf(permissions.data), entries)
+  // a token that may not see accounts does not see its own user either
+  const blind = blindness(holds, entries, self, zone, doing)
+  if (blind !== undefined) return yield* blind
   if (me === undefined)
     return yield* new HypervisorFault({
       doing,
@@ -60,11 +66,6 @@ export const observeAccess = Effect.fnUntraced(function* (
       detail: `the list of accounts lacks the service's own, ${self.id}, so more may be missing`,
       hint: "Look at what GET /access/users answers to the service.",
     })
-  const rights = rightsIn(acl)
-  const entries = ownEntries(rights, self, words(me, "groups"))
-  const holds = ownRightsIn(recordOf(permissions.data), entries)
-  const blind = blindness(holds, entries, self, zone, doing)
-  if (blind !== undefined) return yield* blind
   const own = ownRightsBySubject(rights)
   const accounts = users.flatMap((row) => {
     const id = text(row, "userid")
