@@ -81,6 +81,47 @@ test("a full clone copies what is used, its source cannot be changed meanwhile, 
   expect(record.endtime! - record.starttime).toBe(15)
 })
 
+test("a machine that is being cloned says so at once, where its file is not needed to see it", async () => {
+  const lab = createLab()
+  const upid = String(await lab.ok("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, full: 1 }))
+  lab.clock.advance(1000)
+  const begun = lab.clock.now()
+  for (const [method, path, parameters] of [
+    ["PUT", "config", { description: "x" }],
+    ["POST", "config", { description: "x" }],
+    ["POST", "clone", { newid: 201 }],
+    ["POST", "template", {}],
+  ] as const) {
+    const answer = await lab.call(method, `/nodes/pve/qemu/200/${path}`, parameters)
+    expect(answer, `${method} ${path}`).toMatchObject({ status: 500, message: "VM is locked (clone)\n" })
+  }
+  expect(lab.clock.now()).toBe(begun)
+  expect(await lab.settle(upid)).toBe("OK")
+})
+
+test("a clone of a machine that runs has its file for itself; a change that waits for it lets other clones pass", async () => {
+  const lab = createLab()
+  await lab.task("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, full: 1 })
+  const full = async (newid: number) => String(await lab.ok("POST", "/nodes/pve/qemu/200/clone", { newid, full: 1 }))
+  const first = await full(201)
+  lab.clock.advance(1000)
+  const change = lab.sim.handle({
+    method: "PUT",
+    path: "/api2/json/nodes/pve/qemu/200/config?description=x",
+    headers: { authorization: `PVEAPIToken=${lab.sim.rootToken}` },
+  })
+  lab.clock.advance(1000)
+  const second = await full(202)
+  expect(await lab.settle(first)).toBe("OK")
+  expect(await lab.settle(second)).toBe("OK")
+  expect((await change).status).toBe(500)
+  await lab.task("POST", "/nodes/pve/qemu/200/status/start")
+  const third = await full(203)
+  lab.clock.advance(500)
+  expect(await lab.settle(await full(204))).toBe("can't lock file '/var/lock/qemu-server/lock-200.conf' - got timeout")
+  expect(await lab.settle(third)).toBe("OK")
+})
+
 test("an interrupted clone leaves no machine, no disk and no pool member", async () => {
   const lab = createLab()
   const upid = String(await lab.ok("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, pool: "SHARED" }))

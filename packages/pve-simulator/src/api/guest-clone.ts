@@ -80,42 +80,42 @@ const clone = (call: Call): string => {
   return spawn(call, "qmclone", vmidOf(call), (task) => cloneTask(call, plan, task))
 }
 
-function* cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
+/** A source that runs is locked alone, one that does not beside other clones of it; then the new guest's file is. */
+function cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
+  const { world } = call
+  const { guest: source } = plan.source
+  const alone = source.status === "running"
+  const failed = (vmid: number) => () => configLockFailure(vmid)
+  const body = () =>
+    world.locks.exclusive(configLock(plan.newid), world.timing.cloneLock, failed(plan.newid), () => cloneLocked(call, plan, task))
+  const name = configLock(source.vmid)
+  return alone
+    ? world.locks.exclusive(name, world.timing.cloneLock, failed(source.vmid), body)
+    : world.locks.shared(name, world.timing.cloneLock, failed(source.vmid), body)
+}
+
+function* cloneLocked(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
   const { world } = call
   const { newid } = plan
   const sourceId = plan.source.guest.vmid
-  yield* world.locks.exclusive(
-    configLock(newid),
-    world.timing.cloneLock,
-    () => configLockFailure(newid),
-    function* (): Routine<void> {
-      if (world.state.guests.has(newid)) throw failure(`unable to create VM ${newid}: config file already exists`)
-      const guest = newGuest(world, newid, plan.source.guest.node, { lock: "clone" })
-      world.state.guests.set(newid, guest)
-      joinPool(world, plan.pool, newid)
-      const made: Volume[] = []
-      try {
-        task.log(`creating a clone of VM ${sourceId} with ID ${newid}`)
-        yield* world.locks.shared(
-          configLock(sourceId),
-          world.timing.cloneLock,
-          () => configLockFailure(sourceId),
-          function* (): Routine<void> {
-            world.backing?.copy(sourceId, newid, plan.source.snapshot)
-            yield* copyDisks(world, plan, guest, made, task)
-            yield* untilBacked(world, newid)
-          },
-        )
-      } catch (error) {
-        for (const volume of made) removeVolume(world, volume.node, volume.volid)
-        forget(world, newid)
-        world.backing?.gone(newid)
-        throw error
-      }
-      touch(world, guest)
-      guest.node = plan.node
-    },
-  )
+  if (world.state.guests.has(newid)) throw failure(`unable to create VM ${newid}: config file already exists`)
+  const guest = newGuest(world, newid, plan.source.guest.node, { lock: "clone" })
+  world.state.guests.set(newid, guest)
+  joinPool(world, plan.pool, newid)
+  const made: Volume[] = []
+  try {
+    task.log(`creating a clone of VM ${sourceId} with ID ${newid}`)
+    world.backing?.copy(sourceId, newid, plan.source.snapshot)
+    yield* copyDisks(world, plan, guest, made, task)
+    yield* untilBacked(world, newid)
+  } catch (error) {
+    for (const volume of made) removeVolume(world, volume.node, volume.volid)
+    forget(world, newid)
+    world.backing?.gone(newid)
+    throw error
+  }
+  touch(world, guest)
+  guest.node = plan.node
 }
 
 /** Cloning. */

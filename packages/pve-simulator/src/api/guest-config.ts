@@ -8,6 +8,7 @@ import {
   isCloudInit,
   isDisk,
   isNet,
+  lockOf,
   normaliseDisk,
   normaliseNic,
   normaliseTags,
@@ -21,7 +22,7 @@ import type { Config, Guest } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
 import { findVolume, removeVolume } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
-import { type Call, type Routes, guestOf, optionalText, spawn, text, vmidOf } from "../http/call.ts"
+import { type Call, type Routes, findGuest, guestOf, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 import { splitList } from "../schema/formats.ts"
 import { guestOptions } from "../schema/schema.ts"
 
@@ -153,10 +154,17 @@ const removeOption = (world: World, guest: Guest, key: string): void => {
   delete guest.config[key]
 }
 
+/** A guest that is still being cloned is refused at once, though its file is locked until it is there. */
+const refuseUnfinished = (call: Call): void => {
+  const guest = findGuest(call)
+  if (guest !== undefined && lockOf(guest.config) === "clone") refuseLocked(call, guest)
+}
+
 /** PUT config: synchronous; waits for the lock and answers null. */
 function* put(call: Call): Routine<null> {
   refuseSkiplock(call)
   const edit = readEdit(call)
+  refuseUnfinished(call)
   const vmid = vmidOf(call)
   yield* withConfig(call.world, vmid, function* (): Routine<void> {
     const guest = guestOf(call)
@@ -170,6 +178,7 @@ function* put(call: Call): Routine<null> {
 function* post(call: Call): Routine<string> {
   refuseSkiplock(call)
   const edit = readEdit(call)
+  refuseUnfinished(call)
   const vmid = vmidOf(call)
   return yield* withConfig(call.world, vmid, function* (): Routine<string> {
     checkEditable(call, guestOf(call))

@@ -1,5 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
-import { digestOf, isCdrom, isDisk, touch, volumeOf } from "../core/guest-config.ts"
+import { digestOf, isCdrom, isDisk, lockOf, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, Volume } from "../core/state.ts"
 import {
@@ -47,7 +47,7 @@ const destroy = (call: Call): string => {
   return spawn(call, "qmdestroy", guest.vmid, (task) =>
     withConfig(world, guest.vmid, function* (): Routine<void> {
       if (findGuest(call) === undefined) throw missingConfig(text(call, "node"), vmidOf(call))
-      refuseLocked(call, guest)
+      if (lockOf(guest.config) !== "suspended") refuseLocked(call, guest)
       if (guest.status === "running") throw failure(`VM ${guest.vmid} is running - destroy failed`)
       refuseUsedBase(world, guest)
       yield* sleep(world.clock, world.timing.destroyTask)

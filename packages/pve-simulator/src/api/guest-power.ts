@@ -1,11 +1,23 @@
 import { failure } from "../core/errors.ts"
-import { hasAgent, isCdrom, isDisk, volumeOf, type Nic, nicsOf, touch } from "../core/guest-config.ts"
+import { hasAgent, isCdrom, isDisk, lockOf, memoryMb, type Nic, nicsOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
-import type { Guest, NodeState } from "../core/state.ts"
+import type { Guest, NodeState, StorageState } from "../core/state.ts"
 import { darken, type World } from "../core/world.ts"
-import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
-import { findGuest, flag, guestOf, optionalNumber, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
-import { findVolume, removeVolume } from "../core/volumes.ts"
+import { agentAnswers, beginBoot, powerOff, wake } from "../guest/boot.ts"
+import {
+  findGuest,
+  flag,
+  guestOf,
+  optionalNumber,
+  optionalText,
+  spawn,
+  text,
+  vmidOf,
+  type Call,
+  type Routes,
+} from "../http/call.ts"
+import { demand } from "../http/permissions.ts"
+import { allocate, findVolume, removeVolume, storageOf, usableStorage } from "../core/volumes.ts"
 import { isManaged, requestState } from "../ha/resources.ts"
 import { needCpuModel } from "./cpu-models.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
@@ -38,6 +50,17 @@ const cdroms = ({ config, pending }: Guest): readonly string[] =>
     .filter(([key, value]) => isDisk(key) && value !== undefined && isCdrom(String(value)))
     .map(([, value]) => volumeOf(String(value)))
     .filter((volume) => volume.includes(":"))
+
+/** What a configuration keeps of a guest that hibernates. */
+const hibernation = ["lock", "vmstate", "runningmachine", "runningcpu"]
+
+/** The machine that new guests have. */
+export const machineType = "pc-i440fx-10.1+pve0"
+
+const runningCpu = "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
+
+/** Whether a guest's memory is on disk, and its machine off. */
+const isHibernated = (guest: Guest): boolean => lockOf(guest.config) === "suspended"
 
 /** Turns a guest's machine on: pending changes take effect, then the system boots. */
 export const powerOn = (world: World, guest: Guest): void => {
@@ -80,11 +103,15 @@ export const turnOff = (world: World, guest: Guest): void => {
   applyPending(guest)
 }
 
-/** Starts a machine that is off, with all that comes before. */
+/** Starts a machine that is off, with all that comes before; one that hibernated goes on where it was. */
 export function* turnOnStopped(world: World, guest: Guest): Routine<void> {
   yield* sleep(world.clock, world.timing.startTask)
-  resumeFromDisk(world, guest)
+  const hibernated = isHibernated(guest)
   powerOn(world, guest)
+  if (!hibernated) return
+  wake(world, guest)
+  removeVolume(world, guest.node, String(guest.config["vmstate"]))
+  for (const key of hibernation) delete guest.config[key]
 }
 
 /** Where the manager of high availability decides, a call only tells it what is wanted, and the state follows later. */
@@ -101,21 +128,12 @@ const start = (call: Call): string => {
   return spawn(call, "qmstart", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
-      refuseLocked(call, guest)
+      if (!isHibernated(guest)) refuseLocked(call, guest)
       if (guest.config["template"] === 1) throw failure("you can't start a vm if it's a template")
       if (guest.status === "running") throw failure(`VM ${guest.vmid} already running`)
       yield* turnOnStopped(world, guest)
     }),
   )
-}
-
-/** A guest suspended to disk comes back with the memory it had. */
-const resumeFromDisk = (world: World, guest: Guest): void => {
-  const state = guest.config["vmstate"]
-  if (guest.config["lock"] !== "suspended") return
-  if (state !== undefined) removeVolume(world, guest.node, String(state))
-  delete guest.config["vmstate"]
-  delete guest.config["lock"]
 }
 
 const stop = (call: Call): string => {
@@ -125,8 +143,8 @@ const stop = (call: Call): string => {
   return spawn(call, "qmstop", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
-      refuseLocked(call, guest)
       if (guest.status === "stopped") return
+      refuseLocked(call, guest)
       yield* sleep(world.clock, world.timing.stopTask)
       turnOff(world, guest)
     }),
@@ -173,8 +191,9 @@ const shutdown = (call: Call): string => {
   return spawn(call, "qmshutdown", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
+      if (guest.status === "stopped") return
       refuseLocked(call, guest)
-      if (guest.status === "running") yield* shutDown(world, guest, timeoutOf(call), flag(call, "forceStop"))
+      yield* shutDown(world, guest, timeoutOf(call), flag(call, "forceStop"))
     }),
   )
 }
@@ -219,31 +238,61 @@ const reboot = (call: Call): string => {
 const suspend = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
-  runningGuest(call)
   const toDisk = flag(call, "todisk")
+  if (toDisk) demand(world, call.identity, `/vms/${vmidOf(call)}`, ["VM.Config.Disk"])
+  const running = runningGuest(call)
+  const storage = toDisk ? storageOfState(call, running) : undefined
   return spawn(call, "qmsuspend", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
       refuseLocked(call, guest)
+      if (guest.status !== "running") throw failure(`VM ${guest.vmid} not running`)
+      if (storage !== undefined) return yield* hibernate(world, guest, storage)
       yield* sleep(world.clock, world.timing.stopTask)
       touch(world, guest)
-      if (!toDisk) {
-        guest.paused = true
-        return
-      }
-      turnOff(world, guest)
-      guest.config["lock"] = "suspended"
+      guest.paused = true
     }),
   )
+}
+
+/** Where the memory of a guest that hibernates is kept: as asked for, as configured, or beside its first disk. */
+const storageOfState = (call: Call, guest: Guest): StorageState => {
+  const { world } = call
+  const [, disk] = ownDisks(guest.config).find(([, each]) => !isCdrom(each)) ?? ["", "local:"]
+  const id = optionalText(call, "statestorage") ?? guest.config["vmstatestorage"] ?? storageOf(volumeOf(disk))
+  demand(world, call.identity, `/storage/${String(id)}`, ["Datastore.AllocateSpace"])
+  return usableStorage(world, String(id), guest.node)
+}
+
+/** Saves a guest's memory to disk and turns its machine off. */
+function* hibernate(world: World, guest: Guest, storage: StorageState): Routine<void> {
+  const bytes = memoryMb(guest.config) * 1024 ** 2
+  const purpose = `state-suspend-${new Date(world.clock.now()).toISOString().slice(0, 10)}`
+  const wanted = { storage, node: guest.node, vmid: guest.vmid, sizeBytes: bytes, usedBytes: bytes, format: "raw", purpose }
+  const { volid } = allocate(world, wanted)
+  touch(world, guest)
+  Object.assign(guest.config, { lock: "suspending", vmstate: volid })
+  try {
+    yield* sleep(world.clock, world.timing.stopTask + bytes / world.timing.memoryBytesPerMs)
+  } catch (error) {
+    for (const key of hibernation) delete guest.config[key]
+    removeVolume(world, guest.node, volid)
+    throw error
+  }
+  turnOff(world, guest)
+  Object.assign(guest.config, { lock: "suspended", runningmachine: machineType, runningcpu: runningCpu })
 }
 
 const resume = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
-  runningGuest(call)
+  const known = findGuest(call)
+  if (known === undefined || !isHibernated(known)) runningGuest(call)
   return spawn(call, "qmresume", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
+      if (isHibernated(guest)) return yield* turnOnStopped(world, guest)
+      refuseLocked(call, guest)
       yield* sleep(world.clock, world.timing.configTask)
       touch(world, guest)
       guest.paused = false

@@ -5,6 +5,7 @@ import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/
 import { nowSeconds, type World } from "../core/world.ts"
 import { pressKey } from "../guest/boot.ts"
 import { isCombination } from "../guest/keys.ts"
+import { machineType } from "./guest-power.ts"
 import { haOf } from "../ha/resources.ts"
 import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
@@ -79,7 +80,7 @@ const current = (call: Call) => {
     ...guestStatus(call.world, guest, true),
     ...(hasAgent(guest.config) ? { agent: 1 } : {}),
     ha: managedOf(call.world, guest),
-    ...(guest.status === "running" ? { "running-machine": "pc-i440fx-10.1+pve0", "running-qemu": "10.1.2" } : {}),
+    ...(guest.status === "running" ? { "running-machine": machineType, "running-qemu": "10.1.2" } : {}),
   }
 }
 

@@ -6,7 +6,10 @@ interface Waiter {
   readonly grant: () => void
 }
 
-/** A first-come, first-served semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. */
+/**
+ * A semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. Whoever fits goes on, in the order they came:
+ * a shared lock passes exclusive ones that wait, as with flock.
+ */
 interface Semaphore {
   used: number
   readonly capacity: number
@@ -55,7 +58,7 @@ export class Locks {
   ): Routine<A> {
     const lock = this.#all.get(name) ?? { used: 0, capacity, queue: [] }
     this.#all.set(name, lock)
-    if (lock.queue.length > 0 || lock.used + weight > lock.capacity) yield* this.#wait(name, lock, weight, timeoutMs, onTimeout)
+    if (lock.used + weight > lock.capacity) yield* this.#wait(name, lock, weight, timeoutMs, onTimeout)
     else lock.used += weight
     try {
       return yield* body()
@@ -94,10 +97,12 @@ export class Locks {
   }
 
   #grant(name: string, lock: Semaphore): void {
-    for (let next = lock.queue[0]; next !== undefined && lock.used + next.weight <= lock.capacity; next = lock.queue[0]) {
-      lock.queue.shift()
-      lock.used += next.weight
-      next.grant()
+    for (;;) {
+      const at = lock.queue.findIndex(({ weight }) => lock.used + weight <= lock.capacity)
+      if (at < 0) break
+      const [next] = lock.queue.splice(at, 1)
+      lock.used += next!.weight
+      next!.grant()
     }
     if (lock.used === 0 && lock.queue.length === 0) this.#all.delete(name)
   }
