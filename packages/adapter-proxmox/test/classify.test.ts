@@ -218,6 +218,9 @@ describe("a hint", () => {
   it("for a start on a bridge that knows no VLANs says how to make it know them", () => {
     expect(classifyTask("no physical interface on bridge 'vmbr1000'").verdict).toBe("failed")
     expect(hintOf("no physical interface on bridge 'vmbr1000'")).toContain("VLAN-aware")
+    const script = "VM 7 qmp command 'netdev_add' failed - network script /usr/libexec/qemu-server/pve-bridge-hotplug"
+    expect(hintOf(`${script} failed with status 65280`)).toContain("VLAN-aware")
+    expect(hintOf(`${script} failed with status 512`)).toContain("lacks the network")
   })
 })
 

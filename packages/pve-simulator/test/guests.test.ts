@@ -64,9 +64,12 @@ test("agent calls say what is missing: the machine, the option, the answer", asy
   const lab = createLab()
   await lab.task("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200 })
   expect((await lab.call("POST", at(200, "ping"))).message).toBe("VM 200 is not running\n")
+  await lab.ok("PUT", "/nodes/pve/qemu/200/config", { delete: "agent" })
+  expect((await lab.call("POST", at(200, "ping"))).message).toBe("No QEMU guest agent configured\n")
   await lab.ok("PUT", "/nodes/pve/qemu/200/config", { agent: "0" })
   await lab.task("POST", "/nodes/pve/qemu/200/status/start")
-  expect((await lab.call("POST", at(200, "ping"))).message).toBe("No QEMU guest agent configured\n")
+  lab.clock.advance(60_000)
+  expect((await lab.call("POST", at(200, "ping"))).message).toBe("QEMU guest agent is not running\n")
   lab.sim.faults.add({ kind: "silent-agent", vmid: 201 })
   await cloneAndStart(lab, 201)
   lab.clock.advance(60_000)
@@ -240,7 +243,7 @@ test("a card of a running machine whose new network is not on the node is refuse
   expect(lab.sim.reaches(200, 201)).toBe(true)
   const lost = "virtio=02:00:00:00:00:01,bridge=nowhere"
   const refused = await lab.call("PUT", "/nodes/pve/qemu/200/config", { net0: lost, description: "taken" })
-  expect(refused).toMatchObject({ status: 400, errors: { net0: "hotplug problem - bridge 'nowhere' does not exist" } })
+  expect(refused).toMatchObject({ status: 400, errors: { net0: "hotplug problem - bridge 'nowhere' does not exist\n" } })
   expect(lab.sim.guest(200)).toMatchObject({ config: { net0: cards[0], description: "taken" }, pending: { net0: lost } })
   expect(lab.sim.reaches(200, 201)).toBe(false)
   await lab.ok("PUT", "/nodes/pve/qemu/200/config", { revert: "net0" })
@@ -296,6 +299,39 @@ test("a rollback keeps the description and the volumes out of use as they are no
   await change({ delete: "description" })
   expect(await lab.task("POST", "/nodes/pve/qemu/200/snapshot/good/rollback")).toBe("OK")
   expect(await config()).not.toHaveProperty("description")
+})
+
+test("a card that cannot be plugged into a running machine is refused by number, and waits for the next start", async () => {
+  const lab = createLab()
+  await lab.ok("POST", "/nodes/pve/network", { iface: "vmbr7", type: "bridge", autostart: 1 })
+  await lab.task("PUT", "/nodes/pve/network")
+  await cloneAndStart(lab, 200)
+  const plug = async (key: string, network: string) =>
+    await lab.call("PUT", "/nodes/pve/qemu/200/config", { [key]: `virtio=02:00:00:00:00:01,${network}` })
+  for (const [network, status] of [
+    ["bridge=vmbr7,tag=20", 65_280],
+    ["bridge=nowhere", 512],
+  ] as const) {
+    expect(await plug("net2", network)).toMatchObject({
+      status: 400,
+      message: "Parameter verification failed.\n",
+      errors: {
+        net2: `hotplug problem - VM 200 qmp command 'netdev_add' failed - network script /usr/libexec/qemu-server/pve-bridge-hotplug failed with status ${status}\n`,
+      },
+    })
+    expect(lab.sim.guest(200)?.pending["net2"]).toContain(network)
+    expect(lab.sim.guest(200)?.config["net2"]).toBeUndefined()
+  }
+  expect((await plug("net2", "bridge=vmbr7")).status).toBe(200)
+})
+
+test("the status of a running machine tells its cards and its pressure, that of a stopped one does not", async () => {
+  const lab = createLab()
+  await cloneAndStart(lab, 200)
+  const status = async () => await lab.ok("GET", "/nodes/pve/qemu/200/status/current")
+  expect(await status()).toMatchObject({ nics: { tap200i0: { netin: 0, netout: 0 } }, pressurecpusome: 0, pressureiofull: 0 })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/stop")
+  for (const key of ["nics", "pressurecpusome"]) expect(await status()).not.toHaveProperty(key)
 })
 
 test("flags of a card are stored as 0 and 1, however they were written", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createManualClock, createSimulator, type Simulator } from "../src/index.ts"
+import { createLab } from "./support/client.ts"
 
 const node = "pve1"
 const makeCluster = (): Simulator => createSimulator({ nodes: 2, clock: createManualClock(), sdnZone: "ludus" })
@@ -65,4 +66,17 @@ describe("a node's own network", () => {
     sim.faults.add({ kind: "node-down", node })
     await expect(run(sim, "hostname")).rejects.toThrow("no route to pve1")
   })
+})
+
+test("a bridge that knows VLANs knows all of them, and stands after the reload", async () => {
+  const lab = createLab()
+  const read = async () => await lab.ok("GET", "/nodes/pve/network/vmbr7")
+  await lab.ok("POST", "/nodes/pve/network", { iface: "vmbr7", type: "bridge", autostart: 1, bridge_vlan_aware: 1 })
+  expect(await read()).toMatchObject({ bridge_vids: "2-4094" })
+  expect(await read()).not.toHaveProperty("active")
+  await lab.task("PUT", "/nodes/pve/network")
+  expect(await read()).toMatchObject({ active: 1, bridge_vids: "2-4094" })
+  await lab.ok("PUT", "/nodes/pve/network/vmbr7", { type: "bridge", bridge_vids: "2-100" })
+  expect(await read()).toMatchObject({ bridge_vids: "2-100" })
+  expect(await lab.ok("GET", "/nodes/pve/network/vmbr1000")).toMatchObject({ bridge_vids: "2-4094", active: 1 })
 })

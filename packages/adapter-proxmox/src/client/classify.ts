@@ -97,12 +97,13 @@ const rules: readonly Rule[] = [
   { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
   { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
   {
-    text: /bridge '[^']*' does not exist/u,
+    text: /bridge '[^']*' does not exist|network script \S+ failed with status 512/u,
     verdict: "failed",
     hint: "The VM's node lacks the network: apply the node's network (in a cluster Datacenter > SDN > Apply), then deploy again.",
   },
   {
-    text: /no physical interface on bridge/u,
+    // QEMU tells only how the network script ended: 65280 is this one
+    text: /no physical interface on bridge|network script \S+ failed with status 65280/u,
     verdict: "failed",
     hint: "Make the bridge VLAN-aware on the node (System > Network > the bridge > VLAN aware, then Apply Configuration): the VM's card has a VLAN tag.",
   },

@@ -1,5 +1,5 @@
 import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
-import { plugProblem } from "./guest-power.ts"
+import { type PlugProblem, plugProblem } from "./guest-power.ts"
 import { checkOptions } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
@@ -16,7 +16,7 @@ import {
   touch,
   volumeOf,
 } from "../core/guest-config.ts"
-import { changeTakesEffect, removalTakesEffect } from "../core/hotplug.ts"
+import { changeTakesEffect, isSameCard, removalTakesEffect } from "../core/hotplug.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Guest } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
@@ -130,9 +130,17 @@ function* moveCards(
   for (const [key, value] of moved) {
     const problem = plugProblem(node, parseNic(0, String(value)))
     if (problem === undefined) world.unplugged.delete(`${guest.vmid} ${key}`)
-    else problems[key] = `hotplug problem - ${problem}`
+    else problems[key] = `hotplug problem - ${hotplugFailure(guest, key, String(value), problem)}\n`
   }
   return problems
+}
+
+/** A card that stays the same one is plugged over by the server; for any other one QEMU calls its network script, which fails in numbers. */
+const hotplugFailure = (guest: Guest, key: string, value: string, problem: PlugProblem): string => {
+  const before = guest.config[key]
+  if (before !== undefined && isSameCard(String(before), value)) return problem.text
+  const script = "/usr/libexec/qemu-server/pve-bridge-hotplug"
+  return `VM ${guest.vmid} qmp command 'netdev_add' failed - network script ${script} failed with status ${problem.status}`
 }
 
 /** A disk that leaves its place stays as an unused one; a cloud-init drive goes for good. */

@@ -46,7 +46,7 @@ const obstacle = (world: World, guest: Guest, target: string, withLocalDisks: bo
   if (localDisks(world, guest).length > 0 && !withLocalDisks)
     return "can't live migrate attached local disks without with-local-disks option"
   const [problem] = nicsOf(guest.config).flatMap((nic) => plugProblem(node, nic) ?? [])
-  return problem === undefined ? undefined : `migration aborted: ${problem}`
+  return problem === undefined ? undefined : `migration aborted: ${problem.text}`
 }
 
 /** Brings a guest to another node: its configuration changes hands, local disks are copied, and one that runs goes on there. */

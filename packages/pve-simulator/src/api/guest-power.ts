@@ -31,17 +31,24 @@ const hasBridge = (node: NodeState, bridge: string): boolean => {
 /** Ports of a bridge that lead out of the node. */
 const physical = /^(?:(?:eth|bond)\d+|en[^.]+)(?:\.\d+)?$/u
 
+/** Why a card cannot be plugged in, and how the network script ends that finds out. */
+export interface PlugProblem {
+  readonly text: string
+  readonly status: number
+}
+
 /**
  * Why a card cannot be plugged in on the node; undefined if it can. A card with a tag needs a bridge that knows VLANs: on any other one the
  * node makes an interface for the VLAN on the physical port, and there may be none.
  */
-export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge" | "tag">): string | undefined => {
+export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge" | "tag">): PlugProblem | undefined => {
   if (bridge === undefined) return undefined
-  if (!hasBridge(node, bridge)) return `bridge '${bridge}' does not exist`
+  if (!hasBridge(node, bridge)) return { text: `bridge '${bridge}' does not exist`, status: 512 }
   const iface = node.interfaces.get(bridge)
   if (tag === undefined || iface?.["type"] !== "bridge" || Number(iface["bridge_vlan_aware"] ?? 0) === 1) return undefined
   const ports = String(iface["bridge_ports"] ?? "").split(/\s+/u)
-  return ports.some((port) => physical.test(port)) ? undefined : `no physical interface on bridge '${bridge}'`
+  const leads = ports.some((port) => physical.test(port))
+  return leads ? undefined : { text: `no physical interface on bridge '${bridge}'`, status: 65_280 }
 }
 
 /** The volumes in the drives for discs. */
@@ -67,7 +74,7 @@ export const powerOn = (world: World, guest: Guest): void => {
   const node = world.state.nodes.get(guest.node)!
   for (const nic of nicsOf(guest.config)) {
     const problem = plugProblem(node, nic)
-    if (problem !== undefined) throw failure(problem)
+    if (problem !== undefined) throw failure(problem.text)
   }
   const absent = cdroms(guest).find((volume) => findVolume(world, guest.node, volume) === undefined)
   if (absent !== undefined) throw failure(`volume '${absent}' does not exist`)

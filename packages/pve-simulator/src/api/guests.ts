@@ -1,5 +1,16 @@
 import { failure } from "../core/errors.ts"
-import { digestOf, guestName, hasAgent, isCdrom, isDisk, lockOf, ownDisks, reportedNow, volumeOf } from "../core/guest-config.ts"
+import {
+  digestOf,
+  guestName,
+  hasAgent,
+  isCdrom,
+  isDisk,
+  lockOf,
+  nicsOf,
+  ownDisks,
+  reportedNow,
+  volumeOf,
+} from "../core/guest-config.ts"
 import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
@@ -42,6 +53,20 @@ const usage = (world: World, guest: Guest) => {
   return { cpu: running ? 0.03 : 0, cpus, disk: 0, maxdisk, maxmem, mem, memhost: mem, netin: 0, netout: 0, uptime }
 }
 
+/** Nothing in a guest ever waits for the processor, the disk or memory. */
+const pressure = {
+  pressurecpufull: 0,
+  pressurecpusome: 0,
+  pressureiofull: 0,
+  pressureiosome: 0,
+  pressurememoryfull: 0,
+  pressurememorysome: 0,
+}
+
+/** The traffic of a running guest by its cards. */
+const nicTraffic = (guest: Guest) =>
+  Object.fromEntries(nicsOf(guest.config).map(({ index }) => [`tap${guest.vmid}i${index}`, { netin: 0, netout: 0 }]))
+
 /** What the status calls show of a guest, always up to date. */
 export const guestStatus = (world: World, guest: Guest, full: boolean): Record<string, unknown> => {
   const lock = lockOf(guest.config)
@@ -53,7 +78,7 @@ export const guestStatus = (world: World, guest: Guest, full: boolean): Record<s
     ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
     ...(lock === undefined ? {} : { lock }),
     ...(guest.config["template"] === 1 ? { template: 1 } : {}),
-    ...(guest.status === "running" ? { pid: guest.pid } : {}),
+    ...(guest.status === "running" ? { pid: guest.pid, diskread: 0, diskwrite: 0, ...pressure } : {}),
     ...(full ? { qmpstatus: guest.status === "stopped" ? "stopped" : guest.paused ? "paused" : "running" } : {}),
   }
 }
@@ -79,6 +104,7 @@ const current = (call: Call) => {
   return {
     ...guestStatus(call.world, guest, true),
     ...(hasAgent(guest.config) ? { agent: 1 } : {}),
+    ...(guest.status === "running" ? { nics: nicTraffic(guest) } : {}),
     ha: managedOf(call.world, guest),
     ...(guest.status === "running" ? { "running-machine": machineType, "running-qemu": "10.1.2" } : {}),
   }

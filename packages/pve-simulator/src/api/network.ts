@@ -117,6 +117,13 @@ const values = (call: Call): Interface => {
 const bridgeDefaults = (type: unknown): Interface =>
   type === "bridge" ? { bridge_ports: "", bridge_stp: "off", bridge_fd: "0" } : {}
 
+/** The VLANs of a bridge that knows them are all, unless some are named. */
+const withVlans = (iface: Interface): Interface =>
+  Number(iface["bridge_vlan_aware"] ?? 0) === 1 ? { bridge_vids: "2-4094", ...iface } : iface
+
+/** What stands after a reload: whatever stood before, and whatever begins with the node. */
+const brought = (iface: Interface): Interface => (Number(iface["autostart"] ?? 0) === 1 ? { ...iface, active: 1 } : iface)
+
 const create = (call: Call): null => {
   const node = nodeOf(call)
   const name = text(call, "iface")
@@ -126,7 +133,7 @@ const create = (call: Call): null => {
     if (!edited(node).has(port)) throw badParameter({ bridge_ports: `interface '${port}' does not exist` })
   }
   const all = editable(node)
-  all.set(name, { ...bridgeDefaults(given["type"]), ...given, priority: 3 + all.size })
+  all.set(name, withVlans({ ...bridgeDefaults(given["type"]), ...given, priority: 3 + all.size }))
   return null
 }
 
@@ -146,7 +153,8 @@ const update = (call: Call): null => {
   const removed = new Set(splitList(optionalText(call, "delete") ?? ""))
   const given = values(call)
   const merged = { ...bridgeDefaults(given["type"]), ...old, ...given }
-  editable(nodeOf(call)).set(text(call, "iface"), Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key))))
+  const kept = Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key)))
+  editable(nodeOf(call)).set(text(call, "iface"), withVlans(kept))
   return null
 }
 
@@ -173,7 +181,8 @@ export function* reloadNetwork(world: World, node: NodeState, log: (line: string
       adoptSdn(world, node, false)
       throw failure("command 'ifreload -a' failed: exit code 1")
     }
-    if (node.pendingInterfaces !== undefined) node.interfaces = node.pendingInterfaces
+    if (node.pendingInterfaces !== undefined)
+      node.interfaces = new Map([...node.pendingInterfaces].map(([name, iface]) => [name, brought(iface)]))
     node.pendingInterfaces = undefined
     adoptSdn(world, node, true)
     adoptHostFiles(node)

@@ -17,7 +17,7 @@ const featuresOf = (config: Config): ReadonlySet<string> => {
 }
 
 /** A card that stays the same card can be plugged into another network without a hotplug. */
-const isSameCard = (before: string, after: string): boolean => {
+export const isSameCard = (before: string, after: string): boolean => {
   const [a, b] = [parseNic(0, before), parseNic(0, after)]
   const [was, is] = [parsePairs(before), parsePairs(after)]
   const alike = ["queues", "mtu"].every((key) => Number(was.get(key) ?? 0) === Number(is.get(key) ?? 0))

@@ -40,7 +40,7 @@ const node = (name: string, index: number, options: InitialOptions): NodeState =
     interfaces: new Map<string, Interface>([
       ["eno1", { type: "eth", active: 1, exists: 1, priority: 3 }],
       ["vmbr0", { ...bridge(address, "eno1", 4), gateway: "10.0.0.1" }],
-      ["vmbr1000", { ...bridge("192.0.2.254", "", 5), bridge_vlan_aware: 1 }],
+      ["vmbr1000", { ...bridge("192.0.2.254", "", 5), bridge_vlan_aware: 1, bridge_vids: "2-4094" }],
     ]),
     pendingInterfaces: undefined,
     vnets: new Set(),
