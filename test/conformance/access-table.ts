@@ -106,6 +106,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getCatalog",
       "getRolesAndCollections",
       "getTemplates",
+      "checkTemplates",
       "buildTemplates",
       "addTemplateFromTar",
       "getTemplateLogHistory",

@@ -1,2 +1,3 @@
-export { nameLookupLayer } from "./layer.ts"
+export { imageServersLayer } from "./image-servers.ts"
+export { internetLayer, nameLookupLayer } from "./layer.ts"
 export type { InternetOptions } from "./options.ts"

@@ -1,6 +1,7 @@
-import { NameLookup } from "@rangewright/ports"
+import { type ImageServers, NameLookup } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { connects } from "./connects.ts"
+import { imageServersLayer } from "./image-servers.ts"
 import type { InternetOptions } from "./options.ts"
 import { resolve } from "./resolve.ts"
 import { revocationHosts } from "./revocation-hosts.ts"
@@ -12,3 +13,7 @@ export const nameLookupLayer = (options: InternetOptions = {}): Layer.Layer<Name
     revocationHosts: (name, address) => revocationHosts(options, name, address),
     connects,
   })
+
+/** All that the service asks the internet. */
+export const internetLayer = (options: InternetOptions = {}): Layer.Layer<NameLookup | ImageServers> =>
+  Layer.merge(nameLookupLayer(options), imageServersLayer(options))

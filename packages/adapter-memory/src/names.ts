@@ -1,4 +1,4 @@
-import { NameFault, NameLookup } from "@rangewright/ports"
+import { ImageServers, NameFault, NameLookup, type ServerFile } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -10,16 +10,42 @@ export interface MemoryNames {
   readonly revocationHosts: Map<string, readonly string[]>
   /** `host:port` that accepts connections. */
   readonly listening: Set<string>
+  /** What servers have, by URL: a text, or a file of which nothing but its size is known. */
+  readonly files: Map<string, string | ServerFile>
+  /** The URLs that were asked for, in this order. */
+  readonly asked: string[]
 }
 
 export const makeMemoryNames = (): MemoryNames => ({
   addresses: new Map(),
   revocationHosts: new Map(),
   listening: new Set(),
+  files: new Map(),
+  asked: [],
 })
 
-/** Resolves what is in the maps when it is asked; other names do not exist. */
-export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
+const gone = { state: "gone", because: "its server says that there is no such file (status 404)" } as const
+
+const imagesLayer = ({ files, asked }: MemoryNames): Layer.Layer<ImageServers> => {
+  const found = (url: string) =>
+    Effect.sync(() => {
+      asked.push(url)
+      return files.get(url) ?? gone
+    })
+  return Layer.succeed(ImageServers, {
+    look: (url) =>
+      Effect.map(found(url), (file) =>
+        typeof file === "string" ? { state: "there", bytes: file.length, lastModified: undefined } : file,
+      ),
+    read: (url) =>
+      Effect.map(found(url), (file) => {
+        if (typeof file === "string") return { state: "there", text: file }
+        return file.state === "there" ? { state: "unknown", because: "it is longer than 1024 KiB" } : file
+      }),
+  })
+}
+
+const lookupLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
   Layer.succeed(NameLookup, {
     resolve: (name) =>
       Effect.suspend(() => {
@@ -32,3 +58,7 @@ export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
       Effect.sync(() => (names.listening.has(`${host}:${port}`) ? undefined : "the connection was refused")),
     revocationHosts: (name) => Effect.sync(() => names.revocationHosts.get(name) ?? []),
   })
+
+/** Knows what is in the maps when it is asked; other names and files do not exist. */
+export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup | ImageServers> =>
+  Layer.merge(lookupLayer(names), imagesLayer(names))

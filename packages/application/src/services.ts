@@ -8,6 +8,7 @@ import type {
   HypervisorAccess,
   HypervisorNetwork,
   HypervisorTemplates,
+  ImageServers,
   LegacyData,
   LicenseProvider,
   MachineConsole,
@@ -48,6 +49,7 @@ export type PortServices =
   | HypervisorAccess
   | HypervisorNetwork
   | HypervisorTemplates
+  | ImageServers
   | LegacyData
   | LicenseProvider
   | MachineConsole

@@ -534,3 +534,71 @@ describe("deleting a template", () => {
     expect(await listed(bob)).toEqual(["shipped not_built"])
   })
 })
+
+describe("a check", () => {
+  const base = "https://images.example/12"
+  const sum = "a".repeat(64)
+  const withImage = (name: string, url: string, checksum: string): MemoryFiles => ({
+    [`${name}/x.pkr.hcl`]: builder(name, `source "a" "b" {\n  iso_url = "${url}"\n  iso_checksum = "${checksum}"\n}\n`),
+  })
+  const check = (user: User, name?: string) => app.call("checkTemplates", user, name === undefined ? {} : { query: { name } })
+  const image = async (user: User, name: string) =>
+    ((await check(user, name)) as readonly { readonly images: readonly unknown[] }[])[0]?.images[0]
+
+  it("tells what is there, what is gone, and what nobody can tell without a build", async () => {
+    await add(ada, withImage("good", `${base}/a.iso`, `sha256:${sum}`))
+    await add(ada, withImage("old", `${base}/b.iso`, `sha256:${sum}`))
+    await add(ada, withImage("wrong", `${base}/c.iso`, `sha256:${sum}`))
+    await add(ada, withImage("listed", `${base}/c.iso`, `file:${base}/SHA256SUMS`))
+    await add(ada, withImage("unlisted", `${base}/d.iso`, sum))
+    await add(ada, withImage("open", `${base}/a.iso`, "none"))
+    await add(ada, withImage("away", "http://10.0.0.1/x.iso", sum))
+    await add(ada, { "none/x.pkr.hcl": builder("none") })
+    const there = { state: "there", bytes: 600, lastModified: "yesterday" } as const
+    for (const name of ["a", "c", "d"]) app.names.files.set(`${base}/${name}.iso`, there)
+    app.names.files.set(`${base}/SHA256SUMS`, `${sum}  a.iso\n${"b".repeat(64)}  c.iso\n`)
+    app.names.files.set("http://10.0.0.1/x.iso", { state: "unknown", because: "it is not public" })
+    expect(await image(ada, "good")).toEqual({ url: `${base}/a.iso`, file: there, checksum: { state: "matches" } })
+    expect(await image(ada, "old")).toMatchObject({ file: { state: "gone" }, checksum: { state: "not_checked" } })
+    expect(await image(ada, "wrong")).toMatchObject({
+      checksum: { state: "differs", because: `${base}/SHA256SUMS names another one: ${"b".repeat(64)}` },
+    })
+    expect(await image(ada, "listed")).toMatchObject({ checksum: { state: "matches" } })
+    expect(await image(ada, "unlisted")).toMatchObject({ checksum: { state: "not_checked" } })
+    expect(await image(ada, "open")).toMatchObject({ checksum: { state: "none" } })
+    expect(await image(ada, "away")).toMatchObject({ file: { state: "not_checked", because: "it is not public" } })
+    expect(await check(ada, "none")).toEqual([
+      { template: "none", images: [], notChecked: "it is installed from no image of a disc" },
+    ])
+    app.names.asked.length = 0
+    expect(await check(ada)).toHaveLength(8)
+    // each once, whoever names it
+    expect(new Set(app.names.asked).size).toBe(app.names.asked.length)
+    expect(app.builds.begun).toEqual([])
+  })
+
+  it("tells until when a Windows may be tried, from when it was built", async () => {
+    const url = `${base}/SERVER_EVAL_x64FRE.iso`
+    await add(ada, withImage("win", url, sum))
+    const evaluation = async () => ((await check(ada)) as readonly { readonly evaluation?: unknown }[])[0]?.evaluation
+    expect(await evaluation()).toEqual({
+      state: "not_checked",
+      days: 180,
+      because: "no build of it by the service is on record",
+    })
+    await build(ada, ["win"])
+    expect(await evaluation()).toEqual({
+      state: "runs",
+      days: 180,
+      builtAt: expect.any(String),
+      endsAt: expect.any(String),
+    })
+  })
+
+  it("is of one's own templates and those of everybody", async () => {
+    await add(ada, withImage("mine", `${base}/a.iso`, "none"))
+    expect(await check(bob)).toEqual([])
+    expect(await app.fails("checkTemplates", bob, { query: { name: "mine" } })).toMatchObject({ kind: "not-found" })
+    expect(app.names.asked).toEqual([])
+  })
+})

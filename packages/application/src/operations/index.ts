@@ -9,6 +9,7 @@ import { abortRange } from "./abort-range.ts"
 import { abortTemplates } from "./abort-templates.ts"
 import { addTemplateFromTar } from "./add-template-from-tar.ts"
 import { buildTemplates } from "./build-templates.ts"
+import { checkTemplates } from "./check-templates.ts"
 import { deleteTemplate } from "./delete-template.ts"
 import { getPackerLogs } from "./get-packer-logs.ts"
 import { getTemplateLogHistory } from "./get-template-log-history.ts"
@@ -325,6 +326,7 @@ const template = [
   abortTemplates,
   addTemplateFromTar,
   buildTemplates,
+  checkTemplates,
   deleteTemplate,
   getPackerLogs,
   getTemplateLogHistory,

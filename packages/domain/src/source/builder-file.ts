@@ -15,13 +15,31 @@ export interface BuilderFacts {
   readonly declares: ReadonlySet<string>
 }
 
+/** An image of a disc that a template is installed from, as far as that can be told without running anything. */
+export interface BuilderImage {
+  readonly url: string | undefined
+  /** As Packer takes it: `sha256:…`, `file:` and a URL, `none`, or the sum alone. */
+  readonly checksum: string | undefined
+  /** A volume of the hypervisor's, in place of a URL. */
+  readonly file: string | undefined
+}
+
+/** The images that a builder file names; an entry without a URL and a file stands for what cannot be told. */
+export const readBuilderImages = (path: string, text: string): ReadonlyArray<BuilderImage> => {
+  const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
+  const values = valuesOf(file)
+  const told = (expression: Expression) => evaluate(expression, values)?.trim() || undefined
+  return file.images.map(({ url, checksum, file: volume }) => ({
+    url: told(url),
+    checksum: told(checksum),
+    file: told(volume),
+  }))
+}
+
 /** Reads a builder file, in HCL or, by its name, in JSON. A text that is neither says nothing. */
 export const readBuilderFile = (path: string, text: string): BuilderFacts => {
   const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
-  const values: Values = { var: new Map(), local: new Map() }
-  for (const [name, value] of file.variables) setKnown(values.var, name, literal(value))
-  // Locals see variables only: which local another one needs first is not ours to find out.
-  for (const [name, value] of file.locals) setKnown(values.local, name, evaluate(value, { ...values, local: new Map() }))
+  const values = valuesOf(file)
   const told = file.machines.map((machine) => evaluate(machine, values)?.trim()).find((name) => name !== undefined && name !== "")
   const variable = (name: string): string | undefined => values.var.get(name)?.trim() || undefined
   return {
@@ -33,12 +51,21 @@ export const readBuilderFile = (path: string, text: string): BuilderFacts => {
   }
 }
 
+const valuesOf = (file: BuilderFile): Values => {
+  const values: Values = { var: new Map(), local: new Map() }
+  for (const [name, value] of file.variables) setKnown(values.var, name, literal(value))
+  // Locals see variables only: which local another one needs first is not ours to find out.
+  for (const [name, value] of file.locals) setKnown(values.local, name, evaluate(value, { ...values, local: new Map() }))
+  return values
+}
+
 interface BuilderFile {
   /** Defaults by name of the variable. */
   readonly variables: ReadonlyArray<readonly [string, Expression]>
   readonly locals: ReadonlyArray<readonly [string, Expression]>
   /** Of each source block, what it calls its machine. */
   readonly machines: ReadonlyArray<Expression>
+  readonly images: ReadonlyArray<{ readonly url: Expression; readonly checksum: Expression; readonly file: Expression }>
 }
 interface Values {
   readonly var: Map<string, string>
@@ -63,6 +90,10 @@ const evaluate = (expression: Expression, values: Values): string | undefined =>
   return text
 }
 
+/** Where a source block says what is installed: itself, or one of these blocks in it. */
+const imageBlocks: ReadonlySet<string> = new Set(["boot_iso", "additional_iso_files"])
+const imageKeys = ["iso_url", "iso_urls", "iso_file"] as const
+
 const inHcl = (text: string): BuilderFile => {
   const blocks = readBlocks(text)
   const ofType = (type: string) => blocks.filter((block) => block.type === type)
@@ -70,20 +101,37 @@ const inHcl = (text: string): BuilderFile => {
     variables: ofType("variable").map(({ labels, attributes }) => [labels[0] ?? "", attributes.get("default")]),
     locals: ofType("locals").flatMap(({ attributes }) => [...attributes]),
     machines: ofType("source").map(({ attributes }) => attributes.get("vm_name")),
+    images: ofType("source")
+      .flatMap((source) => [source, ...source.blocks.filter(({ type }) => imageBlocks.has(type))])
+      .filter(({ attributes }) => imageKeys.some((key) => attributes.has(key)))
+      .map(({ attributes }) => ({
+        url: attributes.get("iso_url"),
+        checksum: attributes.get("iso_checksum"),
+        file: attributes.get("iso_file"),
+      })),
   }
 }
 
 /** In JSON a block is an object by its labels, or a list of such objects. */
 const inJson = (text: string): BuilderFile => {
   const read = readYaml(text, [])
-  if (Result.isFailure(read)) return { variables: [], locals: [], machines: [] }
+  if (Result.isFailure(read)) return { variables: [], locals: [], machines: [], images: [] }
   const root = read.success
+  const sources = members(childOf(root, "source"))
+    .flatMap(([, named]) => members(named))
+    .map(([, block]) => block)
   return {
     variables: members(childOf(root, "variable")).map(([name, block]) => [name, expressionAt(block, "default")]),
     locals: members(childOf(root, "locals")).map(([name, value]) => [name, expressionOf(value)]),
-    machines: members(childOf(root, "source"))
-      .flatMap(([, named]) => members(named))
-      .map(([, block]) => expressionAt(block, "vm_name")),
+    machines: sources.map((block) => expressionAt(block, "vm_name")),
+    images: sources
+      .flatMap((source) => [source, ...[...imageBlocks].flatMap((key) => inList(valueAt(source, key)))])
+      .filter((block) => imageKeys.some((key) => valueAt(block, key) !== undefined))
+      .map((block) => ({
+        url: expressionAt(block, "iso_url"),
+        checksum: expressionAt(block, "iso_checksum"),
+        file: expressionAt(block, "iso_file"),
+      })),
   }
 }
 
@@ -92,9 +140,13 @@ const members = (node: Node | undefined): ReadonlyArray<readonly [string, Node]>
   return node?.kind === "map" ? Array.from(node.entries, ([name, entry]) => [name, entry.value] as const) : []
 }
 
-const expressionAt = (block: Node, key: string): Expression => {
+const inList = (node: Node | undefined): ReadonlyArray<Node> =>
+  node === undefined ? [] : node.kind === "list" ? node.items : [node]
+
+const valueAt = (block: Node, key: string): Node | undefined => {
   const first = block.kind === "list" ? block.items[0] : block
-  return first === undefined ? undefined : expressionOf(childOf(first, key))
+  return first === undefined ? undefined : childOf(first, key)
 }
+const expressionAt = (block: Node, key: string): Expression => expressionOf(valueAt(block, key))
 const expressionOf = (node: Node | undefined): Expression =>
   node?.kind === "scalar" && node.value !== null ? readTemplateText(node.source) : undefined

@@ -1,6 +1,6 @@
 /**
- * As much of HCL as is needed to learn what a builder file calls its machine: blocks at the top with their labels, and those of their
- * own attributes that are one literal, one text with references, or one reference. Everything else is passed over by its brackets.
+ * As much of HCL as is needed to learn what a builder file calls its machine and installs it from: blocks at the top with their labels, the blocks
+ * in those, and those of their own attributes that are one literal, one text with references, or one reference. Everything else is passed over by its brackets.
  * Takes time in proportion to the text; a text that is no HCL gives few blocks or none.
  */
 
@@ -15,6 +15,8 @@ export interface Block {
   readonly type: string
   readonly labels: ReadonlyArray<string>
   readonly attributes: ReadonlyMap<string, Expression>
+  /** Those directly in it; of what is in these, nothing is told. */
+  readonly blocks: ReadonlyArray<Block>
 }
 
 /** Longer texts are not read: builder files have some kilobytes. */
@@ -38,8 +40,9 @@ export const readBlocks = (text: string): ReadonlyArray<Block> => {
     }
     if (!isMark(tokens[at], "{")) continue
     const attributes = new Map<string, Expression>()
-    at = readBody(tokens, at + 1, attributes)
-    blocks.push({ type: start.text, labels, attributes })
+    const inner: Array<Block> = []
+    at = readBody(tokens, at + 1, attributes, inner)
+    blocks.push({ type: start.text, labels, attributes, blocks: inner })
   }
   return blocks
 }
@@ -84,8 +87,13 @@ const closing: ReadonlySet<string> = new Set(["}", "]", ")"])
 const isLabel = (token: Token): boolean => token.kind === "word" || token.kind === "text"
 const isMark = (token: Token | undefined, mark: string): boolean => token?.kind === "mark" && token.text === mark
 
-/** Reads attributes up to the bracket that closes the block, and gives the place after it. */
-const readBody = (tokens: ReadonlyArray<Token>, from: number, attributes: Map<string, Expression>): number => {
+/** Reads attributes, and blocks where somebody wants them, up to the bracket that closes the block, and gives the place after it. */
+const readBody = (
+  tokens: ReadonlyArray<Token>,
+  from: number,
+  attributes: Map<string, Expression>,
+  blocks?: Array<Block>,
+): number => {
   let at = from
   let fresh = true
   while (at < tokens.length && !isMark(tokens[at], "}")) {
@@ -95,6 +103,11 @@ const readBody = (tokens: ReadonlyArray<Token>, from: number, attributes: Map<st
       const alone = after === undefined || after.kind === "newline" || isMark(after, "}")
       if (!attributes.has(token.text)) attributes.set(token.text, alone ? valueOf(tokens[at + 2]) : undefined)
       at += 2
+      fresh = false
+    } else if (fresh && blocks !== undefined && token?.kind === "word" && isMark(tokens[at + 1], "{")) {
+      const own = new Map<string, Expression>()
+      at = readBody(tokens, at + 2, own)
+      blocks.push({ type: token.text, labels: [], attributes: own, blocks: [] })
       fresh = false
     } else if (token?.kind === "mark" && opening.has(token.text)) {
       at = passBrackets(tokens, at)

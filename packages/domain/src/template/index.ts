@@ -1,5 +1,6 @@
 export { openBuildLog } from "./build-log.ts"
 export { openBuildOutput } from "./build-output.ts"
 export * from "./definition.ts"
+export * from "./image-check.ts"
 export * from "./known-templates.ts"
 export { missingHint, missingText, unbuilt, type UnbuiltTemplates } from "./missing.ts"

@@ -19,6 +19,7 @@ import type {
   GuestFault,
   Hypervisor,
   LegacyData,
+  ImageServers,
   NameLookup,
   SecretStore,
   StorageFault,
@@ -53,7 +54,7 @@ export interface Parts<E> {
   readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
-  readonly names: Layer.Layer<NameLookup>
+  readonly internet: Layer.Layer<NameLookup | ImageServers>
   readonly vpn: Layer.Layer<VpnServer>
   readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor>
   readonly description: Layer.Layer<ApiDescription>
@@ -75,7 +76,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,
-    parts.names,
+    parts.internet,
     parts.vpn,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))

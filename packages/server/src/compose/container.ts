@@ -1,6 +1,6 @@
 import "reflect-metadata"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { nameLookupLayer } from "@rangewright/adapter-internet"
+import { internetLayer } from "@rangewright/adapter-internet"
 import { type Database, legacyLayer, storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
 import type { Simulator } from "@rangewright/pve-simulator"
@@ -107,7 +107,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               guest: bindGuest(config, folder.path),
               content,
               library,
-              names: nameLookupLayer(toolOptions(config)),
+              internet: internetLayer(toolOptions(config)),
               vpn: bindVpn(config),
               builder: bindBuilder(config, folder.path),
               description: apiDescriptionLayer(all, { version }),

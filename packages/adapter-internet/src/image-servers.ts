@@ -1,0 +1,160 @@
+import { isDnsName, plainAddress } from "@rangewright/domain"
+import { ImageServers, type ServerFile, type ServerText } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Agent, type IncomingMessage, request } from "node:http"
+import type { Duplex } from "node:stream"
+import { connect } from "node:tls"
+import { dialOf, type InternetOptions, timeoutOf, usable } from "./options.ts"
+import { resolve } from "./resolve.ts"
+
+const mostRedirects = 5
+const mostText = 1024 * 1024
+
+/** Why there is nothing to be told. */
+class Unasked extends Error {}
+
+/** The only address that is connected to, whatever the name means later. */
+const addressOf = async (options: InternetOptions, url: URL): Promise<string> => {
+  const literal = plainAddress(url.hostname.replace(/^\[|\]$/gu, ""))
+  if (literal === undefined) {
+    if (!isDnsName(url.hostname)) throw new Unasked(`${url.hostname} is no name of a public host`)
+    return Effect.runPromise(resolve(options, url.hostname)).catch((error: unknown) => {
+      throw new Unasked(error instanceof Error ? error.message : String(error))
+    })
+  }
+  const [address] = await usable([literal], options)
+  if (address === undefined) throw new Unasked(`${url.hostname} is no public IPv4 address that is reached from here`)
+  return address
+}
+
+const checked = (text: string): URL => {
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Unasked("only http and https are asked")
+  if (url.username !== "" || url.password !== "") throw new Unasked("its URL holds a login")
+  return url
+}
+
+/** One request, on a connection of its own. What is opened ends with `signal`. */
+const ask = async (options: InternetOptions, url: URL, method: "HEAD" | "GET", signal: AbortSignal): Promise<IncomingMessage> => {
+  const address = await addressOf(options, url)
+  const secure = url.protocol === "https:"
+  const raw = await dialOf(options)(address, url.port === "" ? (secure ? 443 : 80) : Number(url.port))
+  const end = () => void raw.destroy()
+  raw.on("error", end)
+  signal.addEventListener("abort", end, { once: true })
+  if (signal.aborted) end()
+  const { ca } = options
+  const servername = isDnsName(url.hostname) ? url.hostname : ""
+  const socket: Duplex = secure
+    ? connect({ socket: raw, host: url.hostname, servername, ...(ca === undefined ? {} : { ca }) })
+    : raw
+  socket.on("error", end)
+  const agent = new Agent()
+  agent.createConnection = () => socket
+  return new Promise((done, reject) => {
+    const asked = request({
+      agent,
+      method,
+      host: url.hostname,
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        host: url.host,
+        accept: "*/*",
+        "accept-encoding": "identity",
+        "user-agent": "rangewright",
+        connection: "close",
+      },
+      signal,
+    })
+    asked.on("response", (answer) => done(answer.on("error", end).once("close", end)))
+    asked.on("error", (error: NodeJS.ErrnoException) => {
+      end()
+      reject(new Unasked(`its server cannot be reached (${error.code ?? error.message})`))
+    })
+    asked.end()
+  })
+}
+
+/** Follows redirects to the answer that is none. */
+const follow = async (
+  options: InternetOptions,
+  text: string,
+  method: "HEAD" | "GET",
+  signal: AbortSignal,
+): Promise<IncomingMessage> => {
+  if (options.internet === false) throw new Unasked("the service may not use the internet (tool_internet)")
+  let url = checked(text)
+  for (let hops = 0; hops <= mostRedirects; hops += 1) {
+    const answer = await ask(options, url, method, signal)
+    const { statusCode: status = 0, headers } = answer
+    if (![301, 302, 303, 307, 308].includes(status)) return answer
+    answer.destroy()
+    const next = checked(URL.parse(headers.location ?? "", url.href)?.href ?? "")
+    if (url.protocol === "https:" && next.protocol !== "https:") throw new Unasked("its server redirects away from https")
+    url = next
+  }
+  throw new Unasked(`its server redirects more than ${mostRedirects} times`)
+}
+
+const refusal = (status: number): Exclude<ServerFile, { readonly state: "there" }> =>
+  status === 404 || status === 410
+    ? { state: "gone", because: `its server says that there is no such file (status ${status})` }
+    : { state: "unknown", because: `its server answers with status ${status}` }
+
+const bytesIn = (answer: IncomingMessage): number | undefined => {
+  const length = Number(answer.headers["content-length"] ?? Number.NaN)
+  return Number.isSafeInteger(length) && length >= 0 ? length : undefined
+}
+
+const look = async (options: InternetOptions, url: string, signal: AbortSignal): Promise<ServerFile> => {
+  let answer = await follow(options, url, "HEAD", signal)
+  // servers that do not know the question are asked for the file, of which nothing is read
+  if (answer.statusCode === 405 || answer.statusCode === 501) {
+    answer.destroy()
+    answer = await follow(options, url, "GET", signal)
+  }
+  answer.destroy()
+  const { statusCode: status = 0, headers } = answer
+  return status === 200
+    ? { state: "there", bytes: bytesIn(answer), lastModified: headers["last-modified"]?.slice(0, 60) }
+    : refusal(status)
+}
+
+const read = async (options: InternetOptions, url: string, signal: AbortSignal): Promise<ServerText> => {
+  const answer = await follow(options, url, "GET", signal)
+  if (answer.statusCode !== 200) {
+    answer.destroy()
+    return refusal(answer.statusCode ?? 0)
+  }
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > mostText) {
+      answer.destroy()
+      return { state: "unknown", because: `it is longer than ${mostText / 1024} KiB` }
+    }
+    chunks.push(chunk)
+  }
+  return { state: "there", text: Buffer.concat(chunks).toString("utf8") }
+}
+
+/** Asks public servers for images. */
+export const imageServersLayer = (options: InternetOptions = {}): Layer.Layer<ImageServers> => {
+  const within = <A>(ask: (signal: AbortSignal) => Promise<A>) =>
+    Effect.tryPromise({
+      try: ask,
+      catch: (cause) => (cause instanceof Unasked ? cause.message : "its server broke the connection"),
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: 2 * timeoutOf(options),
+        orElse: () => Effect.fail(`its server did not answer within ${(2 * timeoutOf(options)) / 1000} s`),
+      }),
+      Effect.catch((because) => Effect.succeed({ state: "unknown" as const, because })),
+    )
+  return Layer.succeed(ImageServers, {
+    look: (url) => within<ServerFile>((signal) => look(options, url, signal)),
+    read: (url) => within<ServerText>((signal) => read(options, url, signal)),
+  })
+}

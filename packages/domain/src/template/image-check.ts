@@ -1,0 +1,77 @@
+/** What can be told of an image of a disc without downloading it. */
+
+export const checksumTypes = ["md5", "sha1", "sha256", "sha512"] as const
+export type ChecksumType = (typeof checksumTypes)[number]
+
+/** What a builder file says of an image's checksum. */
+export type Checksum =
+  | { readonly kind: "sum"; readonly type: ChecksumType; readonly sum: string }
+  /** A list at this URL tells it. */
+  | { readonly kind: "list"; readonly url: string }
+  /** The author wants none. */
+  | { readonly kind: "none" }
+  | { readonly kind: "unreadable" }
+
+const byLength: ReadonlyMap<number, ChecksumType> = new Map([
+  [32, "md5"],
+  [40, "sha1"],
+  [64, "sha256"],
+  [128, "sha512"],
+])
+
+export const readChecksum = (text: string | undefined): Checksum => {
+  if (text === undefined) return { kind: "unreadable" }
+  if (text === "none") return { kind: "none" }
+  if (text.startsWith("file:")) {
+    const url = text.slice("file:".length)
+    return /^https?:\/\//u.test(url) ? { kind: "list", url } : { kind: "unreadable" }
+  }
+  const sum = text.slice(text.indexOf(":") + 1).toLowerCase()
+  const type = byLength.get(sum.length)
+  const named = text.includes(":") ? text.slice(0, text.indexOf(":")).toLowerCase() : type
+  return type !== undefined && named === type && /^[0-9a-f]+$/u.test(sum) ? { kind: "sum", type, sum } : { kind: "unreadable" }
+}
+
+/** The last part of a URL's path. */
+export const fileNameIn = (url: string): string | undefined => {
+  const path = URL.parse(url)?.pathname.split("/").at(-1) ?? ""
+  try {
+    return path === "" ? undefined : decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/**
+ * The sums that a list has of a file: lines `SUM  NAME` and `SUM *NAME` as of sha256sum, `SHA256 (NAME) = SUM` as of BSD, and one sum
+ * alone. Takes time in proportion to the text.
+ */
+export const sumsOf = (list: string, name: string): readonly string[] => {
+  const sums: string[] = []
+  const lines = list.split(/\r?\n/u)
+  const alone = lines.filter((line) => line.trim() !== "")
+  for (const line of lines) {
+    const [, sum = "", of = ""] = /^([0-9a-fA-F]{32,128})[ \t]+\*?(\S.*)$/u.exec(line.trimEnd()) ?? []
+    const [, ofBsd = "", sumBsd = ""] = /^\w+ \((.+)\) = ([0-9a-fA-F]{32,128})$/u.exec(line.trim()) ?? []
+    if (of.replace(/^.*\//u, "") === name) sums.push(sum.toLowerCase())
+    if (ofBsd.replace(/^.*\//u, "") === name) sums.push(sumBsd.toLowerCase())
+  }
+  const [only = ""] = alone
+  if (alone.length === 1 && /^[0-9a-fA-F]{32,128}$/u.test(only.trim())) sums.push(only.trim().toLowerCase())
+  return sums
+}
+
+/** Where a server usually publishes the sums of an image: beside it, in this order. */
+export const listsBeside = (url: string, type: ChecksumType): readonly string[] => {
+  const name = fileNameIn(url)
+  if (name === undefined) return []
+  const lists = [`${type.toUpperCase()}SUMS`, `${name}.${type}`, "CHECKSUM"]
+  return lists.flatMap((list) => URL.parse(list.replaceAll("%", "%25"), url)?.href ?? [])
+}
+
+/** Days for which what is installed from an image of Windows may be tried, by the image's name; undefined: it is none that says so. */
+export const evaluationDays = (url: string): number | undefined => {
+  const name = (fileNameIn(url) ?? "").toLowerCase()
+  if (!/eval/u.test(name)) return undefined
+  return /client|enterprise|win(?:dows)?[-_. ]?1[01]/u.test(name) && !name.includes("server") ? 90 : 180
+}
