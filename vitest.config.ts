@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/support/built.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     restoreMocks: true,
     // the tests of processes wait more than they work

@@ -64,11 +64,27 @@ install() {
 
 web_sources='packages/web/src packages/web/index.html packages/web/vite.config.ts pnpm-lock.yaml'
 build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/web --logLevel warn >&2; }
+service_sources='packages/*/src packages/server/scripts pnpm-lock.yaml'
+build_service() { "$node" packages/server/scripts/bundle.ts >&2; }
+built_service=packages/server/dist/bundle/main.js
 
-page() { # builds the web page where its sources are newer than what was built
-  # shellcheck disable=SC2086 -- a list of files
-  [ -n "$(find $web_sources -newer packages/web/dist/index.html 2>&1 | head -n 1)" ] || return 0
-  if [ -w packages/web ]; then build_web; else say "the web page is not built, or older than its sources: run \`npm run setup\` as $(stat -c %U "$root")"; fi
+stale() { # $1: what was built, the rest: its sources
+  [ -n "$(find "$@" -newer "$1" 2>&1 | head -n 1)" ]
+}
+
+build() { # the web page and the service, where their sources are newer
+  service=$built_service
+  # shellcheck disable=SC2086 -- lists of files
+  if stale packages/web/dist/index.html $web_sources; then
+    if [ -w packages/web ]; then build_web || exit; else say "the web page is not built, or older than its sources: run \`npm run setup\` as $(stat -c %U "$root")"; fi
+  fi
+  # shellcheck disable=SC2086
+  if stale $built_service $service_sources; then
+    if [ -w packages/server ]; then build_service || exit; else
+      service=packages/server/src/main.ts
+      say "the service is not built, or older than its sources, so it starts from those and takes more memory: run \`npm run setup\` as $(stat -c %U "$root")"
+    fi
+  fi
 }
 
 cmd=${1:-help}
@@ -78,14 +94,15 @@ node=$(usable_node)
 PATH=$bin:$PATH
 export PATH NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/v8}"
 case $cmd in
-  setup) page && say "set up with Node $("$node" --version)" ;;
-  start) page && exec "$node" packages/server/src/main.ts "$@" ;;
-  demo) page && exec "$node" packages/server/src/main.ts demo "$@" ;;
+  setup) build; say "set up with Node $("$node" --version)" ;;
+  start) build; exec "$node" "$service" "$@" ;;
+  demo) build; exec "$node" "$service" demo "$@" ;;
   openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
   simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
-  test) page && exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
-  bench) exec "$node" bench/main.ts "$@" ;;
+  test) build; exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
+  bench) build; exec "$node" bench/main.ts "$@" ;;
   docs) exec "$node" packages/server/src/main.ts docs "$@" ;; # writes docs/configuration.md
+  build) build ;; # the web page and the service, where their sources are newer
   web) build_web ;;
   check) # types, lint with type information and import rules, formatting, unused code, the size of the web page
     "$bin/tsc" -p tsconfig.check.json
@@ -110,5 +127,5 @@ case $cmd in
     ;;
   pnpm) pnpm "$@" ;;
   exec) exec "$@" ;;
-  *) say "commands: setup start demo simulator openapi web test check bench docs format pack pnpm exec"; exit 2 ;;
+  *) say "commands: setup start demo simulator openapi build web test check bench docs format pack pnpm exec"; exit 2 ;;
 esac

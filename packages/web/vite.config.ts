@@ -1,6 +1,24 @@
-import { defineConfig } from "vite"
+import { promisify } from "node:util"
+import { brotliCompress, gzip } from "node:zlib"
+import { defineConfig, type Plugin } from "vite"
+
+/** Beside each text its compressed forms, which the service would make at each start. */
+const compressed: Plugin = {
+  name: "compressed",
+  async generateBundle(_, bundle) {
+    const texts = Object.values(bundle).filter(({ fileName }) => /\.(?:html|js|css|svg)$/u.test(fileName))
+    await Promise.all(
+      texts.map(async (file) => {
+        const plain = file.type === "chunk" ? file.code : file.source
+        this.emitFile({ type: "asset", fileName: `${file.fileName}.br`, source: await promisify(brotliCompress)(plain) })
+        this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source: await promisify(gzip)(plain, { level: 9 }) })
+      }),
+    )
+  },
+}
 
 export default defineConfig({
+  plugins: [{ ...compressed, enforce: "post" }],
   base: "/ui/",
   // what the page is made of lies in src; nothing is copied unseen
   publicDir: false,

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { adLabMachines } from "./support/lab.ts"
-import { command, endAll, type Program, repository, start } from "./support/program.ts"
+import { command, endAll, entries, type Program, repository, start } from "./support/program.ts"
 
 afterEach(async () => {
   await endAll()
@@ -65,8 +65,8 @@ describe("a newcomer's demo", { timeout: 120_000 }, () => {
   test("draws a line for each machine over and over on a terminal", async ({ skip }) => {
     const probe = command("sh", ["-c", "command -v script"])
     if ((await probe.ended).code !== 0) skip("the command `script` makes the terminal, and is not here")
-    const typescript = `${process.execPath} ${repository}packages/server/src/main.ts demo --once --speed 600 --port 0`
-    const program = command("script", ["--quiet", "--return", "--command", typescript, "/dev/null"], {
+    const typed = `${process.execPath} ${repository}${entries.server} demo --once --speed 600 --port 0`
+    const program = command("script", ["--quiet", "--return", "--command", typed, "/dev/null"], {
       env: { TMPDIR: temporaryFolder(), TERM: "xterm" },
     })
     expect(await program.ended).toEqual({ code: 0, signal: null })

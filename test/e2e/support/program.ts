@@ -30,7 +30,8 @@ export interface ProgramOptions {
 }
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url))
-const entries = { server: "packages/server/src/main.ts", simulator: "packages/pve-simulator/src/main.ts" } as const
+/** The service as `npm start` runs it, and the simulator. */
+export const entries = { server: "packages/server/dist/bundle/main.js", simulator: "packages/pve-simulator/src/main.ts" } as const
 
 /** As the commands of package.json have it. */
 const compileCache = `${repository}node_modules/.cache/v8`

@@ -1,3 +1,4 @@
+import { entries } from "../../e2e/support/program.ts"
 import { privateAddresses, privateIPv6Addresses } from "./outside-world.ts"
 
 /** One thing that a tenant tries from where its tools run: an expression for `programs/prober.py`, which succeeds when it is true. */
@@ -193,7 +194,7 @@ const processes = ({ pid, secret }: Targets): readonly Probe[] => {
       name: "read any process's environment with a secret of the service",
       code: `any_process(${py(secret)}.encode(), "environ")`,
     },
-    { name: "read the service's command line", code: `any_process(b"server/src/main.ts", "cmdline")` },
+    { name: "read the service's command line", code: `any_process(b"${entries.server}", "cmdline")` },
     { name: "see any process of root outside", code: `any_process(b"dnsmasq", "cmdline")` },
     { name: "look into the service's root folder", code: `os.listdir("${ofService}/root/root") is not None` },
     { name: "list the service's open files", code: `os.listdir("${ofService}/fd")` },

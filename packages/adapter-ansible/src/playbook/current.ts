@@ -15,25 +15,26 @@ const tell = (found: AutomationAvailability, windows: "winrm" | "psrp"): Effect.
   )
 
 /**
- * What the host has, asked at once and told in the log. Whoever wants to know later gets what was found, as long as nothing changed of what it
- * was found by and the sandbox works; else the host is asked again: what was removed or installed since counts without a new start.
+ * What the host has, told in the log. Whoever wants to know gets what was found before, as long as nothing changed of what it was found by and
+ * the sandbox works; else the host is asked again: what was removed or installed since counts without a new start.
  */
-export const currentAvailability = (options: PlaybookOptions): Effect.Effect<Effect.Effect<AutomationAvailability>> =>
-  Effect.gen(function* () {
-    const { windows } = settingsOf(options)
-    const look = Effect.gen(function* () {
-      const found = yield* automationAvailability(options)
-      yield* tell(found, windows)
-      return { found, trace: yield* Effect.promise(() => traceOf(found.foundBy)) }
-    })
-    let known = yield* look
-    const turn = yield* Semaphore.make(1)
-    return turn.withPermits(1)(
-      Effect.gen(function* () {
-        const { host, foundBy } = known.found
-        const settled = host.sandbox.works || host.choice === "off"
-        if (!settled || (yield* Effect.promise(() => traceOf(foundBy))) !== known.trace) known = yield* look
-        return known.found
-      }),
-    )
+export const currentAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> => {
+  const { windows } = settingsOf(options)
+  const look = Effect.gen(function* () {
+    const found = yield* automationAvailability(options)
+    yield* tell(found, windows)
+    return { found, trace: yield* Effect.promise(() => traceOf(found.foundBy)) }
   })
+  let known: Effect.Success<typeof look> | undefined
+  const turn = Semaphore.makeUnsafe(1)
+  const isCurrent = Effect.fnUntraced(function* ({ found: { host, foundBy }, trace }: Effect.Success<typeof look>) {
+    const settled = host.sandbox.works || host.choice === "off"
+    return settled && (yield* Effect.promise(() => traceOf(foundBy))) === trace
+  })
+  return turn.withPermits(1)(
+    Effect.gen(function* () {
+      if (known === undefined || !(yield* isCurrent(known))) known = yield* look
+      return known.found
+    }),
+  )
+}

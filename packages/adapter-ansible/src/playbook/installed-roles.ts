@@ -22,7 +22,7 @@ const rolesOfCollections = async (folder: string): Promise<readonly string[]> =>
 /** Roles that a user's runs find: the user's, the global ones, and those of all collections. Those of the host are read once. */
 export const installedRoles = (
   settings: Settings,
-  hostFolders: readonly string[],
+  hostFolders: Effect.Effect<readonly string[]>,
   library: Context.Service.Shape<typeof ArtifactLibrary>,
 ): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>> =>
   Effect.gen(function* () {
@@ -31,13 +31,13 @@ export const installedRoles = (
         Effect.promise(() => Promise.all(folders.map(rolesOfCollections))),
         (found) => found.flat(),
       )
-    const ofHost = yield* read(hostFolders)
+    const ofHost = yield* Effect.cached(Effect.flatMap(hostFolders, read))
     return (userId) =>
       Effect.gen(function* () {
         const own = yield* library.list({ type: "user", userId })
         const global = yield* library.list({ type: "global" })
         const ofCollections = yield* read(searchPaths(settings, userId).collections)
-        return new Set([...[...own.roles, ...global.roles].map(({ name }) => name), ...ofCollections, ...ofHost])
+        return new Set([...[...own.roles, ...global.roles].map(({ name }) => name), ...ofCollections, ...(yield* ofHost)])
       }).pipe(
         Effect.mapError(
           (error) =>
@@ -53,10 +53,8 @@ export const libraryRoles = (
   Effect.gen(function* () {
     const settings = settingsOf(options)
     const library = yield* ArtifactLibrary
-    const known = yield* Effect.cached(
-      Effect.flatMap(ask(settings.program, ["--version"]), ({ output }) =>
-        installedRoles(settings, hostCollectionFolders(settings.collections, readVersion(output).modules), library),
-      ),
+    const hostFolders = Effect.map(ask(settings.program, ["--version"]), ({ output }) =>
+      hostCollectionFolders(settings.collections, readVersion(output).modules),
     )
-    return (userId) => Effect.flatMap(known, (roles) => roles(userId))
+    return yield* installedRoles(settings, hostFolders, library)
   })

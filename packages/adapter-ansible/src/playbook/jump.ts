@@ -164,13 +164,16 @@ const idle = "30 seconds"
  * Ways that are shared by all runs that go through the same host: one connection, however many machines are worked on, so that the host's
  * limit of those that log in at once is not met. One that ended is opened anew for the next run.
  */
-export const sharedWays = (host: ToolHost, folders: Pick<Folders, "runs">): Effect.Effect<LendWay, never, Scope.Scope> =>
+export const sharedWays = (
+  host: Effect.Effect<ToolHost>,
+  folders: Pick<Folders, "runs">,
+): Effect.Effect<LendWay, never, Scope.Scope> =>
   Effect.gen(function* () {
     const ways: RcMap.RcMap<JumpHost, Way, NoWay> = yield* RcMap.make({
       idleTimeToLive: idle,
       lookup: (jump: JumpHost) =>
         Effect.gen(function* () {
-          const way = yield* openWay(host, folders, jump)
+          const way = yield* openWay(yield* host, folders, jump)
           yield* Effect.forkScoped(Effect.andThen(way.ended, RcMap.invalidate(ways, jump)))
           return way
         }).pipe(Effect.tapError(() => RcMap.invalidate(ways, jump))),

@@ -33,7 +33,9 @@ export const playbookLayer = (
     GuestAutomation,
     Effect.gen(function* () {
       const settings = settingsOf(options)
-      const current = yield* currentAvailability(options)
+      const current = currentAvailability(options)
+      // asking takes a second of another program's time: the service is ready before
+      yield* Effect.forkScoped(current)
       const folders = yield* Effect.tryPromise({
         try: () => openFolders(settings.folder),
         catch: (cause) =>
@@ -44,10 +46,16 @@ export const playbookLayer = (
             detail: String(cause),
           }),
       })
-      const { host, collectionFolders } = yield* current
-      const lendWay = yield* sharedWays(host, folders)
+      const lendWay = yield* sharedWays(
+        Effect.map(current, ({ host }) => host),
+        folders,
+      )
       const ports = yield* sitePorts
-      const roles = yield* installedRoles(settings, collectionFolders, yield* ArtifactLibrary)
+      const roles = yield* installedRoles(
+        settings,
+        Effect.map(current, ({ collectionFolders }) => collectionFolders),
+        yield* ArtifactLibrary,
+      )
       return playbookAutomation({ settings, current, folders, lendWay, ports, roles })
     }),
   )

@@ -57,7 +57,7 @@ describe("in a folder of its own", () => {
     await install()
     const options = { folder, library: folder, program, tools: { sandbox: "off" as const } }
     const quiet = Effect.provide(Logger.layer([]))
-    const current = await Effect.runPromise(currentAvailability(options).pipe(quiet))
+    const current = currentAvailability(options)
     const now = async () => hostObstacles(await Effect.runPromise(current.pipe(quiet)), "winrm")[0]?.because
     const withTool = await now()
     expect(withTool).not.toContain("it is not installed")
