@@ -51,9 +51,9 @@ const blueprint = (index: number, scale: number): ShippedBlueprint => {
 /** Values as they are when they have been read from somewhere, with lists in order as `readSource` gives them. */
 const values = (scale: number): Values => {
   const [shipped, ...others] = made(scale)
-  const { blueprints, templates, roles, collections, manifest } = shipped.content
+  const { blueprints, templates, roles, collections } = shipped.content
   const content = {
-    manifest,
+    ...shipped.content,
     blueprints: blueprints.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     templates: templates.toSorted(byName),
     roles: roles.toSorted(byName),

@@ -6,9 +6,11 @@
 import { credentialHasher, cryptoLayer, firstHashKey } from "@rangewright/adapter-crypto"
 import { httpApp, listen, usualHttpOptions, type Runner } from "@rangewright/adapter-http"
 import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
+import { noGuestAutomation } from "@rangewright/adapter-proxmox"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { activityLayer, authenticate, operations, Settings, type SettingsShape } from "@rangewright/application"
 import type { Fault } from "@rangewright/domain"
+import { GuestAutomation } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -34,7 +36,12 @@ const timeEach = async (count: number, call: () => unknown): Promise<number> => 
 }
 
 const serveOurs = async (folder: string): Promise<Ready> => {
-  const ports = Layer.mergeAll(storageLayer({ file: join(folder, "bench.db") }), cryptoLayer(secret), licenseLayer(openLicense))
+  const ports = Layer.mergeAll(
+    storageLayer({ file: join(folder, "bench.db") }),
+    cryptoLayer(secret),
+    licenseLayer(openLicense),
+    Layer.succeed(GuestAutomation, noGuestAutomation),
+  )
   // the reads that are measured ask for no more services than these
   const settings = Layer.succeed(Settings, { version: "0.0.0", peerVersion: "2.3.0" } as SettingsShape)
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))

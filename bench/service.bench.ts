@@ -41,7 +41,10 @@ interface Started {
 /** Starts the service and waits until its log says that it is ready. */
 const startService = async (environment: NodeJS.ProcessEnv): Promise<Started> => {
   const began = performance.now()
-  const child = spawn(process.execPath, [main], { env: { ...process.env, ...environment }, stdio: ["ignore", "ignore", "pipe"] })
+  const child = spawn(process.execPath, ["--max-semi-space-size=4", main], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "ignore", "pipe"],
+  })
   const said: string[] = []
   for await (const line of createInterface({ input: child.stderr })) {
     said.push(line)
