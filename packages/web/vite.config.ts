@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { promisify } from "node:util"
 import { brotliCompress, gzip } from "node:zlib"
 import { defineConfig, type Plugin } from "vite"
@@ -5,20 +7,22 @@ import { defineConfig, type Plugin } from "vite"
 /** Beside each text its compressed forms, which the service would make at each start. */
 const compressed: Plugin = {
   name: "compressed",
-  async generateBundle(_, bundle) {
-    const texts = Object.values(bundle).filter(({ fileName }) => /\.(?:html|js|css|svg)$/u.test(fileName))
+  // once they are written: before, other plugins still change them
+  async writeBundle({ dir = "" }, bundle) {
+    const texts = Object.keys(bundle).filter((name) => /\.(?:html|js|css|svg)$/u.test(name))
     await Promise.all(
-      texts.map(async (file) => {
-        const plain = file.type === "chunk" ? file.code : file.source
-        this.emitFile({ type: "asset", fileName: `${file.fileName}.br`, source: await promisify(brotliCompress)(plain) })
-        this.emitFile({ type: "asset", fileName: `${file.fileName}.gz`, source: await promisify(gzip)(plain, { level: 9 }) })
+      texts.map(async (name) => {
+        const file = join(dir, name)
+        const plain = await readFile(file)
+        await writeFile(`${file}.br`, await promisify(brotliCompress)(plain))
+        await writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: 9 }))
       }),
     )
   },
 }
 
 export default defineConfig({
-  plugins: [{ ...compressed, enforce: "post" }],
+  plugins: [compressed],
   base: "/ui/",
   // what the page is made of lies in src; nothing is copied unseen
   publicDir: false,
