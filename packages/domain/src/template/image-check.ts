@@ -32,13 +32,19 @@ export const readChecksum = (text: string | undefined): Checksum => {
   return type !== undefined && named === type && /^[0-9a-f]+$/u.test(sum) ? { kind: "sum", type, sum } : { kind: "unreadable" }
 }
 
+/** The folder that a URL names, with the slash at its end, and the file in it, without query and fragment. */
+const partsOf = (url: string): { readonly folder: string; readonly file: string } | undefined => {
+  const [, folder, file] = /^([a-z][a-z\d+.-]*:\/\/[^/?#\s]*\/(?:[^/?#\s]*\/)*)([^/?#\s]+)(?:[?#]\S*)?$/iu.exec(url) ?? []
+  return folder === undefined || file === undefined ? undefined : { folder, file }
+}
+
 /** The last part of a URL's path. */
 export const fileNameIn = (url: string): string | undefined => {
-  const path = URL.parse(url)?.pathname.split("/").at(-1) ?? ""
+  const file = partsOf(url)?.file
   try {
-    return path === "" ? undefined : decodeURIComponent(path)
+    return file === undefined ? undefined : decodeURIComponent(file)
   } catch {
-    return path
+    return file
   }
 }
 
@@ -63,10 +69,10 @@ export const sumsOf = (list: string, name: string): readonly string[] => {
 
 /** Where a server usually publishes the sums of an image: beside it, in this order. */
 export const listsBeside = (url: string, type: ChecksumType): readonly string[] => {
-  const name = fileNameIn(url)
-  if (name === undefined) return []
-  const lists = [`${type.toUpperCase()}SUMS`, `${name}.${type}`, "CHECKSUM"]
-  return lists.flatMap((list) => URL.parse(list.replaceAll("%", "%25"), url)?.href ?? [])
+  const parts = partsOf(url)
+  if (parts === undefined) return []
+  const { folder, file } = parts
+  return [`${type.toUpperCase()}SUMS`, `${file}.${type}`, "CHECKSUM"].map((list) => folder + list)
 }
 
 /** Days for which what is installed from an image of Windows may be tried, by the image's name; undefined: it is none that says so. */
