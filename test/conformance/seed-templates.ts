@@ -47,7 +47,7 @@ export const startBuilds = Effect.gen(function* () {
   const begin = Effect.fnUntraced(function* (template: string, whose: typeof member) {
     const { id } = yield* engine.start(requestFor(template, whose), whose.user)
     yield* engine.events(id, 0).pipe(
-      Stream.takeUntil(({ event: { type } }) => type === "Output"),
+      Stream.takeUntil(({ event }) => event.type === "Output" && event.text.includes("Creating VM")),
       Stream.runDrain,
     )
     return id
