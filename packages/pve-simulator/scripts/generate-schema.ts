@@ -74,7 +74,8 @@ const intern = (definition: Json): number => {
   return definitions.length - 1
 }
 
-const lines: string[] = []
+// the root is not in the published schema, as it has no path
+const lines: string[] = ['"GET /":{"parameters":{},"permissions":{"user":"all"}}']
 for (const [path, methods] of Object.entries(document.paths)) {
   if (!wanted.test(path)) continue
   for (const [verb, method] of Object.entries(methods)) {

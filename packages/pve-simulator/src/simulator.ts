@@ -156,7 +156,7 @@ const servedBy = (world: World, serve: Simulator["handle"]): Served => {
     const attach = screens === undefined ? undefined : () => screens.open(held.vmid, held.password)
     return { ...held, screen: screenOf(world, held.vmid), attach, onClose: () => void (held.viewer = "gone") }
   }
-  return { handle: serve, onConsole }
+  return { handle: serve, onConsole, clock: world.clock }
 }
 
 const openHttp = async (world: World, serve: Simulator["handle"], options: ListenOptions): Promise<HttpListener> => {

@@ -282,6 +282,15 @@ test("users, groups, roles and access entries are refused in the server's words"
       "create user failed: change password failed: user 'bob' does not exist",
     ],
     ["GET", "/access/users/bob@pve", {}, 500, "no such user ('bob@pve')"],
+    ["PUT", "/access/users/bob@pve", { expire: "x" }, 500, "no such user ('bob@pve')"],
+    ["DELETE", "/access/users/bob@pve", {}, 500, "no such user ('bob@pve')"],
+    ["PUT", "/access/groups/none", {}, 500, "update group failed: group 'none' does not exist"],
+    ["GET", "/access/roles/Mine", {}, 500, "role 'Mine' does not exist"],
+    ["PUT", "/access/roles/Mine", {}, 500, "update role failed: role 'Mine' does not exist"],
+    ["DELETE", "/access/roles/Mine", {}, 500, "delete role failed: role 'Mine' does not exist"],
+    ["PUT", "/pools", { poolid: "none" }, 500, "update pools failed: pool 'none' does not exist"],
+    ["DELETE", "/pools", { poolid: "none" }, 500, "delete pool failed: pool 'none' does not exist"],
+    ["GET", "/nodes/pve/storage/none/content", {}, 500, "storage 'none' does not exist"],
     ["GET", "/access/groups/none", {}, 500, "group 'none' does not exist"],
     ["POST", "/access/roles", { roleid: "PVEMine" }, 400, "Parameter verification failed."],
     ["POST", "/access/roles", { roleid: "Mine", privs: "VM.Monitor" }, 400, "Parameter verification failed."],
@@ -290,6 +299,31 @@ test("users, groups, roles and access entries are refused in the server's words"
   for (const [method, path, parameters, status, message] of refused) {
     expect(await lab.call(method, path, parameters), `${method} ${path}`).toMatchObject({ status, message: `${message}\n` })
   }
+  // the rights of others are looked up first, and with them the user
+  const root = await logIn(lab, "root@pam", lab.sim.rootPassword)
+  expect((await lab.call("PUT", "/access/users/bob@pve", { comment: "x" }, root)).message).toBe(
+    "update user failed: no such user ('bob@pve')\n",
+  )
+  for (const storage of ["none", "vmstore"])
+    expect(await lab.call("GET", `/nodes/pve/storage/${storage}/status`)).toMatchObject({
+      status: 400,
+      errors: { storage: "No such storage." },
+    })
+})
+
+test("whoever may change the users of a group changes those who are in it, and puts nobody into others", async () => {
+  const lab = createLab()
+  for (const name of ["boss", "ann", "bob"]) await newUser(lab, name)
+  for (const groupid of ["crew", "rest"]) await lab.ok("POST", "/access/groups", { groupid })
+  await lab.ok("PUT", "/access/users/ann@pve", { groups: "crew,rest" })
+  await grant(lab, "/access/groups/crew", "PVEUserAdmin", { users: "boss@pve" })
+  const boss = await logIn(lab, "boss@pve")
+  const put = async (user: string, parameters: Record<string, unknown>) =>
+    (await lab.call("PUT", `/access/users/${user}@pve`, parameters, boss)).status
+  expect(await put("ann", { comment: "x" })).toBe(200)
+  expect(await put("ann", { groups: "rest" })).toBe(403)
+  expect(await put("bob", { groups: "crew" })).toBe(403)
+  expect(await put("ann", { groups: "crew" })).toBe(200)
 })
 
 test("what a user is and may do is told as it is", async () => {

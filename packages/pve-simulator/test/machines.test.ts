@@ -18,6 +18,50 @@ test("a machine moves between nodes: stopped as it is, running only live, and it
   expect((await lab.call("GET", "/nodes/pve1/qemu/200/config")).status).toBe(500)
 })
 
+test("what keeps a machine from other nodes is told before it is migrated, and stops it", async () => {
+  const lab = createLab({ nodes: 3 })
+  await lab.ok("POST", "/storage", { storage: "two", type: "dir", path: "/two", content: "images", nodes: "pve1,pve2" })
+  await lab.task("POST", "/nodes/pve1/qemu", { vmid: 300, scsi0: "local:1", scsi1: "two:1", ide2: "vmstore:cloudinit" })
+  const look = async () => await lab.ok("GET", "/nodes/pve1/qemu/300/migrate")
+  expect(await look()).toMatchObject({
+    running: 0,
+    allowed_nodes: ["pve2"],
+    not_allowed_nodes: { pve3: { unavailable_storages: ["two"] } },
+    local_disks: [
+      { drivename: "scsi0", volid: "local:300/vm-300-disk-0.qcow2", cdrom: 0, is_unused: 0, size: 1024 ** 3 },
+      { drivename: "scsi1", volid: "two:300/vm-300-disk-0.qcow2" },
+    ],
+    local_resources: [],
+    "dependent-ha-resources": [],
+  })
+  const migrate = async (parameters: Record<string, unknown>) =>
+    await lab.call("POST", "/nodes/pve1/qemu/300/migrate", parameters)
+  expect((await migrate({ target: "pve3" })).message).toBe("storage 'two' is not available on node 'pve3'\n")
+  expect((await migrate({ target: "pve2", force: 1 })).errors).toEqual({ force: "Only root may use this option." })
+  expect((await migrate({ target: "pve3", targetstorage: "none" })).message).toBe("storage 'none' does not exist\n")
+  for (const targetstorage of ["local,vmstore", "two:vmstore,1"])
+    expect(await migrate({ target: "pve3", targetstorage })).toMatchObject({
+      status: 400,
+      errors: { targetstorage: expect.stringContaining("failed to parse storage map") },
+    })
+  await lab.ok("PUT", "/nodes/pve1/qemu/300/config", { serial1: "socket" })
+  expect((await lab.call("PUT", "/nodes/pve1/qemu/300/config", { serial0: "/dev/ttyS0" })).message).toBe(
+    "only root can set 'serial0' config for real devices\n",
+  )
+  lab.sim.guest(300)!.config["serial0"] = "/dev/ttyS0"
+  expect(await look()).toMatchObject({ local_resources: ["serial0"] })
+  expect(await lab.settle(String((await migrate({ target: "pve2" })).data))).toBe(
+    "can't migrate VM which uses local devices: serial0",
+  )
+  await lab.ok("PUT", "/nodes/pve1/qemu/300/config", { delete: "serial0" })
+  expect(await lab.settle(String((await migrate({ target: "pve3", targetstorage: "two:vmstore" })).data))).toBe("OK")
+  expect(await lab.ok("GET", "/nodes/pve3/qemu/300/config")).toMatchObject({
+    scsi0: "local:300/vm-300-disk-0.qcow2,size=1G",
+    scsi1: "vmstore:vm-300-disk-0,size=1G",
+  })
+  expect(await lab.ok("GET", "/nodes/pve1/storage/two/content")).toEqual([])
+})
+
 test("a template on local storage cannot be cloned to another node", async () => {
   const lab = createLab({ nodes: 2 })
   await lab.task("POST", "/nodes/pve1/qemu", { vmid: 300, scsi0: "local:1" })

@@ -20,7 +20,7 @@ test("a machine is in one pool: it is added once, moves only when told to, and l
   )
   await lab.task("DELETE", "/nodes/pve/qemu/200")
   expect((await lab.call("DELETE", "/pools?poolid=two")).status).toBe(200)
-  expect(await put("two", { comment: "x" })).toBe("pool 'two' does not exist\n")
+  expect(await put("two", { comment: "x" })).toBe("update pools failed: pool 'two' does not exist\n")
 })
 
 test("a refused change of members changes none of them", async () => {

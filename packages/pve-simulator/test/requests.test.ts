@@ -106,13 +106,40 @@ test("a query beats the body, and neither may contradict the path", async () => 
   })
 })
 
-test("extjs answers 200 and tells success or failure inside", async () => {
+test("extjs answers 200 and tells success or failure inside; htmljs does so in a page", async () => {
   const lab = createLab()
-  const good = await send(lab, { method: "GET", path: "/api2/extjs/version" })
-  expect(JSON.parse(good.body)).toMatchObject({ success: 1, data: { version: "9.2.3" } })
-  const bad = await send(lab, { method: "GET", path: "/api2/extjs/nodes/pve/qemu/999/config" })
-  expect(bad.status).toBe(200)
-  expect(JSON.parse(bad.body)).toMatchObject({ success: 0, status: 500, data: null })
+  const extjs = async (path: string, body?: string) => {
+    const response = await send(lab, {
+      method: body === undefined ? "GET" : "POST",
+      path,
+      ...(body === undefined ? {} : { body }),
+    })
+    expect(response.status).toBe(200)
+    return response
+  }
+  expect(JSON.parse((await extjs("/api2/extjs/version")).body)).toEqual({
+    success: 1,
+    data: expect.objectContaining({ version: "9.2.3" }),
+  })
+  expect(JSON.parse((await extjs("/api2/extjs/pools", "poolid=one")).body)).toEqual({ success: 1, data: null })
+  expect(JSON.parse((await extjs("/api2/extjs/nodes/pve/tasks")).body)).toEqual({ success: 1, data: [], total: 0 })
+  const missing = {
+    success: 0,
+    status: 500,
+    data: null,
+    message: "Configuration file 'nodes/pve/qemu-server/999.conf' does not exist\n",
+  }
+  expect(JSON.parse((await extjs("/api2/extjs/nodes/pve/qemu/999/config")).body)).toEqual(missing)
+  expect(JSON.parse((await extjs("/api2/extjs/nodes/pve/qemu/100/clone", "newid=x")).body)).toEqual({
+    success: 0,
+    status: 400,
+    data: null,
+    message: "Parameter verification failed.\n",
+    errors: { newid: "type check ('integer') failed - got 'x'" },
+  })
+  const page = await extjs("/api2/htmljs/pools", "poolid=two")
+  expect(page.headers["content-type"]).toBe("text/html;charset=UTF-8")
+  expect(page.body).toBe("{&quot;success&quot;:1,&quot;data&quot;:null}")
 })
 
 test("doubled and trailing slashes and escapes in a path change nothing", async () => {
@@ -153,4 +180,49 @@ test("no request, however odd, ends in anything but an answer", async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+test("what is refused early has its text in the status line and as body; who asks is checked before the body", async () => {
+  const lab = createLab()
+  const refused = async (request: SimRequest) => {
+    const { status, reason, body, headers } = await send(lab, request)
+    expect(headers["content-type"]).toBe("text/plain")
+    expect(body.trimEnd()).toBe(reason)
+    return [status, reason]
+  }
+  const post = { method: "POST", path: "/api2/json/pools", body: "poolid=x" }
+  expect(await refused({ ...post, headers: { "transfer-encoding": "chunked" } })).toEqual([
+    501,
+    "chunked transfer encoding not supported",
+  ])
+  expect(await refused({ ...post, headers: { "transfer-encoding": "gzip" } })).toEqual([501, "Unknown transfer encoding 'gzip'"])
+  expect(await refused({ ...post, method: "DELETE" })).toEqual([501, "Unexpected content for method 'DELETE'"])
+  expect(await refused({ ...post, body: "x".repeat(600_000) })).toEqual([501, "for data too large"])
+  expect(await refused({ ...post, headers: { "content-type": "text/plain" } })).toEqual([
+    506,
+    "upload 'Content-Type 'text/plain' not implemented",
+  ])
+  expect(await refused({ method: "GET", path: "/api2/xml/version" })).toEqual([501, "no formatter for uri /version, format xml"])
+  for (const path of ["/api2", "/api2/"]) expect(await refused({ method: "GET", path })).toEqual([501, "no such uri"])
+  expect(await refused({ method: "GET", path: "/favicon.ico?x" })).toEqual([501, "no such file '/favicon.ico'"])
+  expect(await refused({ method: "POST", path: "/" })).toEqual([501, "no such file '/'"])
+  const nobody = { headers: { authorization: undefined } }
+  expect(await send(lab, { method: "DELETE", path: "/api2/json/pools", body: "x", ...nobody })).toMatchObject({ status: 401 })
+  expect(await send(lab, { method: "GET", path: "/api2/xml/version", ...nobody })).toMatchObject({ status: 401, body: "" })
+})
+
+test("the root of each format lists what is below it, the root of all is a page, and a request line may name the server", async () => {
+  const lab = createLab()
+  for (const path of ["/api2/json", "/api2/json/", "/api2/extjs"]) {
+    const { data } = JSON.parse((await send(lab, { method: "GET", path })).body) as { data: { subdir: string }[] }
+    expect(data.map(({ subdir }) => subdir).toSorted()).toEqual(["access", "cluster", "nodes", "pools", "storage", "version"])
+  }
+  const page = await send(lab, { method: "GET", path: "/?console=kvm", headers: { authorization: undefined } })
+  expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8" } })
+  expect(page.body).toContain("<title>pve - Proxmox Virtual Environment</title>")
+  for (const path of [
+    "https://pve.example:8006/api2/json/cluster/resources?type=node",
+    "/api2/json/cluster/resources?type=node#x",
+  ])
+    expect(JSON.parse((await send(lab, { method: "GET", path })).body)).toMatchObject({ data: [{ id: "node/pve" }] })
 })

@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { request as httpsRequest } from "node:https"
+import { connect as connectTcp } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -78,6 +79,64 @@ test("the status line carries the first line of an error, and the certificate is
   expect(await curl(`${http.url}/api2/json/nodes`)).toMatchObject({
     data: [{ ssl_fingerprint: seen }, { ssl_fingerprint: seen }],
   })
+})
+
+/** Sends bytes over a connection of its own and reads until the other side ends it. */
+const raw = async (bytes: string): Promise<string> => {
+  const { port, close } = await sim.listen({ tls: false })
+  const socket = connectTcp(port)
+  let read = ""
+  socket.on("data", (part: Buffer) => (read += part.toString()))
+  socket.on("error", () => socket.destroy())
+  const closed = new Promise((resolve) => socket.on("close", resolve))
+  socket.write(bytes)
+  await closed
+  await close()
+  return read
+}
+
+test("bytes that are no request are told what is wrong with them", async () => {
+  const answered = async (bytes: string) => {
+    const [head = "", body] = (await raw(bytes)).split("\r\n\r\n")
+    expect(head.toLowerCase()).toContain("\r\nconnection: close")
+    return [head.split("\r\n")[0], body]
+  }
+  expect(await answered("hello\r\n\r\n")).toEqual(["HTTP/1.1 400 bad request", "bad request"])
+  expect(await answered("GET /\r\n\r\n")).toEqual(["HTTP/1.1 400 bad request", "bad request"])
+  expect(await answered("GET / HTTP/2.0\r\n\r\n")).toEqual([
+    "HTTP/1.1 506 http protocol version 2.0 not supported",
+    "http protocol version 2.0 not supported",
+  ])
+  for (const method of ["FOO", "get", "PATCH", "CONNECT"])
+    expect(await answered(`${method} /api2/json/version HTTP/1.1\r\nHost: x\r\n\r\n`)).toEqual([
+      `HTTP/1.1 501 method '${method}' not available`,
+      "",
+    ])
+  expect(await answered("GET / HTTP/1.1\r\nno colon\r\n\r\n")).toEqual([
+    "HTTP/1.1 506 unable to parse request header",
+    "unable to parse request header",
+  ])
+})
+
+test("a request with too many or too large headers gets no answer, and its connection is closed", async () => {
+  const get = (headers: string) => raw(`GET / HTTP/1.1\r\nConnection: close\r\n${headers}\r\n`)
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `x-${i}: y\r\n`).join("")
+  expect(await get(lines(61))).toContain("HTTP/1.1 200 OK")
+  expect(await get(lines(62))).toBe("")
+  expect(await get(`x: ${"y".repeat(8000)}\r\n`)).toContain("HTTP/1.1 200 OK")
+  expect(await get(`x: ${"y".repeat(8192)}\r\n`)).toBe("")
+  expect(await get(`x: ${"y".repeat(70_000)}\r\n`)).toBe("")
+  expect(await raw(`GET /?${"y".repeat(9000)} HTTP/1.0\r\n\r\n`)).toContain("HTTP/1.1 200 OK")
+})
+
+test("a connection ends with its hundredth request, or when the client says so", async () => {
+  const one = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+  const heads = (await raw(one.repeat(105))).match(/connection: [a-z-]+/giu)
+  expect(heads).toHaveLength(100)
+  expect(heads?.slice(-2)).toEqual(["connection: Keep-Alive", "connection: close"])
+  expect(await raw("GET / HTTP/1.0\r\n\r\n")).toContain("connection: close")
+  // an upgrade that nobody offers is not asked for
+  expect(await raw("GET / HTTP/1.1\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n")).toContain("HTTP/1.1 200 OK")
 })
 
 test("a dropped connection is dropped on the wire", async () => {

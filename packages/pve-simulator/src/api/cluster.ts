@@ -47,8 +47,11 @@ const children =
     .split(" ")
     .map((name) => ({ name }))
 
+const top = "version cluster nodes storage access pools".split(" ").map((subdir) => ({ subdir }))
+
 /** Version, next free id, status and options of the cluster. */
 export const clusterRoutes: Routes = {
+  "GET /": () => top,
   "GET /version": () => RELEASE,
   "GET /cluster": () => children,
   "GET /cluster/nextid": nextid,

@@ -46,7 +46,9 @@ export const groupRoutes: Routes = {
     return { members: [...group.members], ...present("comment", group.comment) }
   },
   "PUT /access/groups/{groupid}": (call) => {
-    const group = groupNamed(call.world, text(call, "groupid"))
+    const id = text(call, "groupid")
+    const group = call.world.state.access.groups.get(id)
+    if (group === undefined) throw failure(`update group failed: group '${id}' does not exist`)
     group.comment = optionalText(call, "comment") ?? group.comment
     return null
   },

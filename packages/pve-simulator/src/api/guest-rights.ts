@@ -10,6 +10,9 @@ import { demand, may } from "../http/permissions.ts"
 /** Options that only root@pam itself may set. */
 const rootOnly = new Set(["args", "lock", "hookscript", "affinity"])
 
+const isRealDevice = (key: string, value: string): boolean =>
+  (/^usb\d+$/.test(key) && !/spice|mapping=/.test(value)) || (/^serial\d+$/.test(key) && value !== "socket")
+
 const privilegeOf = (key: string): string => {
   if (isDisk(key) || /^(unused\d+|boot|bootdisk|scsihw)$/.test(key)) return "VM.Config.Disk"
   if (isNet(key) || /^(ipconfig\d+|nameserver|searchdomain)$/.test(key)) return "VM.Config.Network"
@@ -39,6 +42,8 @@ export const checkOptions = (call: Call, vmid: number, changes: Config, removed:
     if (/^hostpci\d+$/.test(key) && !identity.isRoot && !String(changes[key]).includes("mapping="))
       throw failure(`only root can set '${key}' config for non-mapped devices`)
     const value = changes[key]
+    if (!identity.isRoot && value !== undefined && isRealDevice(key, String(value)))
+      throw failure(`only root can set '${key}' config for real devices`)
     if (key === "cpu") checkCpuModel(call, value, call.world.state.guests.get(vmid)?.config["cpu"])
     const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
     demandOnGuest(call, vmid, cdrom ? "VM.Config.CDROM" : privilegeOf(key), pool)

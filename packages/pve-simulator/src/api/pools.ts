@@ -70,9 +70,9 @@ const create = (call: Call): null => {
 
 const update = (call: Call): null => {
   const { world } = call
-  const pool = poolNamed(world, text(call, "poolid"))
   const comment = optionalText(call, "comment")
   try {
+    const pool = poolNamed(world, text(call, "poolid"))
     const vms = splitList(optionalText(call, "vms") ?? "").map(Number)
     const storages = splitList(optionalText(call, "storage") ?? "")
     for (const vmid of vms) checkVm(call, pool, vmid)

@@ -14,7 +14,8 @@ const createRole = (call: Call): null => {
 
 const updateRole = (call: Call): null => {
   const id = text(call, "roleid")
-  const role = roleNamed(call.world, id)
+  const role = call.world.state.access.roles.get(id)
+  if (role === undefined) throw failure(`update role failed: role '${id}' does not exist`)
   if (role.special) throw failure(`update role failed: auto-generated role '${id}' cannot be modified`)
   const privileges = splitList(optionalText(call, "privs") ?? "")
   role.privileges = new Set(flag(call, "append") ? [...role.privileges, ...privileges] : privileges)
@@ -24,7 +25,8 @@ const updateRole = (call: Call): null => {
 
 const deleteRole = (call: Call): null => {
   const id = text(call, "roleid")
-  const role = roleNamed(call.world, id)
+  const role = call.world.state.access.roles.get(id)
+  if (role === undefined) throw failure(`delete role failed: role '${id}' does not exist`)
   if (role.special) throw failure(`delete role failed: auto-generated role '${id}' cannot be deleted`)
   call.world.state.access.roles.delete(id)
   for (const entries of call.world.state.access.acl.values()) for (const roles of entries.values()) roles.delete(id)

@@ -68,6 +68,14 @@ const nodeStorage = (call: Call): StorageState => {
   return storage
 }
 
+/** The status of a storage that the node has; any other is a wrong parameter there. */
+const nodeStatus = (call: Call) => {
+  const node = nodeOf(call).name
+  const storage = call.world.state.storages.get(text(call, "storage"))
+  if (storage === undefined || storage.disabled || !isOnNode(storage, node)) throw badParameter({ storage: "No such storage." })
+  return status(call, storage, node)
+}
+
 const content = (call: Call): unknown[] => {
   const storage = nodeStorage(call)
   const vmid = optionalNumber(call, "vmid")
@@ -298,7 +306,7 @@ export const storageRoutes: Routes = {
     nodeStorage(call),
     ["status", "content", "rrddata"].map((subdir) => ({ subdir }))
   ),
-  "GET /nodes/{node}/storage/{storage}/status": (call) => status(call, nodeStorage(call), nodeOf(call).name),
+  "GET /nodes/{node}/storage/{storage}/status": nodeStatus,
   "GET /nodes/{node}/storage/{storage}/content": content,
   "POST /nodes/{node}/storage/{storage}/content": createVolume,
   "GET /nodes/{node}/storage/{storage}/content/{volume}": volumeInfo,

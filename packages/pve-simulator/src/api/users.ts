@@ -94,9 +94,10 @@ const createUser = (call: Call): null => {
 
 const updateUser = (call: Call): null => {
   const { world } = call
-  const user = userNamed(world, text(call, "userid"))
   const groups = optionalText(call, "groups")
+  let user: User
   try {
+    user = userNamed(world, text(call, "userid"))
     if (groups !== undefined) setGroups(world, user.userid, splitList(groups), flag(call, "append"))
   } catch (error) {
     throw wrapped("update user failed", error)

@@ -58,5 +58,5 @@ export const parseBody = (contentType: string | undefined, body: string | Uint8A
   const type = (contentType ?? "").split(";")[0]!.trim().toLowerCase()
   if (type === "" || type === "application/x-www-form-urlencoded") return parseForm(text)
   if (type === "application/json") return parseJson(text)
-  throw new PveError(506, `upload '${type.slice(0, 100)}' not allowed`, { body: false })
+  throw new PveError(506, `upload 'Content-Type '${type.slice(0, 100)}' not implemented`, { body: false })
 }

@@ -35,7 +35,8 @@ const verbs = new Set(["GET", "POST", "PUT", "DELETE"])
 
 interface Target {
   readonly verb: string
-  readonly format: "json" | "extjs"
+  /** `json`, `extjs` or `htmljs`; others are refused. */
+  readonly format: string
   readonly path: string
   readonly query: string
 }
@@ -48,10 +49,11 @@ export const handle = (api: Api, request: SimRequest): Promise<SimResponse> =>
 
 function* answer(api: Api, request: SimRequest): Routine<SimResponse> {
   const { world } = api
-  const target = parseTarget(request)
   const now = () => world.clock.now()
   if (!verbs.has(request.method)) return textResponse(now(), 501, `method '${request.method.slice(0, 32)}' not available`)
-  if (target === undefined) return textResponse(now(), 501, `no such file '${request.path.split("?")[0]!.slice(0, 200)}'`)
+  const url = splitUrl(request.path)
+  const target = parseTarget(request.method, url)
+  if (target === undefined) return outsideApi(api, request, url.path)
   const match = matchRoute(target.verb, target.path)
   const fault = world.faults.takeRequestFault(target.verb, target.path)
   const log = (status: number) =>
@@ -96,8 +98,8 @@ function* respond(api: Api, request: SimRequest, target: Target, match: Match | 
   const { world } = api
   try {
     const { data, beside } = yield* perform(api, request, target, match)
-    const envelope = target.format === "extjs" ? { success: 1, status: 200, message: "" } : {}
-    return jsonResponse(world.clock.now(), 200, "", { ...envelope, data: data ?? null, ...beside })
+    const envelope = target.format === "json" ? {} : { success: 1 }
+    return inFormat(target.format, jsonResponse(world.clock.now(), 200, "", { ...envelope, data: data ?? null, ...beside }))
   } catch (error) {
     const failure = error instanceof PveError ? error : new PveError(500, `internal error: ${String(error)}`)
     if (failure.status === 401) yield* sleep(world.clock, world.timing.authenticationFailure)
@@ -105,17 +107,32 @@ function* respond(api: Api, request: SimRequest, target: Target, match: Match | 
   }
 }
 
+/** Refusals of who asks and nodes out of reach have no text in the body. */
+const isSilent = (status: number): boolean => status === 401 || status === 595 || status === 596
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
+
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char]!)
+
+/** `htmljs` is what `extjs` is, in a page: for forms that bring a file. */
+const inFormat = (format: string, response: SimResponse): SimResponse =>
+  format === "htmljs"
+    ? {
+        ...response,
+        headers: { ...response.headers, "content-type": "text/html;charset=UTF-8" },
+        body: escapeHtml(response.body),
+      }
+    : response
+
 const failureResponse = (now: number, format: Target["format"], failure: PveError): SimResponse => {
   const reason = failure.message.split("\n")[0]!
-  if (!failure.body) {
-    const hasText = failure.status === 500
-    return textResponse(now, failure.status, reason, hasText ? failure.message : "")
-  }
+  if (!failure.body) return textResponse(now, failure.status, reason, isSilent(failure.status) ? "" : failure.message)
   const errors = failure.errors === undefined ? {} : { errors: failure.errors }
   // The answer to an unknown route is the one message without a line end.
   const message = failure.status === 501 ? failure.message : `${failure.message}\n`
-  if (format === "extjs" && failure.status !== 401) {
-    return jsonResponse(now, 200, "", { success: 0, status: failure.status, message, data: null, ...errors })
+  if (format !== "json" && failure.status !== 401) {
+    const envelope = { success: 0, status: failure.status, message, data: null, ...errors }
+    return inFormat(format, jsonResponse(now, 200, "", envelope))
   }
   return jsonResponse(now, failure.status, reason, { data: null, message, ...errors })
 }
@@ -129,10 +146,13 @@ interface Outcome {
 function* perform(api: Api, request: SimRequest, target: Target, match: Match | undefined): Routine<Outcome> {
   const { world } = api
   const headers = request.headers ?? {}
-  refuseContent(request, headers)
+  refuseEncoding(headers)
   // a browser's form cannot send the token that other changes need
   const identity =
     match?.method.user === "world" ? anonymous : authenticate(world, request.upload === undefined ? target.verb : "GET", headers)
+  refuseContent(request)
+  if (!formats.has(target.format))
+    throw new PveError(501, `no formatter for uri ${target.path}, format ${target.format}`, { body: false })
   const handler = match === undefined ? undefined : api.routes.get(match.key)
   if (match === undefined || handler === undefined)
     throw new PveError(501, `Method '${target.verb} ${target.path}' not implemented`)
@@ -195,26 +215,51 @@ const needsQuorum = (path: string): boolean => path !== "/access/ticket" && !pat
 
 const anonymous: Identity = { user: "", tokenid: undefined, authId: "", isRoot: false }
 
-const parseTarget = (request: SimRequest): Target | undefined => {
-  const queryAt = request.path.indexOf("?")
-  const raw = queryAt < 0 ? request.path : request.path.slice(0, queryAt)
-  const parts = /^\/+api2\/(json|extjs)(\/.*|)$/.exec(raw)
-  if (parts === null) return undefined
-  return {
-    verb: request.method,
-    format: parts[1] === "json" ? "json" : "extjs",
-    path: normalisePath(parts[2]!),
-    query: queryAt < 0 ? "" : request.path.slice(queryAt + 1),
+/** The path and the query of what stands in a request line, which may name the server too. */
+const splitUrl = (url: string): { readonly path: string; readonly query: string } => {
+  const [, path = "", query = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/iu.exec(url) ?? []
+  return { path: path === "" ? "/" : path, query }
+}
+
+const formats = new Set(["json", "extjs", "htmljs"])
+
+const parseTarget = (verb: string, { path, query }: ReturnType<typeof splitUrl>): Target | undefined => {
+  const [, format, rest = "/"] = /^\/+api2\/+([a-z][a-z0-9]+)(\/.*)?$/u.exec(path) ?? []
+  return format === undefined ? undefined : { verb, format, path: normalisePath(rest), query }
+}
+
+/** What is not the API: a page that says where it is, and nothing else. */
+const outsideApi = ({ world }: Api, request: SimRequest, path: string): SimResponse => {
+  const now = world.clock.now()
+  try {
+    refuseEncoding(request.headers ?? {})
+    if (/^\/api2(?:\/|$)/u.test(path)) throw new PveError(501, "no such uri")
+    refuseContent(request)
+    if (request.method !== "GET" || path !== "/") throw new PveError(501, `no such file '${path.slice(0, 200)}'\n`)
+  } catch (error) {
+    const { status, message } = error as PveError
+    return textResponse(now, status, message.split("\n")[0]!, message)
   }
+  const [node = ""] = world.state.nodes.keys()
+  const page = `<!DOCTYPE html><title>${escapeHtml(node)} - Proxmox Virtual Environment</title><p>This is a simulated API without a web interface.</p>\n`
+  const response = textResponse(now, 200, "", page)
+  return { ...response, headers: { ...response.headers, "content-type": "text/html; charset=utf-8" } }
 }
 
 const hasBody = (request: SimRequest): boolean =>
   request.upload === undefined && request.body !== undefined && request.body.length > 0
 
-const refuseContent = (request: SimRequest, headers: Readonly<Record<string, string | undefined>>): void => {
-  if (headers["transfer-encoding"]?.includes("chunked") === true) {
-    throw new PveError(501, "chunked transfer encoding not supported", { body: false })
-  }
+const refuseEncoding = (headers: Readonly<Record<string, string | undefined>>): void => {
+  const encoding = headers["transfer-encoding"]
+  if (encoding === undefined) return
+  const text =
+    encoding.toLowerCase() === "chunked"
+      ? "chunked transfer encoding not supported"
+      : `Unknown transfer encoding '${encoding.slice(0, 100)}'`
+  throw new PveError(501, text, { body: false })
+}
+
+const refuseContent = (request: SimRequest): void => {
   if (hasBody(request) && (request.method === "GET" || request.method === "DELETE")) {
     throw new PveError(501, `Unexpected content for method '${request.method}'`, { body: false })
   }

@@ -1,4 +1,4 @@
-import { forbidden } from "../core/errors.ts"
+import { failure, forbidden } from "../core/errors.ts"
 import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
 import { privileges, splitList } from "../schema/formats.ts"
@@ -159,10 +159,26 @@ export const modifyPrivileges = (path: string): readonly string[] => {
 
 const realmOf = (userid: string): string => userid.slice(userid.lastIndexOf("@") + 1)
 
-/** Groups whose members the caller may change stand for "User.Modify on /access/groups". */
-const mayOnGroups = (world: World, identity: Identity, wanted: readonly string[], groups: readonly string[]): boolean =>
-  may(world, identity, "/access/groups", wanted, true) ||
-  (groups.length > 0 && groups.every((group) => may(world, identity, `/access/groups/${group}`, wanted, true)))
+/** Whoever may not change all users may change those of groups: into the ones that are given, and one that is in any of them. */
+const mayOnGroups = (
+  world: World,
+  identity: Identity,
+  wanted: readonly string[],
+  userid: string,
+  given: readonly string[] | undefined,
+  isNew: boolean,
+): boolean => {
+  if (may(world, identity, "/access/groups", wanted, true)) return true
+  const mayOn = (group: string) => may(world, identity, `/access/groups/${group}`, wanted, true)
+  if ((isNew && given?.length === 0) || given?.every(mayOn) === false) return false
+  return isNew || groupsOf(world, userid).some(mayOn)
+}
+
+/** Only of one who is to be made nobody knows yet. */
+const isMissingUser = (world: World, [kind, ...rest]: Check, given: Given): boolean =>
+  kind === "userid-group" &&
+  optionOf(rest.slice(1), "groups_param") !== "create" &&
+  !world.state.access.users.has(asText(given["userid"]))
 
 const holds = (world: World, identity: Identity, check: Check, given: Given): boolean => {
   const [kind, ...rest] = check
@@ -178,11 +194,11 @@ const holds = (world: World, identity: Identity, check: Check, given: Given): bo
       return may(world, identity, fill(path, given), wanted, Boolean(optionOf(options, "any")))
     }
     case "userid-group": {
+      if (isMissingUser(world, check, given)) return false
       const [wanted, ...options] = rest as [string[], ...unknown[]]
       const mode = optionOf(options, "groups_param")
-      const userid = asText(given["userid"])
-      const groups = mode === undefined ? groupsOf(world, userid) : splitList(asText(given["groups"]))
-      return mayOnGroups(world, identity, wanted, mode === "update" && groups.length === 0 ? groupsOf(world, userid) : groups)
+      const groups = mode === undefined ? undefined : splitList(asText(given["groups"]))
+      return mayOnGroups(world, identity, wanted, asText(given["userid"]), groups, mode === "create")
     }
     case "userid-param": {
       const userid = asText(given["userid"])
@@ -204,6 +220,7 @@ const optionOf = (options: readonly unknown[], name: string): unknown => {
 /** What a failed check says: the first of its conditions that does not hold, the last of its alternatives. */
 const explain = (world: World, identity: Identity, check: Check, given: Given): string => {
   const [kind, ...rest] = check
+  if (isMissingUser(world, check, given)) throw failure(`no such user ('${asText(given["userid"])}')`)
   if (kind === "perm") {
     const [path, wanted, ...options] = rest as [string, string[], ...unknown[]]
     return `${fill(path, given)}, ${wanted.join(optionOf(options, "any") ? "|" : ",")}`

@@ -23,7 +23,7 @@ const greedy = new Set(["volume"])
 const root = branch()
 for (const method of methods.values()) {
   let at = root
-  for (const segment of method.path.split("/").slice(1)) {
+  for (const segment of method.path.split("/").filter((part) => part !== "")) {
     const name = /^\{(.+)\}$/.exec(segment)?.[1]
     if (name === undefined) {
       const next = at.fixed.get(segment) ?? branch()

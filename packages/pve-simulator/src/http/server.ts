@@ -1,13 +1,14 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer as createHttpServer, METHODS, type IncomingMessage, type ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
+import type { SimClock } from "../core/clock.ts"
 import type { Certificate } from "./certificate.ts"
 import { MAX_BODY } from "./form.ts"
 import { ConnectionReset } from "./handle.ts"
-import type { SimRequest, SimResponse } from "./message.ts"
+import { textResponse, type SimRequest, type SimResponse } from "./message.ts"
 import { isUpload, readUpload } from "./upload.ts"
-import { acceptConsole, type OpenConsole } from "./websocket.ts"
+import { acceptConsole, isConsole, type OpenConsole } from "./websocket.ts"
 
 /** An open port. */
 export interface Listener {
@@ -39,25 +40,75 @@ const toRequest = (request: IncomingMessage, body: Buffer): SimRequest => {
 /** A phrase that may stand in a status line. */
 const phrase = (text: string): string => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, "?").slice(0, 1000)
 
-const write = (response: ServerResponse, answer: SimResponse): void => {
-  const length = String(Buffer.byteLength(answer.body))
-  response.writeHead(answer.status, phrase(answer.reason), { ...answer.headers, "content-length": length })
+const headersOf = (answer: SimResponse, isLast: boolean): Record<string, string> => ({
+  ...answer.headers,
+  ...(isLast ? { connection: "close" } : {}),
+  "content-length": String(Buffer.byteLength(answer.body)),
+})
+
+const write = (response: ServerResponse, answer: SimResponse, isLast: boolean): void => {
+  response.writeHead(answer.status, phrase(answer.reason), headersOf(answer, isLast))
   response.end(answer.body)
+}
+
+/** Answers what Node could not read as a request. */
+const writeRaw = (socket: Duplex, answer: SimResponse): void => {
+  const lines = Object.entries(headersOf(answer, true)).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${answer.status} ${phrase(answer.reason)}\r\n${lines.join("")}\r\n${answer.body}`, "latin1")
 }
 
 /** What a server answers with. */
 export interface Served {
   readonly handle: (request: SimRequest) => Promise<SimResponse>
   readonly onConsole: (port: number) => OpenConsole | undefined
+  readonly clock: SimClock
+}
+
+/** Requests on one connection. */
+const maxRequests = 100
+/** Lines of a request's headers with the empty one, and their bytes: from here on there is no answer. */
+const maxHeaderLines = 64
+const maxHeaderBytes = 8192
+/** How long a connection stays open on which nothing is said. */
+const idle = 5000
+
+const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.length / 2 + 1 >= maxHeaderLines ||
+  rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0) >= maxHeaderBytes
+
+/** Whether the client asks for the connection's end, or does not ask for more, as it must with HTTP/1.0. */
+const asksForEnd = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  headers.connection === undefined ? httpVersion === "1.0" : /close/iu.test(headers.connection)
+
+const plain = (now: number, status: number, text: string): SimResponse => textResponse(now, status, text, text)
+
+/** What is said of a request line without a version, or with one of another protocol. */
+const otherVersion = (now: number, version: string): SimResponse =>
+  version === "0.9" ? plain(now, 400, "bad request") : plain(now, 506, `http protocol version ${version} not supported`)
+
+/** What is said of bytes that are no request: the first line is looked at, then the headers. */
+const unreadable = (now: number, packet: string): SimResponse => {
+  const [, method, version = ""] = /^[\r\n]*(\S+) \S+ HTTP\/(\d+\.\d+)\r?\n/u.exec(packet) ?? []
+  if (method === undefined) return plain(now, 400, "bad request")
+  if (!version.startsWith("1.")) return otherVersion(now, version)
+  if (!METHODS.includes(method)) return textResponse(now, 501, `method '${method.slice(0, 32)}' not available`)
+  return plain(now, 506, "unable to parse request header")
 }
 
 const serverOf = (options: Served, certificate: Certificate | undefined) => {
+  const { clock, handle, onConsole } = options
+  const served = new WeakMap<Duplex, number>()
+  const closeLater = (socket: Duplex) => void clock.schedule(idle, () => socket.destroy())
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (hasTooManyHeaders(request)) return closeLater(request.socket)
+    const count = (served.get(request.socket) ?? 0) + 1
+    served.set(request.socket, count)
+    if (request.httpVersionMajor !== 1) return write(response, otherVersion(clock.now(), request.httpVersion), true)
     try {
       const sent = isUpload(request)
         ? { ...toRequest(request, Buffer.alloc(0)), upload: () => readUpload(request) }
         : toRequest(request, await readBody(request))
-      write(response, await options.handle(sent))
+      write(response, await handle(sent), count >= maxRequests || asksForEnd(request))
       // a file that nobody wanted
       request.resume()
     } catch (error) {
@@ -67,19 +118,30 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
     }
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(request, response)
+  const settings = {
+    keepAliveTimeout: idle,
+    maxHeaderSize: 65_536,
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request: IncomingMessage) => isConsole(request),
+  }
   const server =
     certificate === undefined
-      ? createHttpServer({ keepAliveTimeout: 5000, maxHeaderSize: 16_384 }, onRequest)
-      : createHttpsServer(
-          { key: certificate.key, cert: certificate.cert, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
-          onRequest,
-        )
+      ? createHttpServer(settings, onRequest)
+      : createHttpsServer({ ...settings, key: certificate.key, cert: certificate.cert }, onRequest)
   server.on(
     "upgrade",
     (request: IncomingMessage, socket) =>
-      void acceptConsole(request, socket, () => options.handle(toRequest(request, Buffer.alloc(0))), options.onConsole),
+      void acceptConsole(request, socket, () => handle(toRequest(request, Buffer.alloc(0))), onConsole),
   )
-  server.on("clientError", (_, socket) => socket.destroy())
+  server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+    socket.on("error", () => socket.destroy())
+    void handle(toRequest(request, Buffer.alloc(0))).then((answer) => writeRaw(socket, answer))
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    if (!socket.writable || error.rawPacket === undefined) socket.destroy()
+    else if (error.code === "HPE_HEADER_OVERFLOW") closeLater(socket)
+    else writeRaw(socket, unreadable(clock.now(), error.rawPacket.toString("latin1")))
+  })
   return server
 }
 

@@ -25,7 +25,7 @@ const maxBytes = 16 * 1024 ** 3
 
 const algorithms = new Set(["md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
 
-const path = /^\/+api2\/(?:json|extjs)\/nodes\/[^/]+\/storage\/[^/]+\/upload\/?(?:\?|$)/u
+const path = /^\/+api2\/(?:json|extjs|htmljs)\/nodes\/[^/]+\/storage\/[^/]+\/upload\/?(?:\?|$)/u
 
 /** Whether a request brings a file: the only call that takes a form of several parts. */
 export const isUpload = (request: IncomingMessage): boolean =>

@@ -112,6 +112,9 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
   })
 }
 
+/** Whether a request asks for the socket of a console. */
+export const isConsole = (request: IncomingMessage): boolean => /\/vncwebsocket(?:\?|$)/.test(request.url ?? "")
+
 /** Opens the socket of a console after the API has checked its ticket. One that has nothing to show is opened, and closed without a word. */
 export const acceptConsole = async (
   request: IncomingMessage,
@@ -122,8 +125,7 @@ export const acceptConsole = async (
   socket.on("error", () => socket.destroy())
   const answer = await check().catch(() => undefined)
   const key = request.headers["sec-websocket-key"]
-  const isConsole = /\/vncwebsocket(?:\?|$)/.test(request.url ?? "")
-  if (answer?.status !== 200 || key === undefined || !isConsole) {
+  if (answer?.status !== 200 || key === undefined || !isConsole(request)) {
     socket.end(
       `HTTP/1.1 ${answer?.status ?? 400} ${answer?.reason.replaceAll(/[\r\n]/g, " ") ?? "Bad Request"}\r\nConnection: close\r\n\r\n`,
     )
