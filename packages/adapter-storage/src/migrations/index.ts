@@ -33,6 +33,7 @@ import { m0032Disguises } from "./m0032-disguises.ts"
 import { m0033Sessions } from "./m0033-sessions.ts"
 import { m0034ScopedKeys } from "./m0034-scoped-keys.ts"
 import { m0035DoubtfulTestingModes } from "./m0035-doubtful-testing-modes.ts"
+import { m0036JournalsByRun } from "./m0036-journals-by-run.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -72,6 +73,7 @@ const changes: readonly SchemaChange[] = [
   m0033Sessions,
   m0034ScopedKeys,
   m0035DoubtfulTestingModes,
+  m0036JournalsByRun,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -83,7 +83,12 @@ export const toRun: (row: StoredRow) => RunRecord = runs.reader({
 })
 
 export const journalEntries = table("journal_entries", {
-  runId: key(reference(() => runs.entity, runId)),
+  runId: key(
+    declared(
+      reference(() => runs.entity, runId),
+      { index: false },
+    ),
+  ),
   seq: key(declared(whole, { autoincrement: false })),
   at: time,
   /** JSON of the event. */

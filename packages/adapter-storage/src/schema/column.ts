@@ -16,7 +16,8 @@ export interface Declaration {
   readonly autoincrement?: boolean
   readonly default?: string | boolean
   readonly unique?: string
-  readonly index?: string
+  /** False: a reference without an index of its own, where the key of its table begins with it. */
+  readonly index?: string | false
   readonly kind?: "m:1"
   readonly entity?: () => EntitySchema
   readonly deleteRule?: "cascade" | "set null"
