@@ -1,3 +1,4 @@
+import { copyFirewall } from "../core/firewall.ts"
 import { copyDisks, type Plan, type Source } from "./clone-disks.ts"
 import { checkCpuModel } from "./cpu-models.ts"
 import { forget, joinPool } from "./guest-create.ts"
@@ -115,6 +116,7 @@ function* cloneLocked(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
     throw error
   }
   touch(world, guest)
+  copyFirewall(world.state, sourceId, newid)
   guest.node = plan.node
 }
 

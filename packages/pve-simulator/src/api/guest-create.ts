@@ -65,6 +65,7 @@ const missingIdentity = (world: World, config: Config): Config => {
 /** Takes a guest out of everything that names it. */
 export const forget = (world: World, vmid: number): void => {
   world.state.guests.delete(vmid)
+  world.state.firewalls.delete(`vm ${vmid}`)
   for (const pool of world.state.pools.values()) pool.vms.delete(vmid)
   removeResource(world, vmid)
   world.state.access.acl.delete(`/vms/${vmid}`)

@@ -4,6 +4,7 @@ import { agentRoutes } from "./agent.ts"
 import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
 import { cpuModelRoutes } from "./cpu-models.ts"
+import { firewallRoutes } from "./firewall.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
 import { guestMigrateRoutes } from "./guest-migrate.ts"
@@ -42,6 +43,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     clusterRoutes,
     consoleRoutes,
     cpuModelRoutes,
+    firewallRoutes,
     guestCloneRoutes,
     guestConfigRoutes,
     guestCreateRoutes,

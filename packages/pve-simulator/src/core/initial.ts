@@ -134,6 +134,7 @@ export const initialState = (options: InitialOptions): State => {
     haRules: new Map(),
     cpuModels: new Map(),
     sdn: { config: emptySdn(), running: emptySdn(), version: 0, lock: undefined },
+    firewalls: new Map(),
     tasks: new Map(),
     leases: new Map(),
     nextPid: 1000 + Math.floor(Number.parseInt(randomHex(random, 3), 16)),

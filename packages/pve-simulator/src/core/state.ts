@@ -18,6 +18,8 @@ export interface State {
   /** Options of the processor models that an administrator has made, by name without prefix. */
   readonly cpuModels: Map<string, Config>
   readonly sdn: SdnState
+  /** By owner: `cluster`, `node pve`, `vm 100`. */
+  readonly firewalls: Map<string, Firewall>
   /** By UPID, in the order of their start. */
   readonly tasks: Map<string, TaskRecord>
   /** DHCP leases: network (`10.1.20` or `192.0.2`) to MAC address to last octet. */
@@ -264,6 +266,18 @@ export interface HaRule {
   readonly affinity: "positive" | "negative" | undefined
   readonly disabled: boolean
   readonly comment: string | undefined
+}
+
+/** What is configured of one firewall. */
+export interface Firewall {
+  readonly options: Config
+  readonly rules: Config[]
+  /** By name in lower case. */
+  readonly aliases: Map<string, { readonly name: string; readonly cidr: string; readonly comment: string | undefined }>
+  /** Entries by address. */
+  readonly ipsets: Map<string, { readonly comment: string | undefined; readonly entries: Map<string, Config> }>
+  /** Security groups: the cluster's alone. */
+  readonly groups: Map<string, { readonly comment: string | undefined; readonly rules: Config[] }>
 }
 
 /** Who there is and who may do what. */

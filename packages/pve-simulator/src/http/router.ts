@@ -18,7 +18,7 @@ interface Branch {
 const branch = (): Branch => ({ fixed: new Map(), parameter: undefined, verbs: new Map() })
 
 /** Parameters that take the rest of the path, slashes and all. */
-const greedy = new Set(["volume"])
+const greedy = new Set(["volume", "cidr"])
 
 const root = branch()
 for (const method of methods.values()) {

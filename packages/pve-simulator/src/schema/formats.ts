@@ -103,11 +103,39 @@ const blockSize: Checker = (text) => {
   }
 }
 
+const isIpOrCidr = (text: string): boolean => isIP(text) !== 0 || isCidr(text, 0) || /^[^/]+\/[0-7]$/.test(text)
+const aliasName = /^[A-Za-z][A-Za-z0-9\-_]+$/
+
+const firewallAddress: Checker = (text) => {
+  for (const part of splitList(text)) {
+    const known =
+      part.split("-").every((end) => isIpOrCidr(end)) || /^\+?(?:(?:dc|guest|sdn)\/)?[A-Za-z][A-Za-z0-9\-_]+$/.test(part)
+    if (!known) no(`invalid address or network '${part}'`)
+  }
+}
+
+const firewallPorts: Checker = (text) => {
+  for (const part of splitList(text)) {
+    const numbers = /^(\d+)(?:[:-](\d+))?$/.exec(part)?.slice(1) ?? []
+    if (numbers.some((number) => Number(number ?? 0) > 65_535)) no(`invalid port '${part}'`)
+    if (numbers.length === 0 && !/^[a-z][a-z0-9-]*$/i.test(part)) no(`invalid port '${part}'`)
+  }
+}
+
 /** The formats by name; one that is not here accepts everything. Names may end in `-list` or `-opt`. */
 const checkers: Readonly<Record<string, Checker>> = {
   CIDR: test((text) => isCidr(text, 0), "value does not look like a valid CIDR network"),
   CIDRv4: test((text) => isCidr(text, 4), "value does not look like a valid IPv4 CIDR network"),
   CIDRv6: test((text) => isCidr(text, 6), "value does not look like a valid IPv6 CIDR network"),
+  IPorCIDR: test(isIpOrCidr, "value does not look like a valid IP address or CIDR network"),
+  IPorCIDRorAlias: test(
+    (text) => isIpOrCidr(text) || aliasName.test(text.replace(/^(?:dc|guest)\//, "")),
+    "value does not look like a valid IP address, CIDR network or alias",
+  ),
+  "pve-fw-addr-spec": firewallAddress,
+  "pve-fw-dport-spec": firewallPorts,
+  "pve-fw-sport-spec": firewallPorts,
+  "pve-fw-protocol-spec": match(/^(?:[a-z][a-z0-9-]*|\d{1,3})$/i, (text) => `invalid protocol '${text}'`),
   "pve-sdn-subnet-id": test(
     (text) => isCidr(text, 0) || /^[a-z][a-z0-9]*-[0-9a-f.:]+-\d+$/i.test(text),
     "value does not look like a valid CIDR network",

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto"
+import type { Firewall, State } from "./state.ts"
+
+/** A firewall with nothing in it. */
+const emptyFirewall = (): Firewall => ({ options: {}, rules: [], aliases: new Map(), ipsets: new Map(), groups: new Map() })
+
+/** The firewall of the cluster (`cluster`), of a node (`node pve`) or of a VM (`vm 100`), to be read. */
+export const firewallOf = (state: State, owner: string): Firewall => state.firewalls.get(owner) ?? emptyFirewall()
+
+/** The same, to be changed. */
+export const firewallToChange = (state: State, owner: string): Firewall => {
+  const known = state.firewalls.get(owner)
+  if (known !== undefined) return known
+  const made = emptyFirewall()
+  state.firewalls.set(owner, made)
+  return made
+}
+
+/** The firewall of a VM, as far as another one takes it over. */
+export const copyFirewall = (state: State, from: number, to: number): void => {
+  const source = state.firewalls.get(`vm ${from}`)
+  if (source !== undefined) state.firewalls.set(`vm ${to}`, structuredClone(source))
+}
+
+/** What changes with any part of it. */
+export const digestOfPart = (part: unknown): string =>
+  createHash("sha1")
+    .update(
+      JSON.stringify(part, (_, value: unknown) => (value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : value)),
+    )
+    .digest("hex")
