@@ -147,14 +147,18 @@ const screenOf = (world: World, vmid: number): Screen => {
 const servedBy = (world: World, serve: Simulator["handle"]): Served => {
   const onConsole = (port: number): OpenConsole | undefined => {
     const held = world.consoles.get(port)
+    if (held === undefined) return undefined
+    const { vmid } = held
     // the proxy is there, and finds no QEMU to speak to
-    if (held === undefined || world.state.guests.get(held.vmid)?.status !== "running") return undefined
+    if (vmid !== undefined && world.state.guests.get(vmid)?.status !== "running") return undefined
     held.viewer = "here"
     // one connection is taken, and the port is free for the next console
     world.consoles.delete(port)
+    const onClose = () => void (held.viewer = "gone")
+    if (vmid === undefined) return { ...held, screen: newScreen(held.node), onClose }
     const { screens } = world
-    const attach = screens === undefined ? undefined : () => screens.open(held.vmid, held.password)
-    return { ...held, screen: screenOf(world, held.vmid), attach, onClose: () => void (held.viewer = "gone") }
+    const attach = screens === undefined ? undefined : () => screens.open(vmid, held.password)
+    return { ...held, screen: screenOf(world, vmid), attach, onClose }
   }
   return { handle: serve, onConsole, clock: world.clock }
 }

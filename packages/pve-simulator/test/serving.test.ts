@@ -311,6 +311,12 @@ describe("a console", () => {
     expect(await open(other.port, other.ticket, [login])).toBe(`${accepted} closed`)
   })
 
+  test("of a node's shell waits for its user and ticket too", async () => {
+    api = `${http.url}/api2/json/nodes/pve2`
+    const { port, ticket, user } = await proxy("termproxy")
+    expect(await open(port, ticket, [`${user}:${ticket}\n`])).toBe(`${accepted} OK`)
+  })
+
   test("of a machine that does not run is opened, and closed without a word", async () => {
     sim.guest(100)!.status = "stopped"
     const { port, ticket } = await proxy("vncproxy")

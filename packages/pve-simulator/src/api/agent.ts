@@ -5,7 +5,7 @@ import type { Guest, GuestOs } from "../core/state.ts"
 import { agentAnswers, networkInterfaces } from "../guest/boot.ts"
 import { runCommand } from "../guest/commands.ts"
 import { flag, guestOf, optionalText, text, type Call, type Handler, type Routes } from "../http/call.ts"
-import { shutDown } from "./guest-power.ts"
+import { shutDown, turnOff } from "./guest-power.ts"
 
 /** A guest whose agent answers, with its system. */
 interface Reached {
@@ -129,6 +129,15 @@ function* shutdown(call: Call): Routine<unknown> {
   return { result: {} }
 }
 
+/** The system sleeps with its memory kept, until it is resumed, or goes off with its memory on its own disk. */
+const suspend = (toDisk: boolean): Handler =>
+  function* (call: Call): Routine<unknown> {
+    const { guest } = yield* reach(call)
+    if (toDisk) turnOff(call.world, guest)
+    else guest.paused = "asleep"
+    return { result: {} }
+  }
+
 /** The old form: `POST agent` with the command as a parameter. */
 const anyCommand: Handler = (call) => {
   const name = text(call, "command")
@@ -167,6 +176,9 @@ export const agentRoutes: Routes = {
     ({ os }, call) => (os.users.includes(text(call, "username")) || os.users.push(text(call, "username")), {}),
   ),
   [at("POST", "shutdown")]: shutdown,
+  [at("POST", "suspend-ram")]: suspend(false),
+  [at("POST", "suspend-hybrid")]: suspend(false),
+  [at("POST", "suspend-disk")]: suspend(true),
   [at("POST", "exec")]: exec,
   [at("GET", "exec-status")]: execStatus,
   [at("GET", "file-read")]: fileRead,

@@ -1,6 +1,9 @@
 import { hasQuorum } from "../core/quorum.ts"
 import { badParameter, failure } from "../core/errors.ts"
-import { optionalNumber, type Call, type Routes } from "../http/call.ts"
+import { optionalNumber, optionalText, type Call, type Routes } from "../http/call.ts"
+import { splitList } from "../schema/formats.ts"
+import { methods } from "../schema/schema.ts"
+import { parsePropertyString } from "../schema/validate.ts"
 
 const RELEASE = { release: "9.2", repoid: "c5d1f8a2b7e60934", version: "9.2.3" }
 
@@ -11,8 +14,28 @@ const nextid = (call: Call): string => {
     if (guests.has(asked)) throw badParameter({ vmid: `VM ${asked} already exists` })
     return String(asked)
   }
-  for (let id = 100; id < 1_000_000; id += 1) if (!guests.has(id)) return String(id)
-  throw failure("unable to get any free VMID in range [100, 1000000]")
+  const { lower = 100, upper = 1_000_000 } = (options(call)["next-id"] ?? {}) as Record<string, string>
+  for (let id = Number(lower); id < Number(upper); id += 1) if (!guests.has(id)) return String(id)
+  throw failure(`unable to get any free VMID in range [${lower}, ${upper}]`)
+}
+
+const optionsMethod = methods.get("PUT /cluster/options")!
+
+/** The options of the cluster; those that consist of parts, with their parts. */
+const options = (call: Call): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(call.world.state.options).map(([name, value]) => {
+      const format = optionsMethod.parameters[name]?.format
+      return [name, typeof format === "object" && name !== "bwlimit" ? parsePropertyString(format, String(value), name) : value]
+    }),
+  )
+
+const setOptions = (call: Call): null => {
+  const { state } = call.world
+  const { delete: _, digest: __, ...given } = call.parameters
+  for (const name of splitList(optionalText(call, "delete") ?? "")) delete state.options[name]
+  Object.assign(state.options, given)
+  return null
 }
 
 const status = (call: Call): unknown[] => {
@@ -56,8 +79,8 @@ export const clusterRoutes: Routes = {
   "GET /cluster": () => children,
   "GET /cluster/nextid": nextid,
   "GET /cluster/status": status,
-  "GET /cluster/options": () => ({ keyboard: "en-us", mac_prefix: "BC:24:11" }),
-  "PUT /cluster/options": () => null,
+  "GET /cluster/options": options,
+  "PUT /cluster/options": setOptions,
   "GET /cluster/log": () => [],
   "GET /nodes/{node}/version": () => RELEASE,
 }

@@ -13,7 +13,13 @@ const LAST_PORT = 5999
 const PATIENCE_MS = 10_000
 const LOOK_MS = 1000
 
-const consolePath = (call: Call): string => `/vms/${vmidOf(call)}`
+/** The guest of the path; undefined for the node itself. */
+const ownerOf = (call: Call): number | undefined => (call.parameters["vmid"] === undefined ? undefined : vmidOf(call))
+
+const consolePath = (call: Call): string => {
+  const vmid = ownerOf(call)
+  return vmid === undefined ? `/nodes/${nodeOf(call).name}` : `/vms/${vmid}`
+}
 
 const freePort = (call: Call): number => {
   for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) if (!call.world.consoles.has(port)) return port
@@ -25,11 +31,11 @@ const open =
   (type: "vncproxy" | "termproxy") =>
   (call: Call): unknown => {
     const { world, identity } = call
-    const vmid = vmidOf(call)
-    guestOf(call)
+    const vmid = ownerOf(call)
+    if (vmid !== undefined) guestOf(call)
     const port = freePort(call)
     let held: Console
-    const upid = spawn(call, type, vmid, function* (): Routine<void> {
+    const upid = spawn(call, vmid === undefined ? "vncshell" : type, vmid ?? "", function* (): Routine<void> {
       try {
         yield* sleep(world.clock, realMillis(world.clock, PATIENCE_MS))
         while (held.viewer === "here") yield* sleep(world.clock, realMillis(world.clock, LOOK_MS))
@@ -57,12 +63,14 @@ function* socket(call: Call): Routine<unknown> {
     throw new PveError(401, "permission denied - invalid PVEVNC ticket", { body: false })
   }
   yield* sleep(world.clock, 0)
-  if (held === undefined || held.vmid !== vmidOf(call)) throw failure("connection refused")
+  if (held === undefined || held.vmid !== ownerOf(call)) throw failure("connection refused")
   return { port: String(port) }
 }
 
 /** Consoles: tickets and the check before a socket. */
 export const consoleRoutes: Routes = {
+  "POST /nodes/{node}/termproxy": open("termproxy"),
+  "GET /nodes/{node}/vncwebsocket": socket,
   "POST /nodes/{node}/qemu/{vmid}/vncproxy": open("vncproxy"),
   "POST /nodes/{node}/qemu/{vmid}/termproxy": open("termproxy"),
   "GET /nodes/{node}/qemu/{vmid}/vncwebsocket": socket,

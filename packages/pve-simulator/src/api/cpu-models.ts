@@ -41,11 +41,13 @@ const shown = (world: World, name: string, options: Config): Record<string, unkn
   digest: digestOf(world),
 })
 
-const list = ({ world, identity }: Call): unknown[] =>
+/** The models that the caller may know of, in the order of their names. */
+export const visibleModels = ({ world, identity }: Call): [string, Config][] =>
   [...world.state.cpuModels]
     .filter(([name]) => may(world, identity, `/mapping/cpu/${name}`, ["Mapping.Modify", "Mapping.Use", "Mapping.Audit"], true))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, options]) => shown(world, name, options))
+
+const list = (call: Call): unknown[] => visibleModels(call).map(([name, options]) => shown(call.world, name, options))
 
 const get = (call: Call): unknown => {
   const name = nameOf(call)

@@ -3,13 +3,25 @@ import { withConfig } from "./guest-locks.ts"
 import { checkOptions, demandOnGuest } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { failure, forbidden } from "../core/errors.ts"
-import { defaultBoot } from "../core/guest-config.ts"
+import { defaultBoot, isCloudInit, isNet, normaliseNic, ownDisks, volumeOf } from "../core/guest-config.ts"
 import { newGuest, newIdentity } from "../core/new-guest.ts"
 import { type Routine, sleep } from "../core/routine.ts"
-import type { Config } from "../core/state.ts"
+import type { Backup, Config, Volume } from "../core/state.ts"
+import {
+  allocate,
+  defaultFormat,
+  findVolume,
+  isFileBased,
+  removeVolume,
+  storageNamed,
+  storageOf,
+  usableStorage,
+} from "../core/volumes.ts"
 import { type World, nowSeconds } from "../core/world.ts"
 import { removeResource } from "../ha/resources.ts"
-import { type Call, type Routes, optionalText, spawn, text, vmidOf } from "../http/call.ts"
+import { type Call, type Routes, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
+import { demand, may } from "../http/permissions.ts"
+import { turnOnStopped } from "./guest-power.ts"
 
 /** Puts a guest into a pool that its creator named. */
 export const joinPool = (world: World, pool: string | undefined, vmid: number): void => {
@@ -18,8 +30,118 @@ export const joinPool = (world: World, pool: string | undefined, vmid: number): 
   world.state.access.version += 1
 }
 
+/** Starts a new guest where its creator asked for that, in a task of its own. */
+const startIfAsked = (call: Call, vmid: number): void => {
+  const { world } = call
+  const guest = world.state.guests.get(vmid)
+  if (!flag(call, "start") || guest === undefined) return
+  spawn(call, "qmstart", vmid, () => withConfig(world, vmid, () => turnOnStopped(world, guest)))
+}
+
+/** The backup that a guest is to be made from, for whoever may read it. */
+const archiveOf = (call: Call, archive: string): Backup => {
+  const { world, identity } = call
+  const id = storageOf(archive)
+  storageNamed(world, id)
+  const volume = findVolume(world, text(call, "node"), archive)
+  if (volume?.backup === undefined) throw failure(`volume '${archive}' does not exist`)
+  if (!may(world, identity, `/vms/${volume.vmid}`, ["VM.Backup"]))
+    demand(world, identity, `/storage/${id}`, ["Datastore.Allocate"])
+  return volume.backup
+}
+
+/** Makes the disks of a backup anew, each on its own storage or on the one that is asked for. */
+function* restoreDisks(call: Call, backup: Backup, made: Volume[]): Routine<Config> {
+  const { world } = call
+  const [vmid, node] = [vmidOf(call), text(call, "node")]
+  const config: Config = { ...backup.config }
+  for (const [key, disk] of Object.entries(backup.disks)) {
+    const old = String(config[key])
+    const storage = usableStorage(world, optionalText(call, "storage") ?? storageOf(volumeOf(old)), node)
+    const format = isFileBased(storage) ? disk.format : "raw"
+    yield* sleep(world.clock, world.timing.allocation + disk.usedBytes / world.timing.copyBytesPerMs)
+    const volume = allocate(world, { storage, node, vmid, ...disk, format, purpose: "disk" })
+    made.push(volume)
+    config[key] = [volume.volid, ...old.split(",").slice(1)].join(",")
+  }
+  for (const [key, disk] of ownDisks(config)) {
+    if (backup.disks[key] !== undefined) continue
+    // a drive of cloud-init is made anew; what else was not in the backup is not there any more
+    delete config[key]
+    if (!isCloudInit(disk)) continue
+    const storage = usableStorage(world, optionalText(call, "storage") ?? storageOf(volumeOf(disk)), node)
+    const size = { sizeBytes: 4 * 1024 ** 2, usedBytes: 0 }
+    const volume = allocate(world, { storage, node, vmid, ...size, format: defaultFormat(storage), purpose: "cloudinit" })
+    made.push(volume)
+    config[key] = `${volume.volid},media=cdrom`
+  }
+  for (const key of ["template", "parent", "vmstate"]) delete config[key]
+  return config
+}
+
+/** Makes a guest from a backup; with `force` in place of one that is off. */
+const restore = (call: Call, archive: string): string => {
+  const { world } = call
+  const vmid = vmidOf(call)
+  const node = text(call, "node")
+  const pool = optionalText(call, "pool")
+  if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  const existing = world.state.guests.get(vmid)
+  const takes = existing !== undefined && flag(call, "force") && existing.node === node
+  demandOnGuest(call, vmid, takes ? "VM.Backup" : "VM.Allocate", pool)
+  const backup = archiveOf(call, archive)
+  const changes = optionsIn(call)
+  checkOptions(call, vmid, changes, [], pool)
+  const target = optionalText(call, "storage")
+  for (const key of Object.keys(backup.disks))
+    demand(world, call.identity, `/storage/${target ?? storageOf(volumeOf(String(backup.config[key])))}`, [
+      "Datastore.AllocateSpace",
+    ])
+  const refused = (reason: string) => failure(`unable to restore VM ${vmid} - ${reason}`)
+  if (existing !== undefined && !takes) throw refused(`VM ${vmid} already exists on node '${existing.node}'`)
+  if (existing?.status === "running") throw refused("vm is running")
+  if (existing?.config["protection"] === 1) throw failure(`can't restore VM ${vmid} - protection mode enabled`)
+  const upid = spawn(call, "qmrestore", vmid, (task) =>
+    withConfig(world, vmid, function* (): Routine<void> {
+      const before = world.state.guests.get(vmid)
+      if (before !== undefined && !takes) throw refused(`VM ${vmid} already exists on node '${before.node}'`)
+      if (before?.status === "running") throw refused("vm is running")
+      task.log(`restore vma archive: ${archive}`)
+      const made: Volume[] = []
+      const guest = newGuest(world, vmid, node, { lock: "create" })
+      if (before === undefined) world.state.guests.set(vmid, guest)
+      try {
+        const config = yield* restoreDisks(call, backup, made)
+        if (before !== undefined) {
+          for (const [, disk] of ownDisks(before.config)) removeVolume(world, node, volumeOf(disk))
+          world.state.guests.set(vmid, guest)
+        }
+        if (flag(call, "unique")) renewIdentity(world, config)
+        guest.config = { ...config, ...withoutEmpty(normalise(world, yield* makeDisks(world, guest, changes, task.log))).kept }
+        guest.os = structuredClone(backup.os)
+      } catch (error) {
+        for (const volume of made) removeVolume(world, volume.node, volume.volid)
+        if (before === undefined) world.state.guests.delete(vmid)
+        throw error
+      }
+      joinPool(world, pool, vmid)
+      startIfAsked(call, vmid)
+    }),
+  )
+  return upid
+}
+
+/** Other MAC addresses and identifiers than those of the guest that was backed up. */
+const renewIdentity = (world: World, config: Config): void => {
+  Object.assign(config, newIdentity(world))
+  for (const [key, value] of Object.entries(config))
+    if (isNet(key)) config[key] = normaliseNic(world, String(value).replace(/^([^=,]+)=[^,]*/u, "$1"))
+}
+
 const create = (call: Call): string => {
   const { world } = call
+  const archive = optionalText(call, "archive")
+  if (archive !== undefined) return restore(call, archive)
   const vmid = vmidOf(call)
   const node = text(call, "node")
   const pool = optionalText(call, "pool")
@@ -51,6 +173,7 @@ const create = (call: Call): string => {
           throw error
         }
         joinPool(world, pool, vmid)
+        startIfAsked(call, vmid)
       },
       world.timing.createLock,
     ),

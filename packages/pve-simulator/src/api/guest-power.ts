@@ -231,7 +231,7 @@ const reset = (call: Call): string => {
 
 const reboot = (call: Call): string => {
   const { world } = call
-  if (runningGuest(call).paused) throw failure("VM is paused - cannot shutdown")
+  if (runningGuest(call).paused === true) throw failure("VM is paused - cannot shutdown")
   return spawn(call, "qmreboot", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)

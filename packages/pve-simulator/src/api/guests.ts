@@ -21,6 +21,9 @@ import { haOf } from "../ha/resources.ts"
 import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
 
+const qmpStatus = ({ status, paused }: Guest): string =>
+  status === "stopped" ? "stopped" : paused === "asleep" ? "suspended" : paused ? "paused" : "running"
+
 const MASK = "**********"
 
 /** A configuration as the API shows it: its password hidden, its digest beside. */
@@ -79,7 +82,7 @@ export const guestStatus = (world: World, guest: Guest, full: boolean): Record<s
     ...(lock === undefined ? {} : { lock }),
     ...(guest.config["template"] === 1 ? { template: 1 } : {}),
     ...(guest.status === "running" ? { pid: guest.pid, diskread: 0, diskwrite: 0, ...pressure } : {}),
-    ...(full ? { qmpstatus: guest.status === "stopped" ? "stopped" : guest.paused ? "paused" : "running" } : {}),
+    ...(full ? { qmpstatus: qmpStatus(guest) } : {}),
   }
 }
 

@@ -1,7 +1,7 @@
-import { sleep, type Routine } from "../core/routine.ts"
+import { sleep, start, type Routine } from "../core/routine.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
-import { nodeOf, optionalText, spawn, type Call, type Routes } from "../http/call.ts"
+import { nodeOf, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { withConfig } from "./guest-locks.ts"
@@ -37,8 +37,32 @@ function* stopOne(world: World, guest: Guest): Routine<void> {
   if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
 }
 
-/** Power of all VMs of a node. */
+/** Stops the node's guests, then the node; one that is to reboot comes back. The answer does not wait for it. */
+const nodeCommand = (call: Call): null => {
+  const { world } = call
+  const { name } = nodeOf(call)
+  const { state } = world
+  start(
+    (function* (): Routine<void> {
+      for (const guest of state.guests.values())
+        if (guest.node === name) yield* withConfig(world, guest.vmid, () => stopOne(world, guest))
+      yield* sleep(world.clock, world.timing.nodeHalt)
+      // what was restored meanwhile knows nothing of it
+      if (world.state !== state) return
+      const fault = world.faults.add({ kind: "node-off", node: name })
+      if (text(call, "command") !== "reboot") return
+      yield* sleep(world.clock, world.timing.nodeBoot)
+      world.faults.remove(fault)
+    })(),
+    () => undefined,
+    () => undefined,
+  )
+  return null
+}
+
+/** Power of a node and of all its VMs. */
 export const nodePowerRoutes: Routes = {
+  "POST /nodes/{node}/status": nodeCommand,
   "POST /nodes/{node}/startall": allOf("startall", (guest) => guest.config["onboot"] === 1, startOne),
   "POST /nodes/{node}/stopall": allOf("stopall", (guest) => guest.status === "running", stopOne),
 }

@@ -1,6 +1,7 @@
 import type { Handler } from "../http/call.ts"
 import { aclRoutes } from "./acl.ts"
 import { agentRoutes } from "./agent.ts"
+import { backupRoutes } from "./backups.ts"
 import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
 import { cpuModelRoutes } from "./cpu-models.ts"
@@ -20,6 +21,7 @@ import { guestTemplateRoutes } from "./guest-template.ts"
 import { guestRoutes } from "./guests.ts"
 import { networkRoutes } from "./network.ts"
 import { nodeRoutes } from "./nodes.ts"
+import { nodeReportRoutes } from "./node-reports.ts"
 import { nodePowerRoutes } from "./node-power.ts"
 import { poolRoutes } from "./pools.ts"
 import { resourceRoutes } from "./resources.ts"
@@ -40,6 +42,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
   [
     aclRoutes,
     agentRoutes,
+    backupRoutes,
     clusterRoutes,
     consoleRoutes,
     cpuModelRoutes,
@@ -59,6 +62,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     haStatusRoutes,
     networkRoutes,
     nodePowerRoutes,
+    nodeReportRoutes,
     nodeRoutes,
     poolRoutes,
     resourceRoutes,

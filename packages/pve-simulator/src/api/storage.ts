@@ -1,7 +1,7 @@
 import type { Disc } from "../core/disc.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { sleep, type Routine } from "../core/routine.ts"
-import type { StorageState } from "../core/state.ts"
+import type { StorageState, Volume } from "../core/state.ts"
 import {
   allocate,
   findVolume,
@@ -98,8 +98,15 @@ const content = (call: Call): unknown[] => {
       ctime: volume.ctime,
       parent: volume.parent ?? null,
       ...(volume.vmid === undefined ? {} : { vmid: volume.vmid }),
+      ...ofBackup(volume),
     }))
 }
+
+/** What is told of a backup alone. */
+const ofBackup = ({ backup, notes, protected: kept }: Volume) =>
+  backup === undefined
+    ? {}
+    : { subtype: "qemu", ...(notes === undefined ? {} : { notes }), ...(kept === true ? { protected: 1 } : {}) }
 
 /** The full id of a volume that a path names with or without its storage. */
 const volid = (call: Call): string => {
@@ -111,7 +118,52 @@ const volumeInfo = (call: Call) => {
   nodeStorage(call)
   const volume = findVolume(call.world, nodeOf(call).name, volid(call))
   if (volume === undefined) throw failure(`volume '${volid(call)}' does not exist`)
-  return { path: `/dev/simulated/${volume.volid}`, size: volume.sizeBytes, used: volume.usedBytes, format: volume.format }
+  const { notes, protected: kept } = volume
+  return {
+    path: `/dev/simulated/${volume.volid}`,
+    size: volume.sizeBytes,
+    used: volume.usedBytes,
+    format: volume.format,
+    ...(notes === undefined ? {} : { notes }),
+    ...(kept === true ? { protected: 1 } : {}),
+  }
+}
+
+/** Notes and protection, which only backups have. */
+const updateVolume = (call: Call): null => {
+  const { world, identity } = call
+  const storage = nodeStorage(call)
+  const volume = findVolume(world, nodeOf(call).name, volid(call))
+  if (volume === undefined) throw failure(`volume '${volid(call)}' does not exist`)
+  if (volume.vmid === undefined || !may(world, identity, `/vms/${volume.vmid}`, ["VM.Backup"]))
+    demand(world, identity, `/storage/${storage.id}`, ["Datastore.Allocate"])
+  const { notes, protected: kept } = call.parameters
+  for (const [name, value] of Object.entries({ notes, protected: kept }))
+    if (value !== undefined && volume.content !== "backup") throw failure(`only backups support attribute '${name}'`)
+  if (notes !== undefined) volume.notes = text(call, "notes")
+  if (kept !== undefined) volume.protected = flag(call, "protected")
+  return null
+}
+
+/** A copy of a volume under another name, here or on another node. */
+const copyVolume = (call: Call): string => {
+  const { world } = call
+  const from = nodeOf(call).name
+  const id = volid(call)
+  const source = findVolume(world, from, id)
+  const target = text(call, "target")
+  const targetId = target.includes(":") ? target : `${text(call, "storage")}:${target}`
+  const node = optionalText(call, "target_node") ?? from
+  if (!world.state.nodes.has(node)) throw failure(`no such cluster node '${node}'`)
+  const storage = usableStorage(world, targetId.slice(0, targetId.indexOf(":")), node)
+  return spawn(call, "imgcopy", "", function* (): Routine<void> {
+    if (source === undefined) throw failure(`volume '${id}' does not exist`)
+    if (findVolume(world, node, targetId) !== undefined) throw failure(`target volume '${targetId}' already exists`)
+    yield* sleep(world.clock, source.usedBytes / world.timing.copyBytesPerMs)
+    if (storage.full || world.faults.isStorageFull(storage.id)) throw failure("No space left on device")
+    const copy = { ...source, volid: targetId, node, parent: undefined, ctime: nowSeconds(world) }
+    storage.volumes.set(storage.shared ? targetId : `${node}/${targetId}`, copy)
+  })
 }
 
 function* createVolume(call: Call): Routine<string> {
@@ -120,22 +172,20 @@ function* createVolume(call: Call): Routine<string> {
   const storage = usableStorage(world, text(call, "storage"), node)
   const size = parseSize(text(call, "size").replace(/^(\d+)$/, "$1K"))
   if (size === undefined) throw failure(`unable to parse size '${text(call, "size")}'`)
+  const vmid = Number(call.parameters["vmid"])
+  const [, name = "", extension] = /^(.*?)(?:\.(raw|qcow2|vmdk))?$/su.exec(text(call, "filename")) ?? []
+  const format = optionalText(call, "format") ?? extension ?? "raw"
+  if (extension !== undefined && extension !== format)
+    throw badParameter({ format: `different storage formats (${format} != ${extension})` })
+  if (!name.startsWith(`vm-${vmid}-`) || /[/\s]/u.test(name))
+    throw failure(`illegal name '${text(call, "filename")}' - should be 'vm-${vmid}-*'`)
   return yield* world.locks.exclusive(
     storageLock(storage, node),
     world.timing.storageLock,
     () => failure(`can't lock storage '${storage.id}' - got timeout`),
     function* () {
       yield* sleep(world.clock, world.timing.allocation)
-      const format = optionalText(call, "format") ?? "raw"
-      return allocate(world, {
-        storage,
-        node,
-        vmid: Number(call.parameters["vmid"]),
-        sizeBytes: size,
-        usedBytes: 0,
-        format,
-        purpose: "disk",
-      }).volid
+      return allocate(world, { storage, node, vmid, sizeBytes: size, usedBytes: 0, format, purpose: "disk", name }).volid
     },
   )
 }
@@ -152,6 +202,7 @@ const removeContent = (call: Call): string => {
   return spawn(call, "imgdel", id.replaceAll(":", "@").replaceAll("/", "-"), function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.configTask)
     if (volume === undefined) throw failure(`volume '${id}' does not exist`)
+    if (volume.protected === true) throw failure(`cannot remove protected volume '${id}' on '${storage.id}'`)
     if (hasClones(world, volume)) throw failure(`base volume '${id}' is still in use by linked clones`)
     removeVolume(world, node, id)
   })
@@ -310,6 +361,8 @@ export const storageRoutes: Routes = {
   "GET /nodes/{node}/storage/{storage}/content": content,
   "POST /nodes/{node}/storage/{storage}/content": createVolume,
   "GET /nodes/{node}/storage/{storage}/content/{volume}": volumeInfo,
+  "PUT /nodes/{node}/storage/{storage}/content/{volume}": updateVolume,
+  "POST /nodes/{node}/storage/{storage}/content/{volume}": copyVolume,
   "DELETE /nodes/{node}/storage/{storage}/content/{volume}": removeContent,
   "POST /nodes/{node}/storage/{storage}/upload": upload,
   "POST /nodes/{node}/storage/{storage}/download-url": download,

@@ -119,6 +119,9 @@ const deleteUser = (call: Call): null => {
   return null
 }
 
+/** Nobody has a second factor. */
+const secondFactors = (call: Call): unknown[] => (userNamed(call.world, text(call, "userid")), [])
+
 /** Users. */
 export const userRoutes: Routes = {
   "GET /access/users": listUsers,
@@ -126,4 +129,7 @@ export const userRoutes: Routes = {
   "GET /access/users/{userid}": getUser,
   "PUT /access/users/{userid}": updateUser,
   "DELETE /access/users/{userid}": deleteUser,
+  "GET /access/users/{userid}/tfa": (call) => (secondFactors(call), flag(call, "multiple") ? { types: [] } : {}),
+  "GET /access/tfa": () => [],
+  "GET /access/tfa/{userid}": secondFactors,
 }

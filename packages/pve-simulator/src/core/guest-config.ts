@@ -98,7 +98,7 @@ export const nicsOf = (config: Config): Nic[] =>
 /** A network device as it is stored: model and MAC first, and a new MAC if none was given. */
 export const normaliseNic = (world: World, text: string): string => {
   const nic = parseNic(0, text)
-  const mac = nic.mac === "" ? randomMac(world.state.random) : nic.mac
+  const mac = nic.mac === "" ? randomMac(world.state.random, String(world.state.options["mac_prefix"] ?? "BC:24:11")) : nic.mac
   const apart = (name: string) => models.has(name) || name === "model" || name === "macaddr"
   return [`${nic.model}=${mac}`, ...namedParts("net0", parsePairs(text), apart)].join(",")
 }

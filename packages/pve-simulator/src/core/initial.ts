@@ -106,6 +106,7 @@ export const initialState = (options: InitialOptions): State => {
   return {
     random,
     clusterName: "lab",
+    options: { keyboard: "en-us", mac_prefix: "BC:24:11" },
     nodes: new Map(names.map((name, index) => [name, node(name, index, options)])),
     storages: new Map([
       [
@@ -134,6 +135,7 @@ export const initialState = (options: InitialOptions): State => {
     haRules: new Map(),
     cpuModels: new Map(),
     sdn: { config: emptySdn(), running: emptySdn(), version: 0, lock: undefined },
+    backupJobs: new Map(),
     firewalls: new Map(),
     tasks: new Map(),
     leases: new Map(),

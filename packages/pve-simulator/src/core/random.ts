@@ -33,5 +33,12 @@ export const randomUuid = (random: RandomState): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
 }
 
-/** A MAC address with the prefix that the hypervisor gives its guests. */
-export const randomMac = (random: RandomState): string => `BC:24:11:${randomHex(random, 6).toUpperCase().match(/../g)!.join(":")}`
+/** A MAC address with a prefix of whole bytes, three of them where nothing else is set. */
+export const randomMac = (random: RandomState, prefix: string): string => {
+  const start = prefix
+    .toUpperCase()
+    .split(":")
+    .filter((part) => part !== "")
+  const rest = randomHex(random, 12 - 2 * start.length).toUpperCase()
+  return [...start, ...(rest.match(/../g) ?? [])].join(":")
+}

@@ -80,13 +80,15 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
     if (gained === undefined && outside?.["bridge_ports"] === "") outside["bridge_vlan_aware"] = 1
   }
   return {
-    // states that were saved before there was high availability, processor models of one's own, or firewalls, have none
+    // states that were saved before there was high availability, processor models of one's own, firewalls or jobs, have none
     state: {
       ...(state as State),
       ha: state.ha ?? new Map(),
       haRules: state.haRules ?? new Map(),
       cpuModels: state.cpuModels ?? new Map(),
+      backupJobs: state.backupJobs ?? new Map(),
       firewalls: state.firewalls ?? new Map(),
+      options: state.options ?? { keyboard: "en-us", mac_prefix: "BC:24:11" },
     },
     now: typeof now === "number" && Number.isFinite(now) ? now : 0,
   }

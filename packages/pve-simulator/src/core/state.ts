@@ -5,6 +5,8 @@ import type { RandomState } from "./random.ts"
 export interface State {
   random: RandomState
   clusterName: string
+  /** What is set for the whole cluster. */
+  readonly options: Config
   readonly nodes: Map<string, NodeState>
   readonly storages: Map<string, StorageState>
   /** By VMID; a VMID is unique in the cluster. */
@@ -18,6 +20,8 @@ export interface State {
   /** Options of the processor models that an administrator has made, by name without prefix. */
   readonly cpuModels: Map<string, Config>
   readonly sdn: SdnState
+  /** Jobs of backups by their id. */
+  readonly backupJobs: Map<string, Config>
   /** By owner: `cluster`, `node pve`, `vm 100`. */
   readonly firewalls: Map<string, Firewall>
   /** By UPID, in the order of their start. */
@@ -105,6 +109,19 @@ export interface Volume {
   readonly parent: string | undefined
   /** What is on an image of a disc that was uploaded. */
   readonly disc?: Disc
+  /** What a backup holds of its guest. */
+  readonly backup?: Backup
+  /** Of a backup: what is written on it, and that it is not to be deleted. */
+  notes?: string
+  protected?: boolean
+}
+
+/** A guest as it was when it was backed up. */
+export interface Backup {
+  readonly config: Config
+  readonly os: GuestOs | undefined
+  /** By the name of the disk. */
+  readonly disks: Readonly<Record<string, { readonly sizeBytes: number; readonly usedBytes: number; readonly format: string }>>
 }
 
 /** A guest's options as its configuration file holds them. */
@@ -133,7 +150,8 @@ export interface Guest {
   snapshots: Map<string, Snapshot>
   parent: string | undefined
   status: "stopped" | "running"
-  paused: boolean
+  /** The processor stands still, or the system in it sleeps. */
+  paused: boolean | "asleep"
   pid: number | undefined
   startedAt: number | undefined
   boot: Boot

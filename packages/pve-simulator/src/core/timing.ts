@@ -122,6 +122,9 @@ export const defaultTiming = {
   handOver: 30 * SECOND,
   /** An answer of 401 is held back. */
   authenticationFailure: 3 * SECOND,
+  /** A node's services go down; a node with a server's firmware boots. */
+  nodeHalt: 15 * SECOND,
+  nodeBoot: 120 * SECOND,
   /** An agent that does not answer is pinged first. */
   agentPing: 3 * SECOND,
   /** A node that is down is noticed when the connection is refused. */

@@ -95,6 +95,8 @@ export interface Allocation {
   /** The base volume of a linked clone. */
   readonly parent?: Volume
   readonly base?: boolean
+  /** Its name without an extension, where that is not the next free one. */
+  readonly name?: string
 }
 
 /** Makes a volume with the next free name of its VM. */
@@ -109,8 +111,9 @@ export const allocate = (world: World, request: Allocation): Volume => {
     return `${request.parent.volid}/${own}`
   }
   const taken = (name: string) => isTaken(storage, node, vmid, name)
-  let name = `${prefix}-${vmid}-${request.purpose}`
-  if (request.purpose === "disk") {
+  let name = request.name ?? `${prefix}-${vmid}-${request.purpose}`
+  if (request.name !== undefined && taken(name)) throw failure(`disk image '${volidOf(name)}' already exists`)
+  if (request.purpose === "disk" && request.name === undefined) {
     let n = 0
     while (taken(`vm-${vmid}-disk-${n}`) || taken(`base-${vmid}-disk-${n}`)) n += 1
     name = `${prefix}-${vmid}-disk-${n}`

@@ -21,7 +21,8 @@ export interface WorkerLoad {
 /** A console that waits for its viewer, or has one, or had one. */
 export interface Console {
   readonly upid: string
-  readonly vmid: number
+  /** Undefined: a shell of the node. */
+  readonly vmid: number | undefined
   readonly node: string
   readonly type: "vncproxy" | "termproxy"
   /** What a terminal's viewer says first. */

@@ -117,6 +117,10 @@ export const namedStrings: Readonly<
   "pve-sdn-dhcp-range": {
     format: { "start-address": { type: "string", format: "ip" }, "end-address": { type: "string", format: "ip" } },
   },
+  "backup-fleecing": { format: { enabled: { ...flag, default_key: 1 }, storage: { optional: 1, format: "pve-storage-id" } } },
+  "backup-performance": {
+    format: { "max-workers": { ...count, minimum: 1, maximum: 256 }, "pbs-entries-max": { ...count, minimum: 1 } },
+  },
   "prune-backups": {
     format: {
       "keep-all": flag,
