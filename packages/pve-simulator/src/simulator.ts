@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream"
+import { watchJobs } from "./api/backups.ts"
 import { routes } from "./api/routes.ts"
 import { createRealClock, settable, type SimClock } from "./core/clock.ts"
 import { initialState, seededSecret } from "./core/initial.ts"
@@ -195,6 +196,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   })
   build()
   world.wakeManager = makeManager(world)
+  world.wakeJobs = watchJobs(world)
   world.faults.onChange(watchNodes(world))
   const root = world.state.access.users.get("root@pam")!
   const api: Api = { world, routes, calls: new CallLog() }
@@ -207,6 +209,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     world.workers.clear()
     api.calls.clear()
     build()
+    world.wakeJobs()
   }
   const controlled: Controlled = {
     world,

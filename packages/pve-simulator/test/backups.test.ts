@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { nextTime, parseCalendar } from "../src/core/calendar.ts"
 import { markBackups } from "../src/core/prune.ts"
 import { createLab, type Lab } from "./support/client.ts"
 
@@ -106,6 +107,47 @@ test("old backups are pruned by the rules of the call or of the storage", async 
   expect(marks.get(old)).toBe("protected")
 })
 
+test("a job runs when it is due, on each node that has guests for it, also after a restart", async () => {
+  const lab = createLab({ nodes: 2 })
+  await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200 })
+  await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 201, target: "pve2" })
+  const tasks = async () =>
+    ((await lab.ok("GET", "/cluster/tasks")) as { type: string; node: string; id: string; user: string }[])
+      .filter(({ type }) => type === "vzdump")
+      .map(({ node, id, user }) => `${node} ${id} ${user}`)
+      .toSorted()
+  await lab.ok("POST", "/cluster/backup", { id: "nightly", vmid: "200,201", schedule: "02:30", storage: "local" })
+  const { "next-run": next } = (await lab.ok("GET", "/cluster/backup/nightly")) as { "next-run": number }
+  expect(new Date(next * 1000).toISOString()).toMatch(/T02:30:00/u)
+  lab.sim.restore(lab.sim.save())
+  lab.clock.advance(next * 1000 - lab.clock.now() - 1)
+  expect(await tasks()).toEqual([])
+  lab.clock.advance(1)
+  expect(await tasks()).toEqual(["pve1 200 root@pam", "pve2 201 root@pam"])
+  await lab.ok("PUT", "/cluster/backup/nightly", { enabled: 0 })
+  expect(await lab.ok("GET", "/cluster/backup/nightly")).not.toHaveProperty("next-run")
+  lab.clock.advance(3 * 86_400_000)
+  expect(await tasks()).toHaveLength(2)
+})
+
+test("schedules are read as calendars", () => {
+  const after = (schedule: string, now: string) => {
+    const calendar = parseCalendar(schedule)
+    const time = calendar === undefined ? undefined : nextTime(calendar, Date.parse(now))
+    return time === undefined ? undefined : new Date(time).toISOString().slice(0, 16)
+  }
+  const now = "2026-11-24T04:10:00Z" // a Tuesday
+  expect(after("daily", now)).toBe("2026-11-25T00:00")
+  expect(after("*/15", now)).toBe("2026-11-24T04:15")
+  expect(after("4:0/10", now)).toBe("2026-11-24T04:20")
+  expect(after("mon..wed,sun 02:30", now)).toBe("2026-11-25T02:30")
+  expect(after("sat", now)).toBe("2026-11-28T00:00")
+  expect(after("*-*-01 8..17:30:00", now)).toBe("2026-12-01T08:30")
+  expect(after("2028-02-29", now)).toBe("2028-02-29T00:00")
+  for (const wrong of ["", "someday", "25:00", "1:99", "mon 1:00 x", "*-13-01", "1..0:00", "*/0"])
+    expect(after(wrong, now), wrong).toBe(undefined)
+})
+
 test("jobs of backups are read as they were set, and tell what they take", async () => {
   const lab = createLab()
   await lab.ok("POST", "/cluster/backup", {
@@ -124,6 +166,7 @@ test("jobs of backups are read as they were set, and tell what they take", async
     schedule: "02:30",
     storage: "local",
     "prune-backups": { "keep-last": "3" },
+    "next-run": expect.any(Number) as number,
   })
   await lab.ok("PUT", "/cluster/backup/nightly", { pool: "SHARED", comment: "x", delete: "prune-backups" })
   expect(await lab.ok("GET", "/cluster/backup/nightly")).toEqual({
@@ -134,6 +177,7 @@ test("jobs of backups are read as they were set, and tell what they take", async
     comment: "x",
     schedule: "02:30",
     storage: "local",
+    "next-run": expect.any(Number) as number,
   })
   expect(((await lab.ok("GET", "/cluster/backup")) as unknown[]).length).toBe(2)
   expect(await lab.ok("GET", "/cluster/backup/nightly/included_volumes")).toMatchObject({

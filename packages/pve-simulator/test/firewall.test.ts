@@ -114,3 +114,31 @@ test("a clone has the firewall of its source, which ends with its machine and la
   await lab.task("DELETE", "/nodes/pve/qemu/200")
   expect(lab.sim.state.firewalls.has("vm 200")).toBe(false)
 })
+
+test("a VNet has a firewall for what is forwarded, for whoever has the VNet", async () => {
+  const lab = createLab()
+  await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one" })
+  await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })
+  await lab.ok("POST", "/cluster/sdn/vnets/vn1/subnets", { subnet: "10.9.0.0/24", type: "subnet", gateway: "10.9.0.1" })
+  expect(await lab.ok("GET", "/cluster/sdn/ipams/pve/status")).toEqual([
+    { zone: "one", vnet: "vn1", subnet: "10.9.0.0/24", ip: "10.9.0.1", gateway: 1 },
+  ])
+  const base = "/cluster/sdn/vnets/vn1/firewall"
+  expect((await lab.call("POST", `${base}/rules`, { type: "in", action: "ACCEPT" })).errors).toEqual({
+    type: "unknown rule type 'in'",
+  })
+  await lab.ok("POST", `${base}/rules`, { type: "forward", action: "DROP" })
+  await lab.ok("PUT", `${base}/options`, { enable: 1, policy_forward: "DROP" })
+  expect(await lab.ok("GET", `${base}/rules`)).toMatchObject([{ type: "forward", action: "DROP", pos: 0 }])
+  expect(await lab.ok("GET", `${base}/options`)).toMatchObject({ enable: 1, policy_forward: "DROP" })
+  expect((await lab.call("GET", "/cluster/sdn/vnets/none/firewall/rules")).message).toBe("sdn vnet 'none' does not exist\n")
+  await lab.ok("POST", "/access/users", { userid: "ann@pve", password: "long enough" })
+  const { value } = (await lab.ok("POST", "/access/users/ann@pve/token/tok", { privsep: 0 })) as { value: string }
+  const ann = { token: `ann@pve!tok=${value}` }
+  for (const [method, path] of [
+    ["GET", "rules"],
+    ["GET", "options"],
+    ["DELETE", "rules/0"],
+  ] as const)
+    expect((await lab.call(method, `${base}/${path}`, undefined, ann)).message).toContain("/sdn/zones/one/vn1, SDN.A")
+})

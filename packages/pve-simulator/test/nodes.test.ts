@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { createSimulator } from "../src/index.ts"
 import { createLab } from "./support/client.ts"
 
 test("a node reports its services, counters, log and what it can", async () => {
@@ -115,4 +116,27 @@ test("nobody has a second factor", async () => {
   expect(await lab.ok("GET", "/access/tfa/root@pam")).toEqual([])
   expect(await lab.ok("GET", "/access/users/root@pam/tfa?multiple=1")).toEqual({ types: [] })
   expect((await lab.call("GET", "/access/users/none@pve/tfa")).message).toBe("no such user ('none@pve')\n")
+})
+
+test("the members of a cluster and how it is joined are told; a single node is in none", async () => {
+  const lab = createLab({ nodes: 2 })
+  expect(await lab.ok("GET", "/cluster/config/nodes")).toMatchObject([{ node: "pve1" }, { node: "pve2" }])
+  lab.sim.state.nodes.delete("pve2")
+  expect(await lab.ok("GET", "/cluster/config/nodes")).toEqual([])
+  expect((await lab.call("GET", "/cluster/config/join")).message).toBe("node is not in a cluster, no join info available!\n")
+  const http = createSimulator({ nodes: 2 })
+  const { url, fingerprint } = await http.listen()
+  try {
+    expect(url).toContain("https")
+    const answer = await http.handle({
+      method: "GET",
+      path: "/api2/json/cluster/config/join",
+      headers: { authorization: `PVEAPIToken=${http.rootToken}` },
+    })
+    expect(JSON.parse(answer.body)).toMatchObject({
+      data: { preferred_node: "pve1", nodelist: [{ name: "pve1", nodeid: "1", pve_fp: fingerprint, pve_addr: "10.0.0.11" }, {}] },
+    })
+  } finally {
+    await http.close()
+  }
 })

@@ -70,6 +70,7 @@ const furnish = async (lab: Lab): Promise<Record<string, string>> => {
     await lab.ok("POST", `${base}/ipset`, { name: "ours", comment: "x" })
     await lab.ok("POST", `${base}/ipset/ours`, { cidr: "10.0.0.1", comment: "x" })
   }
+  await lab.ok("POST", "/cluster/sdn/vnets/vn1/firewall/rules", { type: "forward", action: "DROP" })
   await lab.ok("POST", "/cluster/backup", { id: "nightly", all: 1, schedule: "02:30" })
   lab.clock.advance(60_000)
   return {
@@ -92,6 +93,7 @@ const furnish = async (lab: Lab): Promise<Record<string, string>> => {
     cidr: "10.0.0.1",
     id: "nightly",
     service: "pveproxy",
+    ipam: "pve",
   }
 }
 
@@ -161,14 +163,15 @@ test.skipIf(!hasReference)(`every read answers as the schema promises, of SDN in
     [/\/rrddata$/, "?timeframe=hour"],
   ]
   // those that ask for something that is not there, and one for root alone
-  const others = /backup-info$|extractconfig|\/ha\/groups|websocket|\/(?:agent|exec-status)|tokens?\/|\/snapshot\/\{|\{volume\}/
+  const others =
+    /backup-info$|vnets\/\{vnet\}\/firewall$|extractconfig|\/ha\/groups|websocket|\/(?:agent|exec-status)|tokens?\/|\/snapshot\/\{|\{volume\}/
   const refused: string[] = []
   let asked = 0
   for (const key of routes.keys()) {
     if (!key.startsWith("GET ") || others.test(key)) continue
     const path = key.slice(4).replaceAll(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? name))
     const wanted = queries.find(([pattern]) => pattern.test(path))?.[1] ?? ""
-    const views = /^\/cluster\/sdn\/(?:zones|vnets)/.test(path) ? ["", "?pending=1", "?running=1"] : [wanted]
+    const views = /^\/cluster\/sdn\/(?:zones|vnets)(?!.*firewall)/.test(path) ? ["", "?pending=1", "?running=1"] : [wanted]
     for (const view of views) {
       asked += 1
       // the client holds every answer against the schema

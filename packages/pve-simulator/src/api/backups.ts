@@ -1,3 +1,4 @@
+import { nextTime, parseCalendar } from "../core/calendar.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { guestName, isCdrom, isDisk, lockOf, touch, volumeOf } from "../core/guest-config.ts"
 import { markBackups } from "../core/prune.ts"
@@ -9,6 +10,7 @@ import { asText } from "../core/text.ts"
 import { findVolume, removeVolume, storageNamed, usableStorage, volumesOn } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { flag, nodeOf, optionalNumber, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
+import { rootIdentity } from "../http/identity.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { namedStrings } from "../schema/named-strings.ts"
@@ -227,9 +229,16 @@ const jobNamed = (call: Call): Config => {
 
 const objects = ["prune-backups", "fleecing", "performance"] as const
 
+/** When a job runs next; undefined if it is off or never. */
+const nextRun = (world: World, job: Config): number | undefined => {
+  const calendar = job["enabled"] === 0 ? undefined : parseCalendar(String(job["schedule"]))
+  return calendar === undefined ? undefined : nextTime(calendar, world.clock.now())
+}
+
 /** A job as it is told: options that consist of parts are told by part. */
-const shownJob = (id: string, job: Config) => ({
+const shownJob = (world: World, id: string, job: Config) => ({
   ...job,
+  ...(nextRun(world, job) === undefined ? {} : { "next-run": nextRun(world, job)! / 1000 }),
   ...Object.fromEntries(
     objects.flatMap((name) => {
       const format = namedStrings[name === "prune-backups" ? name : `backup-${name}`]?.format
@@ -265,7 +274,50 @@ const createJob = (call: Call): null => {
   const job: Config = { enabled: 1, ...jobOptions(call) }
   checkJob(call, job)
   backupJobs.set(id, job)
+  call.world.wakeJobs()
   return null
+}
+
+const deleteJob = (call: Call): null => {
+  jobNamed(call)
+  call.world.state.backupJobs.delete(text(call, "id"))
+  call.world.wakeJobs()
+  return null
+}
+
+/** Runs a job: on its node, or on each one that has guests for it and is there. */
+const runJob = (world: World, job: Config): void => {
+  for (const node of world.state.nodes.keys()) {
+    if ((job["node"] ?? node) !== node || world.faults.isNodeDown(node)) continue
+    try {
+      vzdump({ world, identity: rootIdentity, parameters: { ...job, node }, beside: {} })
+    } catch (error) {
+      world.trace.add(world.clock.now(), `backup job not run on ${node}: ${(error as Error).message}`)
+    }
+  }
+}
+
+/** Runs the jobs when they are due. Gives the function to call when there may be others, or another time. */
+export const watchJobs = (world: World): (() => void) => {
+  let cancel = (): void => undefined
+  const wake = (): void => {
+    cancel()
+    cancel = () => undefined
+    const due = [...world.state.backupJobs].flatMap(([id, job]) => {
+      const time = nextRun(world, job)
+      return time === undefined ? [] : [{ id, time }]
+    })
+    if (due.length === 0) return
+    const time = Math.min(...due.map((each) => each.time))
+    cancel = world.clock.schedule(time - world.clock.now(), () => {
+      for (const each of due) {
+        const job = world.state.backupJobs.get(each.id)
+        if (each.time === time && job !== undefined) runJob(world, job)
+      }
+      wake()
+    })
+  }
+  return wake
 }
 
 const updateJob = (call: Call): null => {
@@ -276,6 +328,7 @@ const updateJob = (call: Call): null => {
   if (choice.length > 0) for (const name of ["vmid", "pool", "all"]) if (!choice.includes(name)) delete job[name]
   checkJob(call, job)
   call.world.state.backupJobs.set(text(call, "id"), job)
+  call.world.wakeJobs()
   return null
 }
 
@@ -308,18 +361,18 @@ const notBackedUp = (call: Call): unknown[] => {
     .map((guest) => ({ vmid: guest.vmid, name: guestName(guest), type: "qemu" }))
 }
 
-/** Backups of VMs, and the jobs for them, which are kept and never run by themselves. */
+/** Backups of VMs, and the jobs for them. */
 export const backupRoutes: Routes = {
   "POST /nodes/{node}/vzdump": vzdump,
   "GET /nodes/{node}/vzdump/extractconfig": extractConfig,
   "GET /nodes/{node}/storage/{storage}/prunebackups": (call) =>
     prunable(call).marks.map(([{ volid, ctime, vmid }, mark]) => ({ volid, ctime, vmid, type: "qemu", mark })),
   "DELETE /nodes/{node}/storage/{storage}/prunebackups": prune,
-  "GET /cluster/backup": (call) => [...call.world.state.backupJobs].map(([id, job]) => shownJob(id, job)),
+  "GET /cluster/backup": (call) => [...call.world.state.backupJobs].map(([id, job]) => shownJob(call.world, id, job)),
   "POST /cluster/backup": createJob,
-  "GET /cluster/backup/{id}": (call) => shownJob(text(call, "id"), jobNamed(call)),
+  "GET /cluster/backup/{id}": (call) => shownJob(call.world, text(call, "id"), jobNamed(call)),
   "PUT /cluster/backup/{id}": updateJob,
-  "DELETE /cluster/backup/{id}": (call) => (jobNamed(call), call.world.state.backupJobs.delete(text(call, "id")), null),
+  "DELETE /cluster/backup/{id}": deleteJob,
   "GET /cluster/backup/{id}/included_volumes": includedVolumes,
   "GET /cluster/backup-info": () => [{ subdir: "not-backed-up" }],
   "GET /cluster/backup-info/not-backed-up": notBackedUp,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { hasQuorum } from "../core/quorum.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { optionalNumber, optionalText, type Call, type Routes } from "../http/call.ts"
@@ -70,6 +71,37 @@ const children =
     .split(" ")
     .map((name) => ({ name }))
 
+const isCluster = (call: Call): boolean => call.world.state.nodes.size > 1
+
+const totem = (call: Call) =>
+  isCluster(call)
+    ? {
+        cluster_name: call.world.state.clusterName,
+        config_version: String(call.world.state.nodes.size),
+        interface: { "0": { linknumber: "0" } },
+        ip_version: "ipv4-6",
+        link_mode: "passive",
+        secauth: "on",
+        version: "2",
+      }
+    : {}
+
+const joinInfo = (call: Call) => {
+  const { nodes } = call.world.state
+  if (!isCluster(call)) throw failure("node is not in a cluster, no join info available!")
+  const nodelist = [...nodes.values()].map(({ name, id, address }) => ({
+    name,
+    nodeid: String(id),
+    pve_addr: address,
+    pve_fp: call.world.fingerprint,
+    quorum_votes: "1",
+    ring0_addr: address,
+  }))
+  const preferred = optionalText(call, "node") ?? nodelist[0]!.name
+  const config_digest = createHash("sha1").update(JSON.stringify(nodelist)).digest("hex")
+  return { config_digest, nodelist, preferred_node: preferred, totem: totem(call) }
+}
+
 const top = "version cluster nodes storage access pools".split(" ").map((subdir) => ({ subdir }))
 
 /** Version, next free id, status and options of the cluster. */
@@ -82,5 +114,10 @@ export const clusterRoutes: Routes = {
   "GET /cluster/options": options,
   "PUT /cluster/options": setOptions,
   "GET /cluster/log": () => [],
+  "GET /cluster/config": () => ["nodes", "totem", "join"].map((name) => ({ name })),
+  "GET /cluster/config/nodes": (call) =>
+    isCluster(call) ? [...call.world.state.nodes.keys()].map((node) => ({ node, name: node })) : [],
+  "GET /cluster/config/join": joinInfo,
+  "GET /cluster/config/totem": totem,
   "GET /nodes/{node}/version": () => RELEASE,
 }

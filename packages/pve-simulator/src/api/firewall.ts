@@ -3,6 +3,7 @@ import { badParameter, failure } from "../core/errors.ts"
 import { digestOfPart, firewallOf, firewallToChange } from "../core/firewall.ts"
 import type { Config, Firewall } from "../core/state.ts"
 import { flag, optionalNumber, optionalText, text, type Call, type Handler, type Routes } from "../http/call.ts"
+import { demand } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { firewallMacros } from "./firewall-macros.ts"
 
@@ -29,6 +30,11 @@ const guest: Scope = {
   owner: (call) => `vm ${text(call, "vmid")}`,
   children: ["rules", "aliases", "ipset", "refs", "options", "log"],
 }
+const vnet: Scope = {
+  base: "/cluster/sdn/vnets/{vnet}/firewall",
+  owner: (call) => `vnet ${text(call, "vnet")}`,
+  children: ["rules", "options"],
+}
 
 const read = (scope: Scope, call: Call): Firewall => firewallOf(call.world.state, scope.owner(call))
 const change = (scope: Scope, call: Call): Firewall => firewallToChange(call.world.state, scope.owner(call))
@@ -40,7 +46,7 @@ const checkDigest = (call: Call, part: unknown): void => {
     throw failure("detected modified configuration - file changed by other user? Try again.")
 }
 
-const steering = new Set(["node", "vmid", "group", "pos", "moveto", "digest", "delete", "name", "rename", "force"])
+const steering = new Set(["node", "vmid", "vnet", "group", "pos", "moveto", "digest", "delete", "name", "rename", "force"])
 
 /** What a call sets, without what steers it. */
 const settings = (call: Call): Config =>
@@ -101,7 +107,8 @@ const checkRule = (call: Call, { scope, isGroup }: RuleList, rule: Config): void
     if (isGroup) throw badParameter({ type: "security groups not allowed" })
     if (!read(cluster, call).groups.has(action)) throw badParameter({ action: `security group '${action}' does not exist` })
   } else if (!/^(?:ACCEPT|DROP|REJECT)$/u.test(action)) throw badParameter({ action: `unknown action '${action}'` })
-  if (rule["type"] === "forward" && scope === guest) throw badParameter({ type: "unknown rule type 'forward'" })
+  const isMisplaced = scope === vnet ? /^(?:in|out)$/u.test(String(rule["type"])) : scope === guest && rule["type"] === "forward"
+  if (isMisplaced) throw badParameter({ type: `unknown rule type '${rule["type"]}'` })
   const macro = rule["macro"]
   if (macro !== undefined && !firewallMacros.has(String(macro))) throw badParameter({ macro: `unknown macro '${macro}'` })
   if (rule["iface"] !== undefined && scope === guest && !/^net\d+$/u.test(String(rule["iface"])))
@@ -417,9 +424,27 @@ const groups: Routes = {
   "GET /cluster/firewall/macros": () => [...firewallMacros].map((macro) => ({ macro, descr: `Traffic of ${macro}` })),
 }
 
-/** Firewalls of the cluster, of nodes and of VMs: what is configured. No traffic is filtered. */
+/** Calls about a VNet leave the rights on it to themselves. */
+const ofVnet = (routes: Routes): Routes =>
+  Object.fromEntries(
+    Object.entries(routes).map(([key, handler]): [string, Handler] => [
+      key,
+      (call) => {
+        const id = text(call, "vnet")
+        const known = call.world.state.sdn.config.vnets.get(id)
+        if (known === undefined) throw failure(`sdn vnet '${id}' does not exist`)
+        const path = `/sdn/zones/${known["zone"]}/${id}`
+        if (key.startsWith("GET ")) demand(call.world, call.identity, path, ["SDN.Audit", "SDN.Allocate"], true)
+        else demand(call.world, call.identity, path, ["SDN.Allocate"])
+        return handler(call)
+      },
+    ]),
+  )
+
+/** Firewalls of the cluster, of nodes, of VMs and of VNets: what is configured. No traffic is filtered. */
 export const firewallRoutes: Routes = {
   ...groups,
+  ...ofVnet({ ...rulesOf(vnet), ...optionsOf(vnet) }),
   ...[cluster, node, guest].reduce<Routes>((routes, scope) => ({ ...routes, ...rulesOf(scope), ...optionsOf(scope) }), {}),
   ...[cluster, guest].reduce<Routes>(
     (routes, scope) => ({ ...routes, ...aliasesOf(scope), ...setsOf(scope), ...refsOf(scope) }),

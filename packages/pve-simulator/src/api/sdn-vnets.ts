@@ -100,6 +100,7 @@ const remove = (call: Call): null => {
   return edit(call, "delete sdn vnet object failed", () => {
     if (subnetsOf(call, id).length > 0) throw badParameter({ vnet: "Can't delete vnet if subnets exists" })
     call.world.state.sdn.config.vnets.delete(id)
+    call.world.state.firewalls.delete(`vnet ${id}`)
   })
 }
 

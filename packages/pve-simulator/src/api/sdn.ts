@@ -2,7 +2,8 @@ import { failure, wrapped } from "../core/errors.ts"
 import { randomUuid } from "../core/random.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import { startTask, type TaskHandle } from "../core/tasks.ts"
-import { flag, optionalText, type Call, type Routes } from "../http/call.ts"
+import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
 import { reloadNetwork } from "./network.ts"
 import { edit, hasPending } from "./sdn-views.ts"
 
@@ -82,6 +83,18 @@ const rollback = (call: Call): null => {
   return null
 }
 
+/** The addresses that are taken in subnets: gateways alone, since guests here take theirs without the cluster's knowledge. */
+const ipamStatus = (call: Call): unknown[] => {
+  const { vnets, subnets } = call.world.state.sdn.config
+  if (text(call, "ipam") !== "pve") throw failure(`sdn ipam '${text(call, "ipam")}' does not exist`)
+  return [...subnets.values()].flatMap(({ vnet, gateway, cidr }) => {
+    const zone = vnets.get(String(vnet))?.["zone"]
+    if (gateway === undefined || zone === undefined) return []
+    if (!may(call.world, call.identity, `/sdn/zones/${zone}/${vnet}`, ["SDN.Audit", "SDN.Allocate"], true)) return []
+    return [{ zone, vnet, subnet: cidr, ip: gateway, gateway: 1 }]
+  })
+}
+
 /** The SDN configuration as a whole: lock, apply, rollback. */
 export const sdnRoutes: Routes = {
   "GET /cluster/sdn": () => ["vnets", "zones", "controllers", "ipams", "dns", "fabrics"].map((id) => ({ id })),
@@ -90,6 +103,7 @@ export const sdnRoutes: Routes = {
   "DELETE /cluster/sdn/lock": unlock,
   "POST /cluster/sdn/rollback": rollback,
   "GET /cluster/sdn/controllers": () => [],
+  "GET /cluster/sdn/ipams/{ipam}/status": ipamStatus,
   "GET /cluster/sdn/ipams": () => [{ ipam: "pve", type: "pve", digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709" }],
   "GET /cluster/sdn/dns": () => [],
 }

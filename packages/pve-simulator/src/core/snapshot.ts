@@ -45,6 +45,7 @@ export const restoreState = (world: World, text: string): void => {
   }
   world.rights.version = -1
   resumeBoots(world)
+  world.wakeJobs()
 }
 
 /** Stops everything that runs, without caring for the state it leaves. */

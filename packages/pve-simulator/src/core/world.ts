@@ -44,6 +44,8 @@ export interface World {
   readonly backing: GuestBacking | undefined
   /** Tells the manager of high availability that there may be something to do. */
   wakeManager: () => void
+  /** Tells the runner of jobs that there may be others, or another time for them. */
+  wakeJobs: () => void
   /** The processes behind running tasks, by UPID. */
   readonly running: Map<string, Running>
   /** Timers of booting guests, by VMID; of queued boots none. */
@@ -85,6 +87,7 @@ export const createWorld = (parts: {
   locks: new Locks(parts.clock),
   trace: new Trace(),
   wakeManager: () => undefined,
+  wakeJobs: () => undefined,
   running: new Map(),
   boots: new Map(),
   bootQueues: new Map(),

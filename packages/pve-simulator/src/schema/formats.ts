@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net"
+import { parseCalendar } from "../core/calendar.ts"
 
 /** What a value violates; the message is the server's own, with its line end. */
 export class FormatError extends Error {}
@@ -136,6 +137,9 @@ const checkers: Readonly<Record<string, Checker>> = {
   "pve-fw-dport-spec": firewallPorts,
   "pve-fw-sport-spec": firewallPorts,
   "pve-fw-protocol-spec": match(/^(?:[a-z][a-z0-9-]*|\d{1,3})$/i, (text) => `invalid protocol '${text}'`),
+  "pve-calendar-event": (text) => {
+    if (parseCalendar(text) === undefined) no(`invalid schedule '${text}'`)
+  },
   "pve-sdn-subnet-id": test(
     (text) => isCidr(text, 0) || /^[a-z][a-z0-9]*-[0-9a-f.:]+-\d+$/i.test(text),
     "value does not look like a valid CIDR network",
