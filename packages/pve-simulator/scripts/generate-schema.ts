@@ -18,8 +18,16 @@ interface Method {
 const wanted = /^\/(version|access|pools|storage|nodes|cluster)(\/|$)/
 const unwanted =
   /^\/access\/openid|^\/cluster\/(?!sdn|resources|status|tasks|nextid|options|ha|log|qemu|firewall|backup|config)|\/(ceph|lxc|apt|certificates|disks|hardware|scan|fabrics|replication|prefix-lists|route-maps|remote_migrate|mtunnel|mtunnelwebsocket|dbus-vmstate|spiceshell|file-restore|query-oci-repo-tags|oci-registry-pull)(\/|$)/
-/** Of an area that is left out, the list that programs read to find it empty. */
-const still = new Set(["GET /nodes/{node}/lxc"])
+/** Of areas that are left out, the lists that programs read to find them empty. */
+const still = new Set([
+  "GET /nodes/{node}/lxc",
+  "GET /nodes/{node}/replication",
+  "GET /cluster/replication",
+  "GET /cluster/mapping/dir",
+  "GET /cluster/mapping/pci",
+  "GET /cluster/mapping/usb",
+  "GET /cluster/metrics/server",
+])
 const kept = new Set([
   "additionalProperties",
   "alias",

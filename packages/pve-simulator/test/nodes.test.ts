@@ -23,6 +23,9 @@ test("a node reports its services, counters, log and what it can", async () => {
     type: "q35",
     version: "10.1",
   })
+  // exporters read these and give up where they are refused
+  for (const list of ["/nodes/pve/replication", "/cluster/replication", "/cluster/mapping/pci", "/cluster/metrics/server"])
+    expect(await lab.ok("GET", list)).toEqual([])
   expect((await lab.call("POST", "/nodes/pve/aplinfo", { storage: "local", template: "debian" })).errors).toEqual({
     template: "no such template",
   })

@@ -130,4 +130,14 @@ export const nodeReportRoutes: Routes = {
   },
   "GET /nodes/{node}/subscription": () => ({ status: "notfound", message: "There is no subscription key" }),
   "GET /nodes/{node}/storage/{storage}/rrddata": () => [],
+  ...Object.fromEntries(
+    [
+      "nodes/{node}/replication",
+      "cluster/replication",
+      "cluster/mapping/dir",
+      "cluster/mapping/pci",
+      "cluster/mapping/usb",
+      "cluster/metrics/server",
+    ].map((path) => [`GET /${path}`, () => []]),
+  ),
 }
