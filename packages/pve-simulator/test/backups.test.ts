@@ -22,6 +22,13 @@ test("a machine is backed up and restored: as another one, or over itself", asyn
   expect(await backUp(lab, { vmid: 200, compress: "zstd", "notes-template": "{{guestname}} ({{vmid}})", protected: 1 })).toBe(
     "OK",
   )
+  const upid = String(await lab.ok("POST", "/nodes/pve/vzdump", { vmid: 200, storage: "local", remove: 0 }))
+  lab.clock.advance(10)
+  const asked = lab.clock.now()
+  expect((await lab.call("PUT", "/nodes/pve/qemu/200/config", { description: "x" })).message).toBe("VM is locked (backup)\n")
+  expect(lab.clock.now()).toBe(asked)
+  await lab.ok("DELETE", `/nodes/pve/tasks/${upid}`)
+  expect(lab.sim.guest(200)?.config["lock"]).toBeUndefined()
   const [backup, ...others] = await backups(lab, 200)
   expect(others).toEqual([])
   expect(backup).toMatchObject({ notes: "web (200)", protected: 1, subtype: "qemu", format: "vma.zst", vmid: 200 })
@@ -96,6 +103,15 @@ test("old backups are pruned by the rules of the call or of the storage", async 
   expect(await backups(lab, 100)).toHaveLength(2)
   expect(await lab.task("DELETE", "/nodes/pve/storage/local/prunebackups?prune-backups=keep-last%3D1&vmid=100")).toBe("OK")
   expect(await backups(lab, 100)).toHaveLength(1)
+  await lab.ok("PUT", "/storage/local", { "prune-backups": "keep-last=2" })
+  expect(await lab.ok("GET", "/storage/local")).toMatchObject({ "prune-backups": "keep-last=2" })
+  for (let n = 0; n < 3; n += 1) {
+    lab.clock.advance(60_000)
+    await backUp(lab, { vmid: 100 })
+  }
+  expect(await backups(lab, 100)).toHaveLength(2)
+  await lab.ok("PUT", "/storage/local", { delete: "prune-backups" })
+  expect(await lab.ok("GET", "/storage/local")).not.toHaveProperty("prune-backups")
 
   const at = (text: string, kept = false) => ({ ctime: Date.parse(text) / 1000, ...(kept ? { protected: true } : {}) })
   const all = ["2026-01-05T10:00Z", "2026-01-05T11:00Z", "2026-01-06T10:00Z", "2026-02-01T10:00Z", "2026-02-01T12:00Z"].map((t) =>

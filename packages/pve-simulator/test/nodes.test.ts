@@ -89,6 +89,23 @@ test("what is set for the cluster is read, and holds for new machines", async ()
   expect(await lab.ok("GET", "/cluster/options")).toEqual({ keyboard: "en-us", mac_prefix: "02:AB", console: "html5" })
 })
 
+test("what is set for a node and its names of hosts are read", async () => {
+  const lab = createLab({ nodes: 2 })
+  await lab.ok("PUT", "/nodes/pve1/config", { description: "left", "startall-onboot-delay": 5 })
+  const { digest } = (await lab.ok("GET", "/nodes/pve1/config")) as { digest: string }
+  await lab.ok("PUT", "/nodes/pve1/config", { delete: "startall-onboot-delay", digest })
+  expect(await lab.ok("GET", "/nodes/pve1/config")).toEqual({ description: "left", digest: expect.any(String) as string })
+  expect((await lab.call("PUT", "/nodes/pve1/config", { description: "x", digest })).message).toContain(
+    "detected modified configuration",
+  )
+  expect(await lab.ok("GET", "/nodes/pve2/config")).not.toHaveProperty("description")
+  const { data } = (await lab.ok("GET", "/nodes/pve1/hosts")) as { data: string }
+  expect(data).toContain("10.0.0.11 pve1.lab.example pve1\n")
+  await lab.ok("POST", "/nodes/pve1/hosts", { data: `${data}10.0.0.99 other\n` })
+  expect(await lab.ok("GET", "/nodes/pve1/hosts")).toMatchObject({ data: `${data}10.0.0.99 other\n` })
+  expect((await lab.sim.command("pve1", ["cat", "/etc/hosts"])).stdout).toContain("other")
+})
+
 test("a volume has the name that was asked for, is copied under another, and only backups have notes", async () => {
   const lab = createLab({ nodes: 2 })
   const make = async (filename: string, more: Record<string, unknown> = {}) =>

@@ -62,6 +62,7 @@ const furnish = async (lab: Lab): Promise<Record<string, string>> => {
   await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one" })
   await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })
   await lab.ok("POST", "/cluster/ha/resources", { sid: "vm:200", comment: "x" })
+  await lab.ok("PUT", "/nodes/pve1/config", { description: "x", acme: "account=default", acmedomain0: "domain=lab.example" })
   await lab.ok("POST", "/cluster/firewall/groups", { group: "web", comment: "x" })
   for (const path of ["/cluster/firewall/groups/web", ...firewalls.map((base) => `${base}/rules`)])
     await lab.ok("POST", path, { type: "in", action: "ACCEPT", source: "10.0.0.1", comment: "x" })

@@ -81,10 +81,14 @@ const describe = (template: string, guest: Guest): string =>
 
 function* backUp(call: Call, guest: Guest, storage: StorageState, task: TaskHandle): Routine<void> {
   const { world } = call
-  const lock = lockOf(guest.config)
-  if (lock !== undefined) throw failure(`VM is locked (${lock})`)
-  touch(world, guest)
-  guest.config["lock"] = "backup"
+  // its file is locked for a moment, and its configuration until the backup is made
+  yield* withConfig(world, guest.vmid, function* (): Routine<void> {
+    const lock = lockOf(guest.config)
+    if (lock !== undefined) throw failure(`VM is locked (${lock})`)
+    touch(world, guest)
+    guest.config["lock"] = "backup"
+    yield* sleep(world.clock, 0)
+  })
   try {
     if (optionalText(call, "mode") === "stop" && guest.status === "running") {
       yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
@@ -174,7 +178,7 @@ const vzdump = (call: Call): string => {
       try {
         const guest = world.state.guests.get(vmid)
         if (guest === undefined) throw failure(`unable to find VM '${vmid}'`)
-        yield* withConfig(world, vmid, () => backUp(call, guest, storage, task))
+        yield* backUp(call, guest, storage, task)
         task.log(`INFO: Finished Backup of VM ${vmid}`)
       } catch (error) {
         // a task that is stopped goes no further

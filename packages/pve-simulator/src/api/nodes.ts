@@ -1,7 +1,10 @@
-import type { NodeState } from "../core/state.ts"
+import { createHash } from "node:crypto"
+import { failure } from "../core/errors.ts"
+import type { Config, NodeState } from "../core/state.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
+import { splitList } from "../schema/formats.ts"
 import { nodeLoads } from "./resources.ts"
 
 const GIB = 1024 ** 3
@@ -87,6 +90,46 @@ const setDns = (call: Call): null => {
   return null
 }
 
+const digestOf = (part: unknown): string => createHash("sha1").update(JSON.stringify(part)).digest("hex")
+
+const checkDigest = (call: Call, part: unknown): void => {
+  const given = optionalText(call, "digest")
+  if (given !== undefined && given !== digestOf(part))
+    throw failure("detected modified configuration - file changed by other user? Try again.")
+}
+
+const options = (call: Call) => {
+  const { options: set = {} } = nodeOf(call)
+  const only = optionalText(call, "property")
+  if (only !== undefined) return set[only] === undefined ? {} : { [only]: set[only] }
+  return { ...set, digest: digestOf(set) }
+}
+
+const setOptions = (call: Call): null => {
+  const node = nodeOf(call)
+  const { node: _, delete: __, digest: ___, ...given } = call.parameters
+  const set = { ...node.options }
+  checkDigest(call, set)
+  for (const name of splitList(optionalText(call, "delete") ?? "")) delete set[name]
+  node.options = { ...set, ...given } as Config
+  return null
+}
+
+const hostsFile = "/etc/hosts"
+
+const hosts = (call: Call) => {
+  const { name, address, host, dns } = nodeOf(call)
+  const data =
+    host.files.get(hostsFile) ?? `127.0.0.1 localhost.localdomain localhost\n${address} ${name}.${dns.search} ${name}\n`
+  return { data, digest: digestOf(data) }
+}
+
+const setHosts = (call: Call): null => {
+  checkDigest(call, hosts(call).data)
+  nodeOf(call).host.files.set(hostsFile, text(call, "data"))
+  return null
+}
+
 const children = "qemu lxc firewall status version syslog tasks storage network dns time sdn vncshell termproxy"
   .split(" ")
   .map((name) => ({ name }))
@@ -100,6 +143,10 @@ export const nodeRoutes: Routes = {
   "PUT /nodes/{node}/time": (call) => ((nodeOf(call).timezone = text(call, "timezone")), null),
   "GET /nodes/{node}/dns": (call) => nodeOf(call).dns,
   "PUT /nodes/{node}/dns": setDns,
+  "GET /nodes/{node}/config": options,
+  "PUT /nodes/{node}/config": setOptions,
+  "GET /nodes/{node}/hosts": hosts,
+  "POST /nodes/{node}/hosts": setHosts,
   "GET /nodes/{node}/rrddata": () => [],
   "GET /nodes/{node}/lxc": () => [],
 }

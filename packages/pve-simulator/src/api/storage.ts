@@ -305,16 +305,17 @@ const list = (call: Call): unknown[] => {
     .map(shown)
 }
 
+const fixed = new Set(["storage", "type", "content", "nodes", "disable", "shared", "delete", "digest"])
+
+/** What a call sets beside what every storage has. */
+const optionsOf = (call: Call) =>
+  Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !fixed.has(key))) as Record<string, string | number>
+
 const create = (call: Call) => {
   const { world } = call
   const id = text(call, "storage")
   const type = text(call, "type")
   if (world.state.storages.has(id)) throw failure(`create storage failed: storage ID '${id}' already defined`)
-  const fixed = new Set(["storage", "type", "content", "nodes", "disable", "shared"])
-  const options = Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !fixed.has(key))) as Record<
-    string,
-    string | number
-  >
   world.state.storages.set(id, {
     id,
     type,
@@ -322,7 +323,7 @@ const create = (call: Call) => {
     shared: flag(call, "shared") || ["nfs", "cifs", "rbd", "cephfs", "iscsi", "pbs"].includes(type),
     nodes: splitList(optionalText(call, "nodes") ?? ""),
     disabled: flag(call, "disable"),
-    options,
+    options: optionsOf(call),
     capacityBytes: 1024 ** 4,
     volumes: new Map(),
     full: false,
@@ -336,6 +337,12 @@ const update = (call: Call) => {
   if (given["content"] !== undefined) storage.content = splitList(text(call, "content"))
   if (given["nodes"] !== undefined) storage.nodes = splitList(text(call, "nodes"))
   if (given["disable"] !== undefined) storage.disabled = flag(call, "disable")
+  Object.assign(storage.options, optionsOf(call))
+  for (const name of splitList(optionalText(call, "delete") ?? "")) {
+    if (name === "nodes") storage.nodes = []
+    else if (name === "disable") storage.disabled = false
+    else delete storage.options[name]
+  }
   return { storage: storage.id, type: storage.type }
 }
 

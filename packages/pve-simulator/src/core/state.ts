@@ -50,6 +50,8 @@ export interface NodeState {
   sdnVersion: number
   dns: { search: string; dns1?: string; dns2?: string; dns3?: string }
   timezone: string
+  /** What is set for the node in the cluster. */
+  options?: Config
   /** UPIDs of this node: finished ones in the order of their end, running ones where they started. */
   readonly tasks: string[]
 }

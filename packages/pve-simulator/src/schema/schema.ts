@@ -69,6 +69,7 @@ const families: Readonly<Record<string, number>> = {
   serial: 4,
   parallel: 3,
   virtiofs: 10,
+  acmedomain: 6,
 }
 
 const raw = data as unknown as RawSchema
