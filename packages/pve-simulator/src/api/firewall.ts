@@ -1,10 +1,11 @@
 import { isIP } from "node:net"
 import { badParameter, failure } from "../core/errors.ts"
-import { digestOfPart, firewallOf, firewallToChange } from "../core/firewall.ts"
+import { firewallOf, firewallToChange } from "../core/firewall.ts"
 import type { Config, Firewall } from "../core/state.ts"
 import { flag, optionalNumber, optionalText, text, type Call, type Handler, type Routes } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
+import { checkDigest, digestOfPart } from "./digests.ts"
 import { firewallMacros } from "./firewall-macros.ts"
 
 /** Whose firewall a path is about. */
@@ -38,13 +39,6 @@ const vnet: Scope = {
 
 const read = (scope: Scope, call: Call): Firewall => firewallOf(call.world.state, scope.owner(call))
 const change = (scope: Scope, call: Call): Firewall => firewallToChange(call.world.state, scope.owner(call))
-
-/** Refuses a change of what has changed since its caller read it. */
-const checkDigest = (call: Call, part: unknown): void => {
-  const given = optionalText(call, "digest")
-  if (given !== undefined && given !== digestOfPart(part))
-    throw failure("detected modified configuration - file changed by other user? Try again.")
-}
 
 const steering = new Set(["node", "vmid", "vnet", "group", "pos", "moveto", "digest", "delete", "name", "rename", "force"])
 

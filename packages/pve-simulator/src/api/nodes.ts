@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto"
-import { failure } from "../core/errors.ts"
 import type { Config, NodeState } from "../core/state.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
+import { checkDigest, digestOfPart } from "./digests.ts"
 import { nodeLoads } from "./resources.ts"
 
 const GIB = 1024 ** 3
@@ -90,19 +89,11 @@ const setDns = (call: Call): null => {
   return null
 }
 
-const digestOf = (part: unknown): string => createHash("sha1").update(JSON.stringify(part)).digest("hex")
-
-const checkDigest = (call: Call, part: unknown): void => {
-  const given = optionalText(call, "digest")
-  if (given !== undefined && given !== digestOf(part))
-    throw failure("detected modified configuration - file changed by other user? Try again.")
-}
-
 const options = (call: Call) => {
   const { options: set = {} } = nodeOf(call)
   const only = optionalText(call, "property")
   if (only !== undefined) return set[only] === undefined ? {} : { [only]: set[only] }
-  return { ...set, digest: digestOf(set) }
+  return { ...set, digest: digestOfPart(set) }
 }
 
 const setOptions = (call: Call): null => {
@@ -121,7 +112,7 @@ const hosts = (call: Call) => {
   const { name, address, host, dns } = nodeOf(call)
   const data =
     host.files.get(hostsFile) ?? `127.0.0.1 localhost.localdomain localhost\n${address} ${name}.${dns.search} ${name}\n`
-  return { data, digest: digestOf(data) }
+  return { data, digest: digestOfPart(data) }
 }
 
 const setHosts = (call: Call): null => {

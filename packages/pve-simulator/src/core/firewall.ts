@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import type { Firewall, State } from "./state.ts"
 
 /** A firewall with nothing in it. */
@@ -21,11 +20,3 @@ export const copyFirewall = (state: State, from: number, to: number): void => {
   const source = state.firewalls.get(`vm ${from}`)
   if (source !== undefined) state.firewalls.set(`vm ${to}`, structuredClone(source))
 }
-
-/** What changes with any part of it. */
-export const digestOfPart = (part: unknown): string =>
-  createHash("sha1")
-    .update(
-      JSON.stringify(part, (_, value: unknown) => (value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : value)),
-    )
-    .digest("hex")
