@@ -311,6 +311,13 @@ test("users, groups, roles and access entries are refused in the server's words"
     })
 })
 
+test("a realm is read as it was set, but for its password", async () => {
+  const lab = createLab()
+  const realm = { type: "ldap", base_dn: "dc=lab", user_attr: "uid", server1: "10.0.0.5", comment: "x" }
+  await lab.ok("POST", "/access/domains", { realm: "corp", ...realm, password: "secret" })
+  expect(await lab.ok("GET", "/access/domains/corp")).toEqual({ ...realm, default: false })
+})
+
 test("whoever may change the users of a group changes those who are in it, and puts nobody into others", async () => {
   const lab = createLab()
   for (const name of ["boss", "ann", "bob"]) await newUser(lab, name)

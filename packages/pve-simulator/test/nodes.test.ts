@@ -51,7 +51,7 @@ test("a node that is told to reboot shuts its machines down, is gone, and comes 
   expect(await online()).toBe("offline")
 })
 
-test("a system is sent to sleep through its agent, and resumed", async () => {
+test("a system is frozen, thawed, sent to sleep and resumed through its agent", async () => {
   const lab = createLab()
   await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
   await lab.task("POST", "/nodes/pve/qemu/200/status/start")
@@ -63,6 +63,10 @@ test("a system is sent to sleep through its agent, and resumed", async () => {
   expect((await agent("ping")).message).toBe("QEMU guest agent is not running\n")
   await lab.task("POST", "/nodes/pve/qemu/200/status/resume")
   expect((await agent("ping")).status).toBe(200)
+  expect((await agent("fsfreeze-freeze")).data).toEqual({ result: 1 })
+  expect((await agent("fsfreeze-status")).data).toEqual({ result: "frozen" })
+  expect((await agent("fsfreeze-thaw")).data).toEqual({ result: 1 })
+  expect((await agent("fsfreeze-status")).data).toEqual({ result: "thawed" })
   await agent("suspend-disk")
   expect(await status()).toMatchObject({ status: "stopped" })
 })

@@ -138,6 +138,14 @@ const suspend = (toDisk: boolean): Handler =>
     return { result: {} }
   }
 
+/** Answers how many file systems it has frozen or thawed. */
+const freeze = (wanted: boolean): Handler =>
+  query(({ guest }) => {
+    const changed = (guest.frozen === true) !== wanted
+    guest.frozen = wanted
+    return changed ? 1 : 0
+  })
+
 /** The old form: `POST agent` with the command as a parameter. */
 const anyCommand: Handler = (call) => {
   const name = text(call, "command")
@@ -168,9 +176,9 @@ export const agentRoutes: Routes = {
   [at("GET", "get-vcpus")]: query(() => [{ "logical-id": 0, online: true, "can-offline": false }]),
   [at("GET", "get-memory-blocks")]: query(() => []),
   [at("GET", "get-memory-block-info")]: query(() => ({ size: 134_217_728 })),
-  [at("POST", "fsfreeze-freeze")]: query(() => 1),
-  [at("POST", "fsfreeze-thaw")]: query(() => 1),
-  [at("POST", "fsfreeze-status")]: query(() => "thawed"),
+  [at("POST", "fsfreeze-freeze")]: freeze(true),
+  [at("POST", "fsfreeze-thaw")]: freeze(false),
+  [at("POST", "fsfreeze-status")]: query(({ guest }) => (guest.frozen === true ? "frozen" : "thawed")),
   [at("POST", "fstrim")]: query(() => ({ paths: [] })),
   [at("POST", "set-user-password")]: query(
     ({ os }, call) => (os.users.includes(text(call, "username")) || os.users.push(text(call, "username")), {}),

@@ -104,6 +104,7 @@ export const turnOff = (world: World, guest: Guest): void => {
   darken(world, guest.vmid)
   guest.status = "stopped"
   guest.paused = false
+  guest.frozen = false
   guest.pid = undefined
   guest.startedAt = undefined
   for (const { index } of nicsOf(guest.config)) world.unplugged.delete(`${guest.vmid} net${index}`)

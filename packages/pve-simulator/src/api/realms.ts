@@ -1,4 +1,5 @@
 import { failure } from "../core/errors.ts"
+import type { Config } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
 
@@ -12,8 +13,20 @@ const createRealm = (call: Call): null => {
   const id = text(call, "realm")
   const { realms } = call.world.state.access
   if (realms.has(id)) throw failure(`add auth server failed: authentication domain '${id}' already exists`)
-  realms.set(id, { type: text(call, "type"), comment: optionalText(call, "comment") ?? "", default: flag(call, "default") })
+  // nobody is told a password again
+  const { realm: _, type: __, comment: ___, default: ____, password: _____, ...options } = call.parameters
+  realms.set(id, {
+    type: text(call, "type"),
+    comment: optionalText(call, "comment") ?? "",
+    default: flag(call, "default"),
+    options: options as Config,
+  })
   return null
+}
+
+const getRealm = (call: Call) => {
+  const { options, ...realm } = realmNamed(call.world, text(call, "realm"))
+  return { ...realm, ...options }
 }
 
 /** Realms of users. */
@@ -21,7 +34,7 @@ export const realmRoutes: Routes = {
   "GET /access/domains": (call) =>
     [...call.world.state.access.realms].map(([realm, { type, comment }]) => ({ realm, type, comment })),
   "POST /access/domains": createRealm,
-  "GET /access/domains/{realm}": (call) => realmNamed(call.world, text(call, "realm")),
+  "GET /access/domains/{realm}": getRealm,
   "DELETE /access/domains/{realm}": (call) => (
     realmNamed(call.world, text(call, "realm")),
     call.world.state.access.realms.delete(text(call, "realm")),

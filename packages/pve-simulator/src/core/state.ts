@@ -154,6 +154,8 @@ export interface Guest {
   status: "stopped" | "running"
   /** The processor stands still, or the system in it sleeps. */
   paused: boolean | "asleep"
+  /** Its file systems were frozen through the agent. */
+  frozen?: boolean
   pid: number | undefined
   startedAt: number | undefined
   boot: Boot
@@ -305,7 +307,7 @@ export interface AccessState {
   readonly users: Map<string, User>
   readonly groups: Map<string, { comment: string | undefined; readonly members: Set<string> }>
   readonly roles: Map<string, { readonly special: boolean; privileges: Set<string> }>
-  readonly realms: Map<string, { readonly type: string; comment: string; default: boolean }>
+  readonly realms: Map<string, { readonly type: string; comment: string; default: boolean; readonly options?: Config }>
   /** Path to subject (`user@realm`, `@group`, `user@realm!token`) to role to "propagates". */
   readonly acl: Map<string, Map<string, Map<string, boolean>>>
   /** Signs tickets; secret. */
