@@ -134,4 +134,29 @@ describe("a transport", () => {
     expect(() => httpsTransport("ftp://pve")).toThrow(RangeError)
     expect(() => httpsTransport("not a url")).toThrow(TypeError)
   })
+
+  it.each([
+    ["at once", (socket: Socket) => void socket.write("SSH-2.0-OpenSSH_10.0\r\n")],
+    [
+      "after the first bytes, and closes",
+      (socket: Socket) => void socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    ],
+  ])("says that nothing speaks TLS where other words come %s", async (_, answer) => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => undefined)
+      answer(socket)
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const transport = httpsTransport(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    closing.push(() => {
+      transport.close?.()
+      server.close()
+    })
+    const failure = await failureOf(
+      transport.send({ method: "POST", path: "/", headers: {}, body: "a=1", timeoutMs: 5_000 }, new AbortController().signal),
+    )
+    expect(failure.message).toMatch(/wrong version number/u)
+    expect(failure.message).not.toContain("\n")
+    expect(failure.hint).toContain("speaks no TLS")
+  })
 })

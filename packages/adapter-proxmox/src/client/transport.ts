@@ -94,6 +94,17 @@ const hints: ReadonlyMap<string, string> = new Map([
   ["ENETUNREACH", "Check the network between this host and the node."],
 ])
 
+/** OpenSSL's reason, where Node names only `EPROTO`: as of a handshake that fails while it writes. */
+const reasonOfOpenssl = /:SSL routines:[^:]*:([^:\n]+)/u
+
+/** A failure's code and words: those of OpenSSL are the same whichever way Node tells them. */
+const toldBy = (error: Error): { readonly code: string; readonly text: string } => {
+  const code = "code" in error && typeof error.code === "string" ? error.code : ""
+  const reason = code === "EPROTO" ? reasonOfOpenssl.exec(error.message)?.[1] : undefined
+  if (reason !== undefined) return { code: `ERR_SSL_${reason.toUpperCase().replaceAll(" ", "_")}`, text: reason }
+  return { code, text: error.message === "" ? code : error.message.trim() }
+}
+
 const hintOf = (code: string, message: string, isPlain: boolean): string | undefined => {
   if (code === "ECONNRESET" && message.includes("before secure TLS")) return noTls
   if (code === "ECONNRESET" && isPlain) return noHttp
@@ -104,8 +115,7 @@ const hintOf = (code: string, message: string, isPlain: boolean): string | undef
 export const asTransportFailure = (error: unknown, isPlain = false): TransportFailure => {
   if (error instanceof TransportFailure) return error
   if (!(error instanceof Error)) return new TransportFailure("the connection failed", true)
-  const code = "code" in error && typeof error.code === "string" ? error.code : ""
-  const text = error.message === "" ? code : error.message
+  const { code, text } = toldBy(error)
   // the same code may come from a connection that is being made and from one that was
   const connecting = "syscall" in error && error.syscall === "connect"
   return new TransportFailure(
