@@ -5,7 +5,7 @@ import type {
   BlueprintId,
   Fault,
   GroupName,
-  ObservedCluster,
+  ObservedMachine,
   RangeId,
   RecordId,
   SourceId,
@@ -104,13 +104,12 @@ const seedOther = Effect.gen(function* () {
     createdAt: at,
   })
   const machines = yield* Machines
-  const cluster = yield* machines.cluster
   const machine = { node: "node1", power: "running", cpus: 1, memoryMiB: 1024, tags: [], pool: range.id } as const
-  const own: ObservedCluster["machines"] = [
+  const own: readonly ObservedMachine[] = [
     { ...machine, vmid: theirs.vmid as Vmid, name: theirs.machine, template: false },
     { ...machine, vmid: (theirs.vmid + 1) as Vmid, name: `${theirs.machine}-template`, template: true },
   ]
-  if (cluster !== undefined) yield* machines.replace({ ...cluster, machines: [...cluster.machines, ...own] })
+  for (const one of own) yield* machines.record(one)
   return (yield* (yield* RunEngine).start(rangeRequest(range, deploy), userId)).id
 })
 

@@ -105,7 +105,7 @@ describe("a row that this version does not understand", () => {
       node: "n",
       name: "dc",
       power: "running",
-      template: false,
+      template: true,
       pool: "LAB",
       cpus: 1,
       memoryMiB: 1,
@@ -120,14 +120,21 @@ describe("a row that this version does not understand", () => {
     const database = new DatabaseSync(file)
     database.exec(`update machines set power = 'humming', tags = '{"a":1}'; update observation set cluster = '{"nodes":7}'`)
     database.close()
-    const [fault, cluster] = await onFile(
+    const [ofCluster, ofTemplates, cluster, templates] = await onFile(
       file,
       Machines.use((machines) =>
-        Effect.all([Effect.flip(machines.cluster), Effect.andThen(machines.replace(seen), machines.cluster)]),
+        Effect.all([
+          Effect.flip(machines.cluster),
+          Effect.flip(machines.templates),
+          Effect.andThen(machines.replace(seen), machines.cluster),
+          machines.templates,
+        ]),
       ),
     )
-    expect(fault).toMatchObject({ facts: { damaged: true } })
-    expect(cluster).toEqual(seen)
+    expect(ofCluster).toMatchObject({ facts: { damaged: true } })
+    expect(ofTemplates).toMatchObject({ facts: { damaged: true } })
+    expect(cluster).toEqual({ at, nodes: [], storages: [], machineCount: 1 })
+    expect(templates).toEqual(seen.machines)
   })
 
   it("leaves the other runs that are unfinished to be continued, and is none that has ended", async () => {

@@ -38,7 +38,7 @@ it("leaves the revision when an observation tells nothing new, and writes no mor
       expect((yield* machines.freshness).observedAt).toEqual(cluster(2, []).at)
       yield* machines.replace(cluster(3, thousand.with(4, { ...machine(4), power: "paused" })))
       expect((yield* revision) - before).toBeLessThanOrEqual(2)
-      expect((yield* machines.cluster)?.machines[4]?.power).toBe("paused")
+      expect((yield* machines.find(machine(4).vmid))?.power).toBe("paused")
     }),
   )
 })

@@ -26,6 +26,11 @@ export interface Freshness {
   readonly doubt?: { readonly since: Date; readonly reason: string } | undefined
 }
 
+/** An observation without its machines. */
+export interface KeptCluster extends Omit<ObservedCluster, "machines"> {
+  readonly machineCount: number
+}
+
 /** A VM with what the guest told. */
 export interface MachineSighting extends ObservedMachine {
   readonly address?: string | undefined
@@ -81,8 +86,10 @@ export class Machines extends Context.Service<
     readonly missing: Effect.Effect<readonly MissingMachine[], StorageFault>
     /** The hypervisor's lists are not believed for this reason, or are again (undefined). While they are not, the first `at` holds. */
     readonly doubt: (at: Date, reason: string | undefined) => Effect.Effect<void, StorageFault>
-    /** The last whole observation (nodes, storages, all machines that it showed). */
-    readonly cluster: Effect.Effect<ObservedCluster | undefined, StorageFault>
+    /** What the last whole observation showed of the cluster itself. Costs the same however many machines there are. */
+    readonly cluster: Effect.Effect<KeptCluster | undefined, StorageFault>
+    /** The templates that the last observation showed, ascending by VMID. */
+    readonly templates: Effect.Effect<readonly ObservedMachine[], StorageFault>
     /** One VM changed by ourselves, shown at once. What is undefined of name and addresses keeps what is kept. */
     readonly record: (machine: MachineSighting) => Effect.Effect<void, StorageFault>
     /** What a guest reports of its addresses now, and nothing else. Without `address` it has none. Nothing happens when the VM is not kept. */

@@ -103,6 +103,8 @@ const shown = Effect.gen(function* () {
     yield* sources.list(),
     yield* sources.claims(source.recordId),
     yield* machines.cluster,
+    yield* machines.templates,
+    yield* machines.ofRange(rangeId("LAB")),
     [...(yield* machines.reservations(rangeId("LAB")))],
     yield* (yield* RunJournal).list({ limit: 10 }),
     yield* (yield* RunJournal).read(started.id, 0),

@@ -155,7 +155,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     passwords,
     systems: yield* unreadable(systemsNow(ports, task)),
     templateLogins: settings.templateLogins,
-    templateSystems: taggedTemplates((yield* unreadable(ports.machines.cluster))?.machines ?? [], range.id),
+    templateSystems: taggedTemplates(yield* unreadable(ports.machines.templates), range.id),
   })
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
   if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)

@@ -39,6 +39,10 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
   const { atomically, change } = writesTo(store)
   const reservedOf = (rangeId: RangeId) => new Map(store.reservations.get(rangeId))
   const knownRange = (rangeId: RangeId) => (store.ranges.has(rangeId) ? Result.void : Result.fail(new RangeNotFound({ rangeId })))
+  const shown = () =>
+    [...store.machines.values()]
+      .flatMap(({ machine, missingSince }) => (missingSince === undefined ? [machine] : []))
+      .sort((a, b) => a.vmid - b.vmid)
   const allocate = (
     machines: readonly string[],
     taken: ReadonlySet<number>,
@@ -90,11 +94,9 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     cluster: Effect.sync(() => {
       if (store.observed === undefined) return undefined
-      const machines = [...store.machines.values()].flatMap((stored) =>
-        stored.missingSince === undefined ? [stored.machine] : [],
-      )
-      return { ...store.observed, machines: machines.sort((a, b) => a.vmid - b.vmid) }
+      return { ...store.observed, machineCount: shown().length }
     }),
+    templates: Effect.sync(() => shown().filter(({ template }) => template)),
     record: (sighting) =>
       atomically(function* (now) {
         const { address, foreignAddresses, ...seen } = sighting

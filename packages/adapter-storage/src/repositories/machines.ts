@@ -45,11 +45,19 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
   Effect.gen(function* () {
     const database = yield* Database
     const doing = "read the state of machines"
-    const all = "select * from machines where missing_since is"
     const ofRange = database.prepared(doing, `${ownMachines} and m.pool = ? order by m.vmid`, every(toRangeMachine))
-    const shown = database.prepared(doing, `${all} null order by vmid`, every(toMachine))
-    const missing = database.list(doing, `${all} not null order by vmid`, toMissingMachine)
+    const templates = database.prepared(
+      doing,
+      "select * from machines where template and missing_since is null order by vmid",
+      every(toMachine),
+    )
+    const missing = database.list(doing, "select * from machines where missing_since is not null order by vmid", toMissingMachine)
     const observed = database.prepared(doing, "select * from observation where id = 1", first(readObserved))
+    const machineCount = database.prepared(
+      doing,
+      "select count(*) as machines from machines where missing_since is null",
+      ([row]) => Number(row?.["machines"]),
+    )
     const freshness = database.cachedRead(
       doing,
       "select observed_at, away_since, away_reason, doubt_since, doubt_reason from observation where id = 1",
@@ -78,8 +86,9 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         ),
       cluster: Effect.gen(function* () {
         const { observedAt: at, cluster } = (yield* observed()) ?? {}
-        return at === undefined || cluster === undefined ? undefined : { at, ...cluster, machines: yield* shown() }
+        return at === undefined || cluster === undefined ? undefined : { at, ...cluster, machineCount: yield* machineCount() }
       }),
+      templates: templates(),
       record: ({ address, foreignAddresses, ...machine }) =>
         database.serializedWrite(`keep the state of machine ${machine.vmid}`, (tx) =>
           Effect.gen(function* () {

@@ -54,13 +54,11 @@ export const readinessOf = (blueprint: Blueprint, user: User) =>
     const references = readReferences((yield* (yield* Blueprints).config(blueprint.id)) ?? "")
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
-    const cluster = yield* (yield* Machines).cluster
+    const templatesShown = yield* (yield* Machines).templates
     // what users of a range call a template there is nobody else's
     const pools = new Set<string | undefined>((yield* (yield* Ranges).list()).map(({ id }) => id))
     const built = new Set(
-      (cluster?.machines ?? []).flatMap((machine) =>
-        isFinishedTemplate(machine) && !pools.has(machine.pool) ? [machine.name] : [],
-      ),
+      templatesShown.flatMap((machine) => (isFinishedTemplate(machine) && !pools.has(machine.pool) ? [machine.name] : [])),
     )
     const states = unbuilt(yield* Effect.orElseSucceed(listTemplates(user), () => []))
     const installed = yield* installedFor(user)

@@ -55,17 +55,17 @@ const configuredNames = (range: Range) =>
 /** What is known of the installation. Nothing is asked of the hypervisor; what is not known is not checked. */
 const factsFor = (range: Range, user: User) =>
   Effect.gen(function* () {
-    const cluster = yield* (yield* Machines).cluster
+    const machines = yield* Machines
+    const cluster = yield* machines.cluster
     const roles = yield* (yield* GuestAutomation).roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
     const others = yield* otherRanges(range)
-    const named = (cluster?.machines ?? []).flatMap((machine) =>
-      machine.name === undefined ? [] : [{ ...machine, name: machine.name }],
-    )
     // what the library cannot tell at present is not told
     const known = yield* Effect.orElseSucceed(listTemplates(user), () => undefined)
     // what users of another range call a template is not one for this range
     const pools = new Set<string | undefined>(others.map(({ id }) => id))
-    const templates = named.filter((machine) => isFinishedTemplate(machine) && !pools.has(machine.pool))
+    const templates = (yield* machines.templates).flatMap(({ name, ...template }) =>
+      name !== undefined && isFinishedTemplate(template) && !pools.has(template.pool) ? [name] : [],
+    )
     return {
       rangeId: range.id,
       rangeNumber: range.number,
@@ -73,12 +73,12 @@ const factsFor = (range: Range, user: User) =>
       otherRanges: olderClaims(range.id, others),
       keptNames: new Set([
         ...(yield* configuredNames(range)),
-        ...named.flatMap(({ pool, name }) => (pool === range.id ? [name] : [])),
+        ...(yield* machines.ofRange(range.id)).flatMap(({ name }) => name ?? []),
       ]),
       ...(cluster === undefined
         ? {}
         : {
-            templates: new Set(templates.map(({ name }) => name)),
+            templates: new Set(templates),
             ...(known === undefined ? {} : { unbuilt: unbuilt(known) }),
             nodes: cluster.nodes.map(({ name, cpus, memoryMiB }) => ({ name, cpus, ramGb: memoryMiB / 1024 })),
           }),

@@ -24,9 +24,8 @@ export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFau
   Effect.gen(function* () {
     const machines = yield* Machines
     const { templateLogins = new Map() } = yield* Settings
-    const cluster = yield* machines.cluster
     const systems = yield* machines.systems(rangeId)
-    return { systems, templateLogins, templateSystems: taggedTemplates(cluster?.machines ?? [], rangeId) }
+    return { systems, templateLogins, templateSystems: taggedTemplates(yield* machines.templates, rangeId) }
   })
 
 /** The hosts of a range as files and inventories show them, from kept state alone. */

@@ -69,8 +69,8 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
 /** Whether anybody else has a template of this name: as files, or on the hypervisor. */
 const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
   const library = yield* ArtifactLibrary
-  const machines = (yield* (yield* Machines).cluster)?.machines ?? []
-  if (machines.some((machine) => machine.template && machine.name === name)) return true
+  const built = yield* (yield* Machines).templates
+  if (built.some((template) => template.name === name)) return true
   const others = (yield* (yield* Users).list).filter(({ id }) => id !== user.id)
   const scopes: readonly LibraryScope[] = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
   for (const scope of scopes) if ((yield* library.list(scope)).templates.some((one) => one.name === name)) return true

@@ -96,7 +96,7 @@ const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
  */
 export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: User) {
   if (!isTemplateName(name)) return yield* unknown(name)
-  const built = ((yield* (yield* Machines).cluster)?.machines ?? []).filter((machine) => isShared(machine, name))
+  const built = (yield* (yield* Machines).templates).filter((machine) => isShared(machine, name))
   const owner = yield* ownerOf(user, name)
   const shipped = owner === undefined && (yield* definedIn({ type: "global" }, name))
   if (owner === undefined && !shipped && built.length === 0) return yield* unknown(name)

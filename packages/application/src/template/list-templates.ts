@@ -14,10 +14,9 @@ const closedPoolsFor = Effect.fnUntraced(function* (user: User) {
 
 /** The templates that a user sees, as the hypervisor was last observed: it is not asked. */
 export const listTemplates = Effect.fnUntraced(function* (user: User) {
-  const cluster = yield* (yield* Machines).cluster
   const { own, global } = yield* hostFailures(listInstalled(user))
   const known: readonly KnownTemplate[] = knownTemplates({
-    machines: cluster?.machines ?? [],
+    machines: yield* (yield* Machines).templates,
     closedPools: yield* closedPoolsFor(user),
     installed: [...own.templates, ...global.templates],
     building: new Set((yield* runningBuilds).map(({ template }) => template)),

@@ -36,7 +36,7 @@ const look = Effect.gen(function* () {
   const unfinished = yield* (yield* RunJournal).recoverable
   const now = yield* Clock.currentTimeMillis
   const ageSeconds = freshness.observedAt === undefined ? 0 : Math.max(0, now - freshness.observedAt.getTime()) / 1000
-  return { freshness, ageSeconds, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
+  return { freshness, ageSeconds, machines: cluster?.machineCount ?? 0, runs: unfinished.length }
 })
 
 /** Another instance, or a command, has changed the key since this service started. */
