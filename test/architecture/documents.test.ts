@@ -1,19 +1,26 @@
-import { globSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { neededPrivileges } from "../../packages/adapter-proxmox/src/access/roles.ts"
 import { configurationDocument } from "../../packages/server/src/config/document.ts"
 
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
 test("docs/configuration.md says what the declaration of the keys says", () => {
-  const written = readFileSync(fileURLToPath(new URL("../../docs/configuration.md", import.meta.url)), "utf8")
+  const written = readFileSync(join(root, "docs/configuration.md"), "utf8")
   expect(written, "run npm run docs").toBe(configurationDocument())
 })
 
-test("the README's role for the token has exactly the privileges that the service needs", () => {
-  const readme = readFileSync(fileURLToPath(new URL("../../README.md", import.meta.url)), "utf8")
-  const role = /--privs "([^"]+)"/u.exec(readme)?.[1]?.split(" ") ?? []
+test("the documented role of the token has exactly the privileges that the service needs", () => {
+  const guide = readFileSync(join(root, "docs/guides/install.md"), "utf8")
+  const role = /--privs "([^"]+)"/u.exec(guide)?.[1]?.split(" ") ?? []
   expect(new Set(role)).toEqual(new Set(Object.values(neededPrivileges).flat()))
 })
+
+const documents = globSync("**/*.md", { cwd: root, exclude: ["**/node_modules", "**/dist", "artifacts", "bench/results"] }).map(
+  (name) => ({ name, text: readFileSync(join(root, name), "utf8") }),
+)
 
 /** Lines of prose wider than 120 characters. Tables and code are as wide as what they show. */
 const tooWide = (text: string): readonly string[] => {
@@ -28,9 +35,15 @@ const tooWide = (text: string): readonly string[] => {
 test("prose in Markdown is wrapped at 120 characters", () => {
   const wide = "x".repeat(121)
   expect(tooWide(["```sh", wide, "```", `| ${wide} |`, wide].join("\n"))).toEqual([wide])
-  const root = fileURLToPath(new URL("../..", import.meta.url))
-  const documents = globSync("**/*.md", { cwd: root, exclude: ["**/node_modules", "**/dist", "artifacts", "bench/results"] })
-  expect(documents).toContain("README.md")
-  const found = documents.flatMap((name) => tooWide(readFileSync(`${root}${name}`, "utf8")).map((line) => `${name}: ${line}`))
+  const found = documents.flatMap(({ name, text }) => tooWide(text).map((line) => `${name}: ${line}`))
   expect(found, "run npm run format").toEqual([])
+})
+
+test("links between documents lead to files that exist", () => {
+  const links = documents.flatMap(({ name, text }) =>
+    [...text.replaceAll(/```.*?```/gsu, "").matchAll(/\]\(([^)#\s]+)/gu)].map(([, target = ""]) => ({ name, target })),
+  )
+  const local = links.filter(({ target }) => !/^[a-z]+:/u.test(target))
+  expect(local.length).toBeGreaterThan(50)
+  expect(local.filter(({ name, target }) => !existsSync(join(root, dirname(name), target)))).toEqual([])
 })

@@ -66,7 +66,7 @@ describe("the doctor's look at the routers' outer network", () => {
 })
 
 describe("the doctor's look at the token's rights", () => {
-  /** The findings for a token that has the README's role on everything, but for these privileges. */
+  /** The findings for a token that has the documented role on everything, but for these privileges. */
   const lacking = async (...missing: readonly string[]): Promise<readonly Finding[]> => {
     const simulator = createSimulator()
     open.push(simulator)
@@ -77,7 +77,8 @@ describe("the doctor's look at the token's rights", () => {
       expect(answer.status, answer.reason).toBe(200)
       return answer.body
     }
-    const role = /--privs "([^"]+)"/u.exec(readFileSync(new URL("../../../README.md", import.meta.url), "utf8"))?.[1] ?? ""
+    const guide = new URL("../../../docs/guides/install.md", import.meta.url)
+    const role = /--privs "([^"]+)"/u.exec(readFileSync(guide, "utf8"))?.[1] ?? ""
     const privs = role.split(" ").filter((name) => !missing.includes(name))
     await root("POST", "/access/users", { userid: "service@pve" })
     const made = JSON.parse(await root("POST", "/access/users/service@pve/token/own", { privsep: "0" })) as {
@@ -94,7 +95,7 @@ describe("the doctor's look at the token's rights", () => {
     return found.filter(({ what }) => what === "rights")
   }
 
-  test("is content with the role of the README", async () => {
+  test("is content with the documented role", async () => {
     expect(await lacking()).toMatchObject([{ level: "ok" }])
   })
 

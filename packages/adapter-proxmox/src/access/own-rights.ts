@@ -66,7 +66,7 @@ export const blindness = (
         doing,
         reason: "forbidden",
         detail: `${ownName(self)} lacks ${missing.slice(0, 5).join(", ")}, and Proxmox leaves out what it may not see`,
-        hint: "Give its role these privileges on these paths, with propagation; the README lists the commands.",
+        hint: "Give its role these privileges on these paths, with propagation; docs/guides/install.md lists the commands.",
       })
 }
 

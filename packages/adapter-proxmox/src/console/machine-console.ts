@@ -51,7 +51,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
             doing,
             "forbidden",
             `the service's account lacks ${privilege} on /vms`,
-            `Add ${privilege} to its role; the README lists the commands.`,
+            `Add ${privilege} to its role; docs/guides/install.md lists the commands.`,
           )
       }),
     open: (machine) =>

@@ -35,7 +35,7 @@ const rights = Effect.gen(function* () {
           say(
             "rights",
             `the token lacks ${missing.join(", ")}, which blocks ${feature}`,
-            "Give the token's role these privileges on these paths; the README lists the commands.",
+            "Give the token's role these privileges on these paths; docs/guides/install.md lists the commands.",
           ),
         ]
   })
