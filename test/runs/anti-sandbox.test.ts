@@ -195,7 +195,7 @@ describe("where the hypervisor cannot do all of it", () => {
   })
 
   it(
-    "with the privileges of the README alone it says which ones are missing for the rest, and then does it",
+    "with the privileges of the guide alone it says which ones are missing for the rest, and then does it",
     { timeout: 60_000 },
     async () => {
       let token: string | undefined

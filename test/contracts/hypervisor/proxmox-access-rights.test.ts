@@ -27,7 +27,7 @@ const people = Effect.gen(function* () {
 
 const root = (rig: Rig, method: string, path: string, fields: Readonly<Record<string, string>> = {}): Promise<string> =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, new URLSearchParams(fields).toString())))
-/** What the README says that the service needs for access, by path. */
+/** What docs/guides/install.md says that the service needs for access, by path. */
 const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
   "/": ["Sys.Audit"],
   "/vms": ["VM.Allocate", "VM.Audit"],
@@ -82,7 +82,7 @@ describe("a service that may not see everything", () => {
     await prepare(rig, has)
     const { facts } = await service.run(Effect.flip(observe))
     expect(facts).toMatchObject({ reason: "forbidden", detail: expect.stringContaining(missing) as string })
-    expect(facts.hint).toMatch(/README/u)
+    expect(facts.hint).toContain("docs/guides/install.md")
     await rig.close()
   })
 
