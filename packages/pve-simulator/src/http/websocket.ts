@@ -20,6 +20,7 @@ export interface OpenConsole {
   readonly onClose: () => void
 }
 
+/** What a client may send besides text and bytes. A console that ends breaks its connection without a close of its own, as the server's proxy does. */
 const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 const frame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
@@ -77,7 +78,7 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
   let waiting: Buffer = Buffer.alloc(0)
   let said = ""
   let isKnown = type === "vncproxy"
-  const end = () => void socket.end(frame(opcodes.close))
+  const end = () => void socket.end()
   const write = (bytes: Buffer) => {
     // who does not read what was sent is not listened to
     if (!socket.write(frame(opcodes.binary, bytes)) && !socket.isPaused()) {
@@ -92,7 +93,7 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
   socket.on("close", () => screen.closers.delete(end))
   const take = ({ opcode, payload }: Frame): void => {
     if (opcode === opcodes.ping) socket.write(frame(opcodes.pong))
-    if (opcode === opcodes.close) socket.end(frame(opcodes.close))
+    if (opcode === opcodes.close) end()
     if (opcode > opcodes.binary) return
     if (show !== undefined) show(payload)
     if (isKnown) return
@@ -100,7 +101,7 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
     if (!said.includes("\n")) return
     isKnown = said === `${login}\n`
     if (isKnown) socket.write(frame(opcodes.binary, Buffer.from("OK")))
-    else socket.end(frame(opcodes.close))
+    else end()
   }
   socket.on("data", (data: Buffer) => {
     waiting = Buffer.concat([waiting, data])
@@ -115,7 +116,7 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
 /** Whether a request asks for the socket of a console. */
 export const isConsole = (request: IncomingMessage): boolean => /\/vncwebsocket(?:\?|$)/.test(request.url ?? "")
 
-/** Opens the socket of a console after the API has checked its ticket. One that has nothing to show is opened, and closed without a word. */
+/** Opens the socket of a console after the API has checked its ticket. One that has nothing to show is opened, and ends without a word. */
 export const acceptConsole = async (
   request: IncomingMessage,
   socket: Duplex,
@@ -141,7 +142,7 @@ export const acceptConsole = async (
   )
   const console = onOpen(Number((JSON.parse(answer.body) as { data?: { port?: string } }).data?.port))
   if (console === undefined) {
-    socket.end(frame(opcodes.close))
+    socket.end()
     return
   }
   socket.on("close", console.onClose)
