@@ -29,9 +29,7 @@ const edits: Readonly<Record<number, (sim: Simulator) => void>> = {
 
 /** Every exchange that differs, and why that is right. */
 const explained: Readonly<Record<string, readonly number[]>> = {
-  "logs do not repeat what qemu-img says on its output (lines `Formatting …`, `clone …`, and its own error)": [
-    3, 162, 173, 185, 191, 211,
-  ],
+  "qemu-img has its name; the recorder's was called `qemu-img.real`": [211],
   "high availability is managed 0, as the schema wants an object; the recorder had no HA daemon and answered null": [9, 40, 182],
   "nodes and storages are known from the start; the recorder ran no status daemon, so it knew nothing of its node": [15],
   "cloud-init files hold no password hash and no keys: nothing boots from them": [36],

@@ -162,6 +162,7 @@ test.skipIf(!hasReference)(`every read answers as the schema promises, of SDN in
     [/\/feature$/, "?feature=clone"],
     [/\/cloudinit\/dump$/, "?type=user"],
     [/\/rrddata$/, "?timeframe=hour"],
+    [/\/query-url-metadata$/, "?url=https://images.example/a.iso"],
   ]
   // those that ask for something that is not there, and one for root alone
   const others =

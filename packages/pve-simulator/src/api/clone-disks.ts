@@ -14,6 +14,7 @@ import {
   storageNamed,
   storageOf,
 } from "../core/volumes.ts"
+import { makingOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 
 /** The source as it will be copied: the guest, or one of its snapshots. */
@@ -106,14 +107,19 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
     return volume
   }
   // A cloud-init drive is a few megabytes, made along the way.
-  if (cloudinit) return logged(task, make(original.usedBytes)())
-  if (!full) return yield* link(world, storage, node, make(0, original))
-  const volume = logged(task, yield* underStorageLock(world, storage, node, make(original.usedBytes)))
+  if (cloudinit) return logged(task, storage, make(original.usedBytes)())
+  if (!full) {
+    const volume = yield* link(world, storage, node, make(0, original))
+    for (const line of makingOf(storage, volume, original)) task.log(line)
+    return volume
+  }
+  const volume = logged(task, storage, yield* underStorageLock(world, storage, node, make(original.usedBytes)))
   yield* transfer(world, original.usedBytes, original.sizeBytes, task)
   return volume
 }
 
-const logged = (task: TaskHandle, volume: Volume): Volume => {
+const logged = (task: TaskHandle, storage: StorageState, volume: Volume): Volume => {
+  for (const line of makingOf(storage, volume)) task.log(line)
   task.log(`allocated target volume '${volume.volid}'`)
   return volume
 }

@@ -11,9 +11,11 @@ import {
   removeVolume,
   storageLock,
   storageLockFailure,
+  storageNamed,
   storageOf,
   usableStorage,
 } from "../core/volumes.ts"
+import { makingOf, pathOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 import { powerOff } from "../guest/boot.ts"
 import { releaseGuest } from "../guest/addresses.ts"
@@ -98,9 +100,7 @@ const resize = (call: Call): string => {
       const size = (parseSize(wanted.replace(/^\+/, "")) ?? 0) + (wanted.startsWith("+") ? volume.sizeBytes : 0)
       if (size < volume.sizeBytes) throw failure("shrinking disks is not supported")
       if (isBaseFile(volume))
-        throw failure(
-          `command '/usr/bin/qemu-img resize '--preallocation=metadata' -f ${volume.format} ${pathOf(volume)} ${size}' failed: exit code 1`,
-        )
+        throw refusedResize(pathOf(storageNamed(world, storageOf(volume.volid)), volume.volid), volume.format, size, task.log)
       yield* sleep(world.clock, world.timing.configTask)
       touch(world, guest)
       volume.sizeBytes = size
@@ -116,9 +116,12 @@ const resize = (call: Call): string => {
 }
 
 /** The file of a template's disk is write protected. */
-const isBaseFile = (volume: Volume): boolean => /^[^:]+:\d+\/base-/.test(volume.volid)
+const isBaseFile = (volume: Volume): boolean => /\/base-[^/]+$/.test(volume.volid)
 
-const pathOf = (volume: Volume): string => `/var/lib/vz/images/${volume.volid.slice(volume.volid.indexOf(":") + 1)}`
+const refusedResize = (path: string, format: string, size: number, log: (line: string) => void): Error => {
+  log(`qemu-img: Could not open '${path}': Could not open '${path}': Operation not permitted`)
+  return failure(`command '/usr/bin/qemu-img resize '--preallocation=metadata' -f ${format} ${path} ${size}' failed: exit code 1`)
+}
 
 const moveDisk = (call: Call): string => {
   const { world } = call
@@ -158,6 +161,7 @@ const moveDisk = (call: Call): string => {
           })
         },
       )
+      for (const line of makingOf(storage, made)) task.log(line)
       yield* transfer(world, volume.usedBytes, volume.sizeBytes, task)
       touch(world, guest)
       guest.config[key] = [made.volid, ...String(disk).split(",").slice(1)].join(",")

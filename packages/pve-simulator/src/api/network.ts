@@ -18,6 +18,20 @@ const editable = (node: NodeState): Map<string, Interface> => {
   return node.pendingInterfaces
 }
 
+const ranks = ["eth", "OVSPort", "OVSIntPort", "OVSBond", "bond", "OVSBridge", "bridge", "vlan"]
+const rankOf = ({ type }: Interface): number => ranks.indexOf(String(type))
+
+/** Changes the edit: the file that it becomes has cards first, then bonds, bridges and VLANs, and its order numbers them from 3 on. */
+const edit = (node: NodeState, change: (all: Map<string, Interface>) => void): null => {
+  const all = editable(node)
+  change(all)
+  const inOrder = [...all].toSorted(
+    ([, a], [, b]) => rankOf(a) - rankOf(b) || Number(a["priority"] ?? 99) - Number(b["priority"] ?? 99),
+  )
+  for (const [index, [name, iface]] of inOrder.entries()) all.set(name, { ...iface, priority: 3 + index })
+  return null
+}
+
 const keep = ["node", "iface", "delete", "skip_frr"]
 
 /** Address, mask and CIDR tell the same thing: whichever is given fills in the others. */
@@ -82,6 +96,9 @@ const commentLines = (iface: Interface): readonly string[] =>
         .map((line) => `#${line}`)
     : []
 
+const isSame = (a: Interface, b: Interface): boolean =>
+  JSON.stringify({ ...a, priority: 0 }) === JSON.stringify({ ...b, priority: 0 })
+
 /** The pending edit as text, in the form of a file comparison. */
 const difference = (node: NodeState): string => {
   const stanza = (name: string, iface: Interface, sign: string) =>
@@ -101,7 +118,7 @@ const difference = (node: NodeState): string => {
   for (const [name, iface] of after) {
     const old = before.get(name)
     if (old === undefined) lines.push(stanza(name, iface, "+"))
-    else if (JSON.stringify(old) !== JSON.stringify(iface)) lines.push(stanza(name, old, "-"), stanza(name, iface, "+"))
+    else if (!isSame(old, iface)) lines.push(stanza(name, old, "-"), stanza(name, iface, "+"))
   }
   return lines.length === 0 ? "" : `--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n@@ -1 +1 @@\n${lines.join("")}`
 }
@@ -132,9 +149,7 @@ const create = (call: Call): null => {
   for (const port of splitList(String(given["bridge_ports"] ?? ""))) {
     if (!edited(node).has(port)) throw badParameter({ bridge_ports: `interface '${port}' does not exist` })
   }
-  const all = editable(node)
-  all.set(name, withVlans({ ...bridgeDefaults(given["type"]), ...given, priority: 3 + all.size }))
-  return null
+  return edit(node, (all) => all.set(name, withVlans({ ...bridgeDefaults(given["type"]), ...given })))
 }
 
 const existing = (call: Call): Interface => {
@@ -154,14 +169,12 @@ const update = (call: Call): null => {
   const given = values(call)
   const merged = { ...bridgeDefaults(given["type"]), ...old, ...given }
   const kept = Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key)))
-  editable(nodeOf(call)).set(text(call, "iface"), withVlans(kept))
-  return null
+  return edit(nodeOf(call), (all) => all.set(text(call, "iface"), withVlans(kept)))
 }
 
 const remove = (call: Call): null => {
   existing(call)
-  editable(nodeOf(call)).delete(text(call, "iface"))
-  return null
+  return edit(nodeOf(call), (all) => all.delete(text(call, "iface")))
 }
 
 const revert = (call: Call): null => {

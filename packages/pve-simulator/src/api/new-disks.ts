@@ -12,6 +12,7 @@ import {
   storageLockFailure,
   usableStorage,
 } from "../core/volumes.ts"
+import { makingOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 
 /** A disk that is to be made: `storage:GiB` or `storage:cloudinit`. */
@@ -66,8 +67,13 @@ function* makeDisk(
     yield* sleep(world.clock, world.timing.configTask)
     made.push(allocate(world, { storage, node, vmid, sizeBytes, usedBytes: 0, format, purpose }))
   })
-  const { volid } = made.at(-1)!
-  if (cloudinit) return `${volid},media=cdrom`
+  const volume = made.at(-1)!
+  const { volid } = volume
+  for (const line of makingOf(storage, volume)) log(line)
+  if (cloudinit) {
+    log(`${key}: successfully created disk '${volid},media=cdrom'`)
+    return `${volid},media=cdrom`
+  }
   const rest = disk.split(",").slice(1)
   log(`${key}: successfully created disk '${volid},size=${formatSize(sizeBytes)}'`)
   return [volid, ...rest.filter((part) => !/^(format|size|file|import-from)=/.test(part)), `size=${formatSize(sizeBytes)}`].join(

@@ -1,4 +1,3 @@
-import { badParameter } from "../core/errors.ts"
 import { nicsOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { TaskRecord } from "../core/state.ts"
@@ -123,11 +122,6 @@ export const nodeReportRoutes: Routes = {
   ...capabilities,
   "GET /nodes/{node}/netstat": netstat,
   "GET /nodes/{node}/syslog": syslog,
-  // the index of templates of containers was never fetched
-  "GET /nodes/{node}/aplinfo": () => [],
-  "POST /nodes/{node}/aplinfo": () => {
-    throw badParameter({ template: "no such template" })
-  },
   "GET /nodes/{node}/subscription": () => ({ status: "notfound", message: "There is no subscription key" }),
   "GET /nodes/{node}/storage/{storage}/rrddata": () => [],
   ...Object.fromEntries(

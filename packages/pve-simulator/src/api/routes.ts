@@ -31,6 +31,7 @@ import { sdnNodeRoutes } from "./sdn-nodes.ts"
 import { sdnRoutes } from "./sdn.ts"
 import { sdnVnetRoutes } from "./sdn-vnets.ts"
 import { sdnZoneRoutes } from "./sdn-zones.ts"
+import { fileRoutes } from "./files.ts"
 import { storageRoutes } from "./storage.ts"
 import { taskRoutes } from "./tasks.ts"
 import { ticketRoutes } from "./tickets.ts"
@@ -73,6 +74,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     sdnVnetRoutes,
     sdnZoneRoutes,
     storageRoutes,
+    fileRoutes,
     taskRoutes,
     ticketRoutes,
     tokenRoutes,

@@ -63,7 +63,11 @@ function* reloadAll(call: Call, task: TaskHandle): Routine<void> {
       startTask(
         world,
         { node: node.name, type: "srvreload", id: "networking", author: { user: "root@pam", tokenid: undefined } },
-        (reload) => reloadNetwork(world, node, reload.log),
+        (reload) =>
+          reloadNetwork(world, node, (complaint) => {
+            reload.log(complaint)
+            reload.log("")
+          }),
       ),
     )
   }

@@ -1,4 +1,3 @@
-import type { Disc } from "../core/disc.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { StorageState, Volume } from "../core/state.ts"
@@ -6,16 +5,17 @@ import {
   allocate,
   findVolume,
   hasClones,
-  isFileBased,
   isOnNode,
   parseSize,
   removeVolume,
   storageLock,
   storageNamed,
+  storageOf,
   usableStorage,
   usedBytes,
   volumesOn,
 } from "../core/volumes.ts"
+import { pathOf, refuseOddName } from "../core/volume-paths.ts"
 import { nowSeconds } from "../core/world.ts"
 import { flag, nodeOf, optionalNumber, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
@@ -108,19 +108,22 @@ const ofBackup = ({ backup, notes, protected: kept }: Volume) =>
     ? {}
     : { subtype: "qemu", ...(notes === undefined ? {} : { notes }), ...(kept === true ? { protected: 1 } : {}) }
 
-/** The full id of a volume that a path names with or without its storage. */
+/** The full id of a volume that a path names with or without its storage, which may be on another. */
 const volid = (call: Call): string => {
   const name = text(call, "volume")
-  return name.includes(":") ? name : `${text(call, "storage")}:${name}`
+  const id = name.includes(":") ? name : `${text(call, "storage")}:${name}`
+  refuseOddName(storageNamed(call.world, storageOf(id)), id.slice(id.indexOf(":") + 1))
+  return id
 }
 
 const volumeInfo = (call: Call) => {
   nodeStorage(call)
-  const volume = findVolume(call.world, nodeOf(call).name, volid(call))
-  if (volume === undefined) throw failure(`volume '${volid(call)}' does not exist`)
+  const id = volid(call)
+  const volume = findVolume(call.world, nodeOf(call).name, id)
+  if (volume === undefined) throw failure(`volume_size_info on '${id}' failed`)
   const { notes, protected: kept } = volume
   return {
-    path: `/dev/simulated/${volume.volid}`,
+    path: pathOf(storageNamed(call.world, storageOf(id)), id),
     size: volume.sizeBytes,
     used: volume.usedBytes,
     format: volume.format,
@@ -208,85 +211,6 @@ const removeContent = (call: Call): string => {
   })
 }
 
-/** A name as a storage keeps it. */
-const storedName = (name: string): string =>
-  name
-    .trim()
-    .replace(/^.*[/\\]/u, "")
-    .replaceAll(/[^-a-zA-Z0-9_.]/gu, "_")
-
-const extensions: Readonly<Record<string, RegExp>> = {
-  iso: /[^/]\.(?:iso|img)$/iu,
-  vztmpl: /[^/]\.tar\.(?:gz|xz|zst|bz2)$/iu,
-  import: /[^/]\.(?:ova|qcow2|raw|vmdk)$/iu,
-}
-
-/** A file that came with the call, under its name in place of what had it. */
-const upload = (call: Call): string => {
-  const { world } = call
-  const node = nodeOf(call).name
-  const storage = usableStorage(world, text(call, "storage"), node)
-  if (!isFileBased(storage)) throw failure(`can't upload to storage type '${storage.type}'`)
-  const type = text(call, "content")
-  const filename = storedName(text(call, "filename"))
-  if (filename === "") throw failure("missing filename")
-  if (call.upload === undefined) throw failure("temporary file '' does not exist")
-  if (extensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
-  if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' does not support '${type}' content`)
-  const { size, checksum, disc } = call.upload
-  return spawn(call, "imgcopy", "", function* (task): Routine<void> {
-    const wanted = optionalText(call, "checksum")
-    if (wanted !== undefined && checksum?.toLowerCase() !== wanted.toLowerCase())
-      throw failure(`checksum mismatch: got '${checksum}' != expect '${wanted}'`)
-    task.log(`target node: ${node}`)
-    task.log(`target file: ${String(storage.options["path"] ?? "")}/template/${type}/${filename}`)
-    task.log(`file size is: ${size}`)
-    yield* sleep(world.clock, size / world.timing.copyBytesPerMs)
-    if (storage.full || world.faults.isStorageFull(storage.id)) throw failure("import failed: No space left on device")
-    keepFile(call, storage, `${type}/${filename}`, size, disc)
-    task.log("finished file import successfully")
-  })
-}
-
-const keepFile = (call: Call, storage: StorageState, name: string, sizeBytes: number, disc?: Disc): void => {
-  const node = nodeOf(call).name
-  const id = `${storage.id}:${name}`
-  storage.volumes.set(storage.shared ? id : `${node}/${id}`, {
-    volid: id,
-    node,
-    vmid: undefined,
-    sizeBytes,
-    usedBytes: sizeBytes,
-    format: name.split(".").at(-1) ?? "iso",
-    content: name.slice(0, name.indexOf("/")),
-    ctime: nowSeconds(call.world),
-    parent: undefined,
-    ...(disc === undefined ? {} : { disc }),
-  })
-}
-
-/** A download by the node: an image of half a gigabyte appears under its name. */
-const download = (call: Call): string => {
-  const { world } = call
-  const node = nodeOf(call).name
-  const storage = usableStorage(world, text(call, "storage"), node)
-  const type = text(call, "content")
-  if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' is not configured for content-type '${type}'`)
-  const filename = storedName(text(call, "filename"))
-  if (extensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
-  return spawn(call, "download", filename, function* (task): Routine<void> {
-    if (
-      findVolume(world, node, `${storage.id}:${type}/${filename}`) !== undefined &&
-      optionalText(call, "checksum") === undefined
-    )
-      throw failure(`refusing to override existing file '${filename}'`)
-    task.log(`downloading ${text(call, "url")} to ${storage.id}:${type}/${filename}`)
-    const bytes = 512 * 1024 ** 2
-    yield* sleep(world.clock, bytes / world.timing.copyBytesPerMs)
-    keepFile(call, storage, `${type}/${filename}`, bytes)
-  })
-}
-
 const shown = (storage: StorageState) => ({
   storage: storage.id,
   type: storage.type,
@@ -371,6 +295,4 @@ export const storageRoutes: Routes = {
   "PUT /nodes/{node}/storage/{storage}/content/{volume}": updateVolume,
   "POST /nodes/{node}/storage/{storage}/content/{volume}": copyVolume,
   "DELETE /nodes/{node}/storage/{storage}/content/{volume}": removeContent,
-  "POST /nodes/{node}/storage/{storage}/upload": upload,
-  "POST /nodes/{node}/storage/{storage}/download-url": download,
 }
