@@ -1,10 +1,10 @@
 import { createServer as createHttpServer, METHODS, type IncomingMessage, type ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
 import type { SimClock } from "../core/clock.ts"
 import type { Certificate } from "./certificate.ts"
-import { MAX_BODY } from "./form.ts"
+import { bodyReader } from "./body.ts"
 import { ConnectionReset } from "./handle.ts"
 import { textResponse, type SimRequest, type SimResponse } from "./message.ts"
 import { isUpload, readUpload } from "./upload.ts"
@@ -16,17 +16,6 @@ export interface Listener {
   readonly port: number
   /** Stops taking requests and ends open connections. */
   readonly close: () => Promise<void>
-}
-
-/** Reads a body up to just over the API's limit; what is beyond is not kept. */
-const readBody = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    if (size <= MAX_BODY) chunks.push(chunk)
-    size += chunk.length
-  }
-  return Buffer.concat(chunks)
 }
 
 const toRequest = (request: IncomingMessage, body: Buffer): SimRequest => {
@@ -62,8 +51,12 @@ export interface Served {
   readonly handle: (request: SimRequest) => Promise<SimResponse>
   readonly onConsole: (port: number) => OpenConsole | undefined
   readonly clock: SimClock
+  /** How long a client may say nothing in the middle of a request, in real milliseconds; 5 s unless told otherwise. */
+  readonly patience?: number
 }
 
+/** Open connections: three workers with 500 each. */
+const maxConnections = 1500
 /** Requests on one connection. */
 const maxRequests = 100
 /** Lines of a request's headers with the empty one, and their bytes: from here on there is no answer. */
@@ -98,16 +91,30 @@ const unreadable = (now: number, packet: string): SimResponse => {
 const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const { clock, handle, onConsole } = options
   const served = new WeakMap<Duplex, number>()
+  const patience = options.patience ?? idle
+  const readBody = bodyReader(patience)
+  /** Reads what a client sends, unless it falls silent. A connection within the process has no time-out. */
+  const watched = async <A>({ socket }: { readonly socket: Partial<Socket> }, read: () => Promise<A>): Promise<A> => {
+    socket.setTimeout?.(patience)
+    try {
+      return await read()
+    } finally {
+      socket.setTimeout?.(0)
+    }
+  }
   const closeLater = (socket: Duplex) => void clock.schedule(idle, () => socket.destroy())
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (hasTooManyHeaders(request)) return closeLater(request.socket)
     const count = (served.get(request.socket) ?? 0) + 1
-    served.set(request.socket, count)
+    // what was sent behind the last request that is answered has no effect
+    if (count > maxRequests) return void request.socket.pause()
+    const isRefused = hasTooManyHeaders(request)
+    served.set(request.socket, isRefused ? maxRequests : count)
+    if (isRefused) return closeLater(request.socket)
     if (request.httpVersionMajor !== 1) return write(response, otherVersion(clock.now(), request.httpVersion), true)
     try {
       const sent = isUpload(request)
-        ? { ...toRequest(request, Buffer.alloc(0)), upload: () => readUpload(request) }
-        : toRequest(request, await readBody(request))
+        ? { ...toRequest(request, Buffer.alloc(0)), upload: () => watched(request, () => readUpload(request)) }
+        : toRequest(request, await watched(request, () => readBody(request)))
       write(response, await handle(sent), count >= maxRequests || asksForEnd(request))
       // a file that nobody wanted
       request.resume()
@@ -120,6 +127,10 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(request, response)
   const settings = {
     keepAliveTimeout: idle,
+    headersTimeout: patience,
+    // an upload takes as long as it takes
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.ceil(patience / 5),
     maxHeaderSize: 65_536,
     requireHostHeader: false,
     shouldUpgradeCallback: (request: IncomingMessage) => isConsole(request),
@@ -127,7 +138,8 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const server =
     certificate === undefined
       ? createHttpServer(settings, onRequest)
-      : createHttpsServer({ ...settings, key: certificate.key, cert: certificate.cert }, onRequest)
+      : createHttpsServer({ ...settings, handshakeTimeout: patience, key: certificate.key, cert: certificate.cert }, onRequest)
+  server.maxConnections = maxConnections
   server.on(
     "upgrade",
     (request: IncomingMessage, socket) =>
