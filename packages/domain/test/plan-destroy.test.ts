@@ -50,6 +50,8 @@ describe("destroying", () => {
     const plan = Result.getOrThrow(destroy(world, { kind: "machines" }))
     expect(keysOf(plan)).not.toContain("stop:LAB-kali")
     expect(plan.steps.find((s) => s.key === "delete:LAB-web")?.after).toEqual(["stop:LAB-web"])
+    // clones on the same storage take none of them
+    expect(plan.steps.find((s) => s.key === "delete:LAB-web")?.uses).toEqual([{ resource: "delete@vmstore", slots: 10 }])
     expect(plan.changes.every((c) => c.kind === "remove")).toBe(true)
     world.apply(plan)
     expect([...world.pools, ...world.networks.keys()]).toEqual(["LAB", "vmbr1007"])

@@ -22,6 +22,7 @@ import { changeOf, overcommitted } from "./summary.ts"
 import { type Survey, survey } from "./survey.ts"
 import { type Task, stepOf } from "./task.ts"
 import { templatesNamed } from "./templates.ts"
+import type { PlanWorld } from "./world.ts"
 
 /**
  * The plan that makes the world what the configuration says, or every reason why there is none. Pure and deterministic. No difference,
@@ -72,7 +73,7 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
         ),
       )
   }
-  const removals = removalTasks(found)
+  const removals = removalTasks(found, world)
   const hosts = stageHosts(found, vms, world.addresses)
   const others = [...common.tasks, ...removals, ...[...vms.values()].flatMap((vm) => vm.tasks)]
   const stages = stageTasks(desired, hosts, world)
@@ -123,9 +124,9 @@ const rolesPlan = (
   return { sequence, graphSavesSeconds: Math.max(0, sequence === "file" ? own - other : other - own) }
 }
 
-const removalTasks = ({ pruned }: Survey): readonly Task[] =>
+const removalTasks = ({ pruned }: Survey, world: PlanWorld): readonly Task[] =>
   pruned.flatMap((own) =>
-    removeSteps(own).map((step): Task => ({
+    removeSteps(own, world).map((step): Task => ({
       ...step,
       machine: own.mark.machine,
       tags: ["vm-deploy"],

@@ -37,7 +37,7 @@ export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly P
   const { scope } = input
   const machines = [...found.own.values()].filter((own) => scope.kind !== "machine" || own.observed.vmid === scope.vmid)
   const removals = machines.flatMap((own) =>
-    removeSteps(own).map((step): Step => ({ ...step, machine: own.mark.machine, tag: undefined })),
+    removeSteps(own, input.world).map((step): Step => ({ ...step, machine: own.mark.machine, tag: undefined })),
   )
   const deletes = removals.filter((s) => s.action.kind === "delete").map((s) => s.key)
   const rest = scope.kind === "range" ? rangeSteps(input, deletes) : { steps: [], changes: [], notes: [] }

@@ -2,6 +2,7 @@ import type { MachineRef, MachineSettings } from "./action.ts"
 import type { OwnMachine } from "./identify.ts"
 import type { ResourceUse, Step } from "./plan.ts"
 import { slots, timing } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
 
 /** Steps that take a VM of ours away, as every kind of plan uses them. */
 type Draft = Omit<Step, "tag" | "machine">
@@ -39,23 +40,25 @@ export const owedStep = (machine: OwnMachine, settings: MachineSettings): Draft 
   estimate: timing.configure,
 })
 
-/** Removing volumes waits for the lock of their storage, as making them does. */
-export const deleteStep = (machine: OwnMachine, after: readonly string[]): Draft => {
-  const { storage } = machine.detail
-  const place = storage === undefined ? machine.observed.node : `${machine.observed.node}/${storage}`
-  return {
-    key: `delete:${machine.mark.machine}`,
-    title: `Delete ${machine.mark.machine}`,
-    action: { kind: "delete", machine: refOf(machine) },
-    after,
-    uses: [{ resource: `clone@${place}`, slots: slots.clone }],
-    estimate: timing.delete,
-  }
+/** Where a VM's volumes are, as far as locks go: a storage that all nodes share has one for all. */
+export const storagePlace = ({ detail: { storage }, observed: { node } }: OwnMachine, { cluster }: PlanWorld): string => {
+  if (storage === undefined) return node
+  return cluster.storages.some(({ name, shared }) => name === storage && shared) ? storage : `${node}/${storage}`
 }
 
+/** Removing volumes waits for the lock of their storage, as making them does, but holds it for a moment only. */
+const deleteStep = (machine: OwnMachine, world: PlanWorld, after: readonly string[]): Draft => ({
+  key: `delete:${machine.mark.machine}`,
+  title: `Delete ${machine.mark.machine}`,
+  action: { kind: "delete", machine: refOf(machine) },
+  after,
+  uses: [{ resource: `delete@${storagePlace(machine, world)}`, slots: slots.delete }],
+  estimate: timing.delete,
+})
+
 /** Stops the VM where it may be running, then deletes it. */
-export const removeSteps = (machine: OwnMachine): readonly Draft[] => {
-  if (machine.observed.power === "stopped") return [deleteStep(machine, [])]
+export const removeSteps = (machine: OwnMachine, world: PlanWorld): readonly Draft[] => {
+  if (machine.observed.power === "stopped") return [deleteStep(machine, world, [])]
   const stop = stopStep(machine, [])
-  return [stop, deleteStep(machine, [stop.key])]
+  return [stop, deleteStep(machine, world, [stop.key])]
 }

@@ -51,7 +51,7 @@ const newVm = (
   const ref: MachineRef = { vmid, node: placed.node, mark }
   const base = { machine: name, tags: [ownTag(machine)], state: "missing", role: undefined } as const
   const storage = machine.full ? context.settings.vmStorage : undefined
-  const removal = (replaces === undefined ? [] : removeSteps(replaces)).map((step): Task => ({ ...base, ...step }))
+  const removal = (replaces === undefined ? [] : removeSteps(replaces, context.world)).map((step): Task => ({ ...base, ...step }))
   const clone: Task = {
     ...base,
     key: `clone:${name}`,

@@ -5,7 +5,7 @@ import { cardText, type Nic } from "../machine/observed.ts"
 import { findSnapshot, isSnapshotOf, type SnapshotTree } from "../machine/snapshot.ts"
 import type { MachineSettings } from "./action.ts"
 import { type Identified, identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
-import { bootUse, refOf } from "./machine-steps.ts"
+import { bootUse, refOf, storagePlace } from "./machine-steps.ts"
 import { doubtNotes } from "./plan-notes.ts"
 import type { Change, Plan, ResourceUse, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
@@ -87,11 +87,10 @@ const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid
 }
 
 /** So many snapshots at once on one storage; one that all nodes have is one. */
-const storageUse = ({ own: { detail, observed } }: Able, { cluster }: PlanWorld): ResourceUse => {
-  const shared = cluster.storages.some(({ name, shared }) => name === detail.storage && shared)
-  const place = shared ? detail.storage : [observed.node, ...(detail.storage === undefined ? [] : [detail.storage])].join("/")
-  return { resource: `snapshot@${place}`, slots: slots.snapshot }
-}
+const storageUse = ({ own }: Able, world: PlanWorld): ResourceUse => ({
+  resource: `snapshot@${storagePlace(own, world)}`,
+  slots: slots.snapshot,
+})
 
 const memorySeconds = ({ own }: Able): number => own.detail.memoryMiB / timing.snapshotMemoryMiB
 

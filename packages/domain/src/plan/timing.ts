@@ -86,6 +86,8 @@ export const timing = {
 export const slots = {
   /** Clones of one storage: more wait for its lock, which gives up after 10 s. */
   clone: 4,
+  /** VMs whose volumes leave one storage. Each holds its lock for a fraction of a second; with the clones beside them all get it within its 10 s. */
+  delete: 10,
   /** VMs of one storage whose snapshots are taken, removed or rolled back to. */
   snapshot: 4,
   /** Guests that one node boots at once before its disks are the limit. */
