@@ -47,7 +47,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
       Effect.gen(function* () {
         const role = (yield* index).roles.find((offered) => offered.packageId === packageId)
         const doing = `fetch package ${packageId}`
-        if (role === undefined) return yield* Effect.fail(fault(doing, "not-found", `${registry.name} offers no such package`))
+        if (role === undefined) return yield* fault(doing, "not-found", `${registry.name} offers no such package`)
         return yield* turns.withPermit(
           Effect.provideService(fetchPackage(registry, role, keys, settings), ContentFetcher, content),
         )

@@ -23,7 +23,7 @@ export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage
     const doing = `install the ${type} ${JSON.stringify(name.slice(0, 100))}`
     const intake = treeIntake(defaultTreeLimits)
     const problem = entries.map((entry) => intake.admit(entry)).find((found) => found !== undefined) ?? intake.finish()
-    if (problem !== undefined) return yield* Effect.fail(entriesFault(doing, problem))
+    if (problem !== undefined) return yield* entriesFault(doing, problem)
     const texts = new Map<string, string>()
     for (const path of new Set([
       ...needsFiles[type],

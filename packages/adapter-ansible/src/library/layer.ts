@@ -93,11 +93,9 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
       const transferral = Effect.gen(function* () {
         yield* refuseGone(doing, to)
         const entries = yield* entriesOf(doing, artifact)
-        if (entries === undefined) return yield* Effect.fail(missing(doing))
+        if (entries === undefined) return yield* missing(doing)
         if ((yield* onDisk(doing, () => look(folderOf(target)))) !== undefined)
-          return yield* Effect.fail(
-            new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` }),
-          )
+          return yield* new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` })
         if (mode === "move") return yield* onDisk(doing, () => moveTo(doing, root, artifact, target))
         yield* Effect.catchTag(placeArtifact(doing, folder, target, entries, { replace: false }), "ContentFault", (fault) =>
           Effect.fail(new LibraryFault({ doing, reason: "unavailable", detail: fault.facts.detail })),

@@ -68,8 +68,7 @@ export const fetchGit = (
     const doing = `fetch ${showGitUrl(location.url)}`
     const first = yield* checkedUrl(doing, parseGitUrl(location.url))
     const ref = parseGitRef(location.ref ?? "")
-    if (ref === undefined)
-      return yield* Effect.fail(refused(doing, "ref", "the ref is no name that a branch or tag can have, and no commit"))
+    if (ref === undefined) return yield* refused(doing, "ref", "the ref is no name that a branch or tag can have, and no commit")
     const top = yield* fetchOne(fetch, doing, "", first, ref, location.access)
     const found: [FetchedCommit, ...FetchedCommit[]] = [top]
 
@@ -79,14 +78,12 @@ export const fetchGit = (
           const at = parent.at === "" ? submodule.path : `${parent.at}/${submodule.path}`
           const doingIt = `${doing} (submodule ${JSON.stringify(at).slice(1, -1)} from ${showGitUrl(submodule.url)})`
           if (found.length > settings.submodules.count || depth > settings.submodules.depth)
-            return yield* Effect.fail(
-              new ContentFault({
-                doing: doingIt,
-                reason: "too-large",
-                rule: "submodules",
-                detail: `there are more than ${settings.submodules.count} submodules, or they nest deeper than ${settings.submodules.depth}`,
-              }),
-            )
+            return yield* new ContentFault({
+              doing: doingIt,
+              reason: "too-large",
+              rule: "submodules",
+              detail: `there are more than ${settings.submodules.count} submodules, or they nest deeper than ${settings.submodules.depth}`,
+            })
           const to = yield* checkedUrl(doingIt, parseSubmoduleUrl(url, submodule.url))
           const access = sameServer(first, to) ? location.access : undefined
           const child = yield* fetchOne(fetch, doingIt, at, to, { type: "commit", commit: submodule.commit }, access)

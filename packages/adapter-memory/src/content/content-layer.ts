@@ -26,7 +26,7 @@ const pack = (
             ? content
             : yield* fetcher.read(content.snapshot, content.path, defaultTreeLimits.fileBytes)
         const problem = intake.admit({ kind: "file", path, size: bytes.length, executable })
-        if (problem !== undefined) return yield* Effect.fail(treeFault("pack an archive", problem))
+        if (problem !== undefined) return yield* treeFault("pack an archive", problem)
         parts.push(...tarHeader(path, bytes.length, executable), bytes, tarPadding(bytes.length))
       }
       return yield* Effect.promise(() => gzip([...parts, tarEnd]))

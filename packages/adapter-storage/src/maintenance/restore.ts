@@ -67,7 +67,9 @@ export const fillFrom = <E>(
       catch: (cause) => storageFault(doing, cause),
     })
     const fill = Effect.gen(function* () {
-      const from = yield* (yield* Database).read(doing, (db) => Promise.resolve(db))
+      // the file's, with which this is provided
+      const copied = yield* Database
+      const from = yield* copied.read(doing, (db) => Promise.resolve(db))
       const tables = tablesInOrder(file)
       yield* database.serializedWrite(doing, (tx) =>
         Effect.gen(function* () {

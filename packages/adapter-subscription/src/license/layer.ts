@@ -57,13 +57,11 @@ export const signedLicenseLayer = (options: SignedLicenseOptions): Layer.Layer<L
     Effect.gen(function* () {
       const keys = options.keys.map(parsePublicKey).filter((key) => key !== undefined)
       if (keys.length !== options.keys.length || keys.length === 0)
-        return yield* Effect.fail(
-          fault(
-            "use the licence",
-            "unavailable",
-            "its keys are not ed25519: and 32 bytes as base64",
-            "Name the issuer's public keys.",
-          ),
+        return yield* fault(
+          "use the licence",
+          "unavailable",
+          "its keys are not ed25519: and 32 bytes as base64",
+          "Name the issuer's public keys.",
         )
       const mark = clockMark(options.state)
       const current = Effect.tryPromise({ try: () => readText(options.file), catch: asFault(doing) }).pipe(

@@ -63,7 +63,5 @@ export const fetchPackage = (
     })
     const entries = yield* unpack(doing, packed, settings.tree)
     if (entries.length === role.fileCount) return entries
-    return yield* Effect.fail(
-      fault(doing, "broken", `the package holds ${entries.length} files, and its registry says ${role.fileCount}`),
-    )
+    return yield* fault(doing, "broken", `the package holds ${entries.length} files, and its registry says ${role.fileCount}`)
   })

@@ -93,7 +93,7 @@ export const watchIndex = Effect.fnUntraced(function* (
     })
     if (found === "unchanged")
       return before === undefined
-        ? yield* Effect.fail(fault(doing, "broken", "it says that an index is unchanged that it never gave"))
+        ? yield* fault(doing, "broken", "it says that an index is unchanged that it never gave")
         : { ...before, checkedAt: now }
     const envelope = found.bytes.toString("utf8")
     const index = yield* Effect.try({

@@ -19,9 +19,10 @@ const conclude = Effect.fnUntraced(function* (
   draft: AuditDraft,
   exit: Exit.Exit<unknown, Fault>,
 ): Effect.fn.Return<void, StorageFault, AuditTrail> {
+  const trail = yield* AuditTrail
   const at = new Date(yield* Clock.currentTimeMillis)
   const entry = { ...draft.entry(at), outcome: outcomeOf(exit) }
-  yield* (yield* AuditTrail).record(entry, draft.key).pipe(
+  yield* trail.record(entry, draft.key).pipe(
     // a change has its entry, and a refusal changed nothing: the answer is true without this. Success that nobody could find is none
     Effect.catchIf(
       () => draft.kept || Exit.isFailure(exit),

@@ -47,19 +47,22 @@ const scopedKey = Effect.fnUntraced(function* (
   apiKey: string,
   secret: string,
 ): Effect.fn.Return<ScopedKey | undefined, Unauthenticated | StorageFault, ScopedKeys | CredentialHasher> {
+  const keys = yield* ScopedKeys
+  const hasher = yield* CredentialHasher
   const id = scopedKeyIdIn(secret)
-  const key = id === undefined ? undefined : yield* (yield* ScopedKeys).find(id)
-  if (key === undefined || !(yield* CredentialHasher).verify(apiKey, key.hash)) return undefined
+  const key = id === undefined ? undefined : yield* keys.find(id)
+  if (key === undefined || !hasher.verify(apiKey, key.hash)) return undefined
   return key.expiresAt.getTime() > (yield* Clock.currentTimeMillis) ? key : yield* expired(key)
 })
 
 const byApiKey = Effect.fnUntraced(function* (
   apiKey: string,
 ): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys> {
+  const users = yield* Users
   const [id = "", secret, ...more] = apiKey.split(".")
   if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
     return yield* new Unauthenticated({ reason: malformed, hint: howToShowAKey })
-  const found = yield* (yield* Users).forAuthentication(id)
+  const found = yield* users.forAuthentication(id)
   const key = found === undefined ? undefined : yield* scopedKey(apiKey, secret)
   // the whole key is hashed with the user's id, so that no key is another user's
   if (found !== undefined && key !== undefined && key.userId === id) return { user: found.user, session: undefined, key }
@@ -69,7 +72,7 @@ const byApiKey = Effect.fnUntraced(function* (
   if (found === undefined || !(yield* hasher.verifyFirstGeneration(apiKey, hash)))
     return yield* new Unauthenticated({ reason: refused, hint: howToShowAKey })
   // a slow hash that was taken over costs its time once; a key that was reset meanwhile stays void
-  yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
+  yield* Effect.ignore(users.setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
   return whole(found.user)
 })
 
@@ -91,8 +94,9 @@ const byToken = Effect.fnUntraced(function* (
 const bySession = Effect.fnUntraced(function* (
   secret: string,
 ): Effect.fn.Return<Identity | undefined, StorageFault, Users | CredentialHasher | Sessions> {
+  const users = yield* Users
   const session = yield* sessionOf(secret)
-  const user = session === undefined ? undefined : yield* (yield* Users).find(session.userId)
+  const user = session === undefined ? undefined : yield* users.find(session.userId)
   return user === undefined ? undefined : { user, session, key: undefined }
 })
 

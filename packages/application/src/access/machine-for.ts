@@ -6,8 +6,10 @@ import { requireRangeAccess } from "./select-range.ts"
 /** A machine of a range that the user may use. Templates and what is in no range are not found. */
 export const machineFor = (user: User, vmid: number) =>
   Effect.gen(function* () {
-    const machine = isVmid(vmid) ? yield* (yield* Machines).find(vmid as Vmid) : undefined
-    const range = machine === undefined || machine.template ? undefined : yield* (yield* Ranges).find(machine.rangeId)
+    const machines = yield* Machines
+    const ranges = yield* Ranges
+    const machine = isVmid(vmid) ? yield* machines.find(vmid as Vmid) : undefined
+    const range = machine === undefined || machine.template ? undefined : yield* ranges.find(machine.rangeId)
     if (machine === undefined || range === undefined)
       return yield* new NotFound({ what: `VM ${vmid} not found in any range`, hint: `List them: ${howTo("GET /range")}.` })
     // whose it is, is not for those to know who may not use it

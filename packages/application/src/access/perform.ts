@@ -97,13 +97,13 @@ const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | und
 
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
+  const licenses = yield* LicenseProvider
   const { key } = admission
   yield* refuseSession(operation, admission.session)
   if (key !== undefined) yield* requireScope(operation, call, caller, key)
   admission.user = yield* selectUser(caller, call.query["userID"])
   // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
-  if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin)
-    return yield* Effect.fail(refuseNonAdmin(operation))
+  if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin) return yield* refuseNonAdmin(operation)
   admission.range = yield* selectRange(operation, caller, admission.user, {
     // a key of one range means that one where none is named
     rangeId:
@@ -112,7 +112,7 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
   })
   if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)
   admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])
-  if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
+  if (operation.tier === "enterprise" && !entitles(yield* licenses.current, enterpriseEntitlement))
     return yield* new EntitlementMissing({ doing: operation.does, entitlement: enterpriseEntitlement })
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
@@ -153,12 +153,13 @@ const admitAndHandle = Effect.fnUntraced(function* (
   admission: Admission,
   input: Effect.Effect<Input, Fault>,
 ): Effect.fn.Return<unknown, Fault, AppServices> {
+  const trail = yield* AuditTrail
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
   const { session, user, range, group } = admission
-  if (operation.recordedFirst) yield* (yield* AuditTrail).begin
+  if (operation.recordedFirst) yield* trail.begin
   return yield* operation.handle({ path, query, body, file, caller, session, user, range, group, meta: call.meta })
 })
 
@@ -176,6 +177,7 @@ export const perform = Effect.fnUntraced(function* (
   call: Call,
   input: Effect.Effect<Input, Fault>,
 ): Effect.fn.Return<unknown, Fault, AppServices> {
+  const hasher = yield* CredentialHasher
   const identity: Identity | undefined =
     operation.access === "anonymous"
       ? // a stale credential must not keep anybody from what needs none, such as logging in
@@ -192,6 +194,6 @@ export const perform = Effect.fnUntraced(function* (
   }
   const work = admitAndHandle(operation, call, admission, input)
   if (!operation.mutates || operation.access === "anonymous") return yield* work
-  const key = (yield* CredentialHasher).randomText(keyLength)
+  const key = hasher.randomText(keyLength)
   return yield* audited(key, () => toldOf(operation, call, admission), work)
 })

@@ -20,7 +20,8 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
   user: User,
   access: "range-access" | "range-owner",
 ): Effect.fn.Return<void, Forbidden | StorageFault, Ranges> {
-  if (user.isAdmin || mayUse(access, user, yield* (yield* Ranges).grants(range.id))) return
+  const ranges = yield* Ranges
+  if (user.isAdmin || mayUse(access, user, yield* ranges.grants(range.id))) return
   return yield* new Forbidden(
     access === "range-owner"
       ? { reason: `${user.id} does not own range ${range.id}`, hint: "Ask one of its owners or an administrator." }

@@ -13,12 +13,13 @@ export const selectUser = Effect.fnUntraced(function* (
   caller: User,
   userId: string | undefined,
 ): Effect.fn.Return<User, Unauthenticated | InvalidInput | StorageFault, Users> {
+  const users = yield* Users
   if (userId === undefined || userId === caller.id) return caller
   if (!caller.isAdmin)
     return yield* new Unauthenticated({
       reason: "You are not an admin and cannot impersonate other users",
       hint: "Leave out userID (--user on the command line), or ask an administrator.",
     })
-  const user = isUserId(userId) ? yield* (yield* Users).find(userId) : undefined
+  const user = isUserId(userId) ? yield* users.find(userId) : undefined
   return user ?? (yield* new InvalidInput({ what: "Cannot act as the user named by userID: there is no such user" }))
 })

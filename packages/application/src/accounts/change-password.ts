@@ -19,9 +19,11 @@ const versionOf = (user: User) =>
 export const changePassword = (user: User, password: string, by: UserId) =>
   Effect.gen(function* () {
     const users = yield* Users
+    const control = yield* AccessControl
+    const secrets = yield* SecretStore
     const account = accountIdOf(user)
     const doing = `set the password of ${account}`
-    const seen = yield* (yield* AccessControl).account(account)
+    const seen = yield* control.account(account)
     const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not keep the passwords of its realm"
     if (obstacle !== undefined)
       return yield* new HypervisorFault({
@@ -34,7 +36,7 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     const known = yield* versionOf(user)
     if (known !== undefined) yield* changeHeld((held) => heldAsKnown(held, account, known))
     const before = (yield* users.forAuthentication(user.id))?.secrets
-    const sealedPassword = (yield* SecretStore).seal(password, userPasswordContext(user.id))
+    const sealedPassword = secrets.seal(password, userPasswordContext(user.id))
     yield* users.setSecrets(user.id, { sealedPassword, tokenKey: yield* newTokenKey })
     const own = yield* versionOf(user)
     const inLine = bringInLine({ doing, by, concerns: ofAccounts([account], { passwords: true }) })

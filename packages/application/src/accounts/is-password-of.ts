@@ -6,10 +6,13 @@ import { SignIns } from "../sign-in/sign-ins.ts"
 /** Whether this is the user's password. The same work is done for nobody and for a user without one, so that time tells nothing. */
 export const isPasswordOf = (user: User | undefined, password: string) =>
   Effect.gen(function* () {
-    const found = yield* (yield* Users).forAuthentication(user?.id ?? rootUserId)
+    const users = yield* Users
+    const secrets = yield* SecretStore
+    const hasher = yield* CredentialHasher
+    const found = yield* users.forAuthentication(user?.id ?? rootUserId)
     const own = user === undefined ? undefined : found?.secrets.sealedPassword
     const { decoy } = yield* SignIns
     const sealed = user === undefined || own === undefined ? decoy : { sealed: own, context: userPasswordContext(user.id) }
-    const actual = yield* (yield* SecretStore).open(sealed.sealed, sealed.context)
-    return (yield* CredentialHasher).equal(actual, password) && own !== undefined
+    const actual = yield* secrets.open(sealed.sealed, sealed.context)
+    return hasher.equal(actual, password) && own !== undefined
   })

@@ -27,9 +27,10 @@ export interface RangeDraft {
  */
 export const makeRange = (draft: RangeDraft, by: UserId) =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
     const range = yield* storeRange(draft)
     const inLine = bringInLine({ doing: `create range ${range.id}`, by, concerns: ofRange(range.id) })
-    const undo = Effect.andThen((yield* Ranges).remove(range.id), inLine)
+    const undo = Effect.andThen(ranges.remove(range.id), inLine)
     yield* Effect.onError(inLine, () => Effect.ignore(undo))
     return range
   })
@@ -42,12 +43,10 @@ export const storeRange = (draft: RangeDraft) =>
     const id = yield* newRangeId(draft.id)
     const [problem, ...others] = rangeTextProblems(draft)
     if (problem !== undefined)
-      return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot create range ${id}: ${problem.path}: ${problem.message}`,
-          issues: [problem, ...others],
-        }),
-      )
+      return yield* new InvalidInput({
+        what: `Cannot create range ${id}: ${problem.path}: ${problem.message}`,
+        issues: [problem, ...others],
+      })
     const people = draft.createdBy === undefined ? draft.owners : [draft.createdBy, ...draft.owners]
     yield* whenInstallationIdle(`create range ${id}`, (waited) =>
       Effect.andThen(

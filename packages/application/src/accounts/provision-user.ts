@@ -34,18 +34,18 @@ export const emptyRangeConfig = "ludus: []\n"
 const freeAccount = (draft: UserDraft, id: UserId) =>
   Effect.gen(function* () {
     const { hypervisorRealm: realm } = yield* Settings
+    const users = yield* Users
+    const control = yield* AccessControl
     const account = { username: hypervisorUsernameOf(draft.name, id), realm }
-    for (const other of yield* (yield* Users).list) {
+    for (const other of yield* users.list) {
       if (other.id.toLowerCase() === id.toLowerCase()) return yield* new UserExists({ field: "userID", value: id })
       if (other.hypervisorUsername === account.username) return yield* new UserExists({ field: "name", value: draft.name })
       if (other.email.toLowerCase() === draft.email.toLowerCase())
         return yield* new UserExists({ field: "email", value: draft.email })
     }
     const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
-    if ((yield* (yield* AccessControl).account(name)) !== undefined)
-      return yield* Effect.fail(
-        new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` }),
-      )
+    if ((yield* control.account(name)) !== undefined)
+      return yield* new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` })
     return account
   })
 
@@ -56,11 +56,10 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
  */
 export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, by: UserId) =>
   Effect.gen(function* () {
+    const secrets = yield* SecretStore
     const issues = checkUserDraft(draft)
     if (issues.length > 0)
-      return yield* Effect.fail(
-        new InvalidInput({ what: `Cannot create the user: ${issues.map((i) => i.message).join("; ")}`, issues }),
-      )
+      return yield* new InvalidInput({ what: `Cannot create the user: ${issues.map((i) => i.message).join("; ")}`, issues })
     const users = yield* Users
     const id = draft.userId as UserId
     const account = yield* whenInstallationIdle(`create user ${id}`, () => freeAccount(draft, id))
@@ -77,7 +76,7 @@ export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, 
       hypervisorRealm: account.realm,
       secrets: {
         apiKeyHash: hash,
-        sealedPassword: (yield* SecretStore).seal(password, userPasswordContext(id)),
+        sealedPassword: secrets.seal(password, userPasswordContext(id)),
         tokenKey: yield* newTokenKey,
       },
       createdAt: new Date(yield* Clock.currentTimeMillis),

@@ -20,47 +20,46 @@ import { deleteSource } from "../source/delete-source.ts"
 export const removeUser = (target: UserId, caller: User, options: { readonly deleteDefaultRange: boolean }) =>
   Effect.gen(function* () {
     const users = yield* Users
+    const ranges = yield* Ranges
+    const sources = yield* Sources
+    const guests = yield* GuestAutomation
     if (target === rootUserId)
       return yield* new InvalidInput({ what: "Cannot delete user ROOT: it is the account the service starts with" })
     if (target === caller.id)
-      return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot delete user ${target}: nobody can delete their own account`,
-          hint: "Ask another administrator.",
-        }),
-      )
+      return yield* new InvalidInput({
+        what: `Cannot delete user ${target}: nobody can delete their own account`,
+        hint: "Ask another administrator.",
+      })
     const user = yield* whenInstallationIdle(`delete user ${target}`, () =>
       Effect.flatMap(users.find(target), (found) =>
         found === undefined ? Effect.fail(new UserNotFound({ userId: target })) : Effect.succeed(found),
       ),
     )
     if (options.deleteDefaultRange && user.defaultRangeId !== undefined) {
-      const range = yield* (yield* Ranges).find(user.defaultRangeId)
+      const range = yield* ranges.find(user.defaultRangeId)
       if (range !== undefined) {
         const engine = yield* RunEngine
         const run = yield* engine.start(rangeRequest(range, { kind: "delete-range", force: true }), caller.id)
         const end = yield* engine.wait(run.id)
         if (end.status !== "success")
-          return yield* Effect.fail(
-            new Conflict({
-              what: `Cannot delete user ${target}: their default range ${range.id} could not be deleted: ${end.message}`,
-              hint: `GET /runs/${run.id} tells what remains; repeat the call when it is fixed.`,
-            }),
-          )
+          return yield* new Conflict({
+            what: `Cannot delete user ${target}: their default range ${range.id} could not be deleted: ${end.message}`,
+            hint: `GET /runs/${run.id} tells what remains; repeat the call when it is fixed.`,
+          })
       }
     }
     // what sources brought goes with them; the rows alone would leave it behind
-    for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source, caller.id)
+    for (const source of yield* sources.list({ owner: target })) yield* deleteSource(source, caller.id)
     // a later user of the same id must not inherit them
-    yield* (yield* GuestAutomation).forget?.(target) ?? Effect.void
+    yield* guests.forget?.(target) ?? Effect.void
     // what is still being installed comes before the row goes, and goes too, or after it, and is refused
     const { removeUser: emptyLibrary } = yield* ArtifactLibrary
-    const had = new Set((yield* (yield* Ranges).grantsOf(target)).map(({ rangeId }) => rangeId))
+    const had = new Set((yield* ranges.grantsOf(target)).map(({ rangeId }) => rangeId))
     yield* hostFailures(emptyLibrary(user, users.remove(target)))
     const doing = `remove user ${target}`
     const concerns = ofAccounts([accountIdOf(user)])
     yield* staysPending(doing)(bringInLine({ doing, by: caller.id, concerns }))
-    const concerned = (yield* (yield* Ranges).list()).filter(({ id }) => had.has(id))
+    const concerned = (yield* ranges.list()).filter(({ id }) => had.has(id))
     const { failed } = yield* updateRouters({ doing, by: caller.id }, concerned)
     return failed.map(({ range }) => range.id)
   })

@@ -15,10 +15,8 @@ export const directRangesOf = (user: User) =>
 /** The user as a record, with what the store knows of the user's ranges and groups. */
 export const recordOfUser = (user: User, options: { readonly withEmail: boolean }) =>
   Effect.gen(function* () {
-    const groups = (yield* (yield* Groups).memberships(user.id)).map(({ group }) => group)
-    return userRecord(
-      user,
-      { ranges: yield* directRangesOf(user), groups, limits: yield* (yield* Quotas).ofUser(user.id) },
-      options,
-    )
+    const groupStore = yield* Groups
+    const quotas = yield* Quotas
+    const groups = (yield* groupStore.memberships(user.id)).map(({ group }) => group)
+    return userRecord(user, { ranges: yield* directRangesOf(user), groups, limits: yield* quotas.ofUser(user.id) }, options)
   })

@@ -29,6 +29,7 @@ export const fetchAndInstall = (
   force: boolean,
 ): Effect.Effect<InstallOutcome, Failed | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
+    const installer = yield* RoleInstaller
     const problem = requirementProblem(
       wanted.type === "role" ? wantedRole(wanted.requirement) : wantedCollection(wanted.requirement),
     )
@@ -37,7 +38,7 @@ export const fetchAndInstall = (
         what: `Cannot install ${shown(wanted)}: ${problem}`,
         hint: `Names are made of: ${allowedNames[wanted.type]}. Leave out the version for the newest.`,
       })
-    const work = (yield* RoleInstaller).install({
+    const work = installer.install({
       scope,
       roles: wanted.type === "role" ? [wanted.requirement] : [],
       collections: wanted.type === "collection" ? [wanted.requirement] : [],

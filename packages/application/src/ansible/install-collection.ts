@@ -48,6 +48,8 @@ export const removeCollection = (
   scope: LibraryScope,
 ): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Sources> =>
   Effect.gen(function* () {
-    yield* (yield* ArtifactLibrary).remove({ scope, kind: "collection", name })
-    yield* (yield* Sources).release(collectionClaims, name, scope)
+    const library = yield* ArtifactLibrary
+    const sources = yield* Sources
+    yield* library.remove({ scope, kind: "collection", name })
+    yield* sources.release(collectionClaims, name, scope)
   })

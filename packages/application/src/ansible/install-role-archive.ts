@@ -32,8 +32,9 @@ export const installRoleArchive = (
       })
     const placement = yield* Effect.scoped(
       Effect.gen(function* () {
+        const library = yield* ArtifactLibrary
         const entries = yield* uploadedEntries({ file, names: namesFor(file.filename), keep: roleFolders }, scope)
-        return yield* (yield* ArtifactLibrary).place({ scope, kind: "role", name }, entries, { replace })
+        return yield* library.place({ scope, kind: "role", name }, entries, { replace })
       }),
     )
     return { name, placement }

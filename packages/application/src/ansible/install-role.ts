@@ -46,9 +46,11 @@ export const removeRole = (
   scope: LibraryScope,
 ): Effect.Effect<void, Conflict | InvalidInput | LibraryFault | StorageFault, ArtifactLibrary | Sources> =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const sources = yield* Sources
     if (coreRoles.has(name)) return yield* new InvalidInput({ what: `Cannot remove the role ${name}: it is a core role` })
-    const removed = yield* (yield* ArtifactLibrary).remove({ scope, kind: "role", name })
+    const removed = yield* library.remove({ scope, kind: "role", name })
     if (!removed)
       return yield* new Conflict({ what: `${name} is not installed, skipping.`, hint: "GET /ansible lists what is installed." })
-    yield* (yield* Sources).release(roleClaims, name, scope)
+    yield* sources.release(roleClaims, name, scope)
   })

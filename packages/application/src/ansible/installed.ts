@@ -31,7 +31,8 @@ export const textsOf = (
   paths: readonly string[],
 ): Effect.Effect<ReadonlyMap<string, string> | undefined, LibraryFault | ContentFault, ArtifactLibrary> =>
   Effect.gen(function* () {
-    const entries = yield* (yield* ArtifactLibrary).files({ scope, kind, name })
+    const library = yield* ArtifactLibrary
+    const entries = yield* library.files({ scope, kind, name })
     if (entries === undefined) return undefined
     const texts = new Map<string, string>()
     for (const entry of entries)

@@ -26,7 +26,8 @@ export const mayUploadArtifacts = Effect.fnUntraced(function* (
   user: User,
   { global }: { readonly global: boolean },
 ): Effect.fn.Return<void, Forbidden, Settings> {
-  if ((yield* Settings).onlyAdminsChangeArtifacts && !user.isAdmin)
+  const settings = yield* Settings
+  if (settings.onlyAdminsChangeArtifacts && !user.isAdmin)
     return yield* new Forbidden({
       reason: `${user.id} is not authorized to install or remove roles and collections: this service leaves that to administrators`,
       hint: "Ask an administrator.",

@@ -25,7 +25,8 @@ export const routerRound = Effect.gen(function* () {
 /** Looks at routers for ever, where the service speaks to machines at all. */
 export const routerRoundLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    if ((yield* GuestAutomation).overNetwork !== true) return
+    const guests = yield* GuestAutomation
+    if (guests.overNetwork !== true) return
     const step = Effect.andThen(Effect.sleep((lookEverySeconds / 5) * 1000), Effect.ignore(routerRound, { log: "Warn" }))
     yield* Effect.forkScoped(Effect.forever(step))
   }),

@@ -34,13 +34,15 @@ const syncDue = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<v
 
 /** One look: every source that is due is synced, and gets its next time before that, so that a crash repeats no sync at once. */
 export const syncDueSources = Effect.gen(function* () {
-  const due = yield* (yield* Sources).due(new Date(yield* Clock.currentTimeMillis))
+  const sources = yield* Sources
+  const due = yield* sources.due(new Date(yield* Clock.currentTimeMillis))
   yield* Effect.forEach(due, syncDue, { concurrency: syncsAtOnce, discard: true })
 })
 
 /** Removes content that no source, blueprint or other holder needs. */
 export const pruneContent = Effect.gen(function* () {
-  const gone = yield* (yield* ContentFetcher).prune
+  const fetcher = yield* ContentFetcher
+  const gone = yield* fetcher.prune
   if (gone.length > 0) yield* Effect.logInfo(`${gone.length} states of content that nobody needs were removed`)
 })
 

@@ -39,7 +39,8 @@ const keeper = Effect.sync(() => {
   let lookAt = 0
   const shown = (members: readonly VpnMember[]): string => JSON.stringify(members)
   const look = Effect.gen(function* () {
-    const wanted = shown(yield* (yield* VpnRecords).members)
+    const vpn = yield* VpnRecords
+    const wanted = shown(yield* vpn.members)
     const now = yield* monotonicMillis
     if (wanted === known && now < lookAt) return false
     known = wanted
@@ -56,7 +57,8 @@ const keeper = Effect.sync(() => {
 /** Where there is a VPN: gives users a key who have none, and keeps its server in line with who may use which range. */
 export const vpnKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    if ((yield* Settings).vpn === undefined) return
+    const settings = yield* Settings
+    if (settings.vpn === undefined) return
     const turn = yield* keeper
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(turn, Effect.sleep(readEverySeconds * 1000))))
   }),

@@ -7,8 +7,9 @@ import { failuresAmong, type ItemOutcome } from "../source/item-outcome.ts"
 /** Notes on a blueprint how the installation of what it requires ended: these failures, or none. */
 export const noteInstallation = ({ id }: Pick<Blueprint, "id">, failures: readonly string[]) =>
   Effect.gen(function* () {
+    const blueprints = yield* Blueprints
     const at = new Date(yield* Clock.currentTimeMillis)
-    yield* (yield* Blueprints).setInstallation(id, installationOf(failures, at))
+    yield* blueprints.setInstallation(id, installationOf(failures, at))
   })
 
 /** The same by what became of each requirement. */

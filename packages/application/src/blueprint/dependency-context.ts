@@ -29,10 +29,11 @@ export interface Surroundings {
 export const dependencyContextOf = Effect.fnUntraced(function* (
   blueprint: Blueprint,
 ): Effect.fn.Return<Surroundings, Fault, SourceContents> {
+  const contents = yield* SourceContents
   const { bundle } = blueprint
   const root = bundleDirectory("")
   if (bundle === undefined || !bundle.directory.startsWith(root)) return { id: blueprint.id, content: emptyContent }
-  const { content, snapshot } = yield* (yield* SourceContents).ofId(bundle.snapshot)
+  const { content, snapshot } = yield* contents.ofId(bundle.snapshot)
   return { id: bundle.directory.slice(root.length), content, files: snapshot.files }
 })
 

@@ -44,7 +44,8 @@ const asked = ({ options }: RunHead) =>
 
 const blueprintOf = (recordId: RecordId) =>
   Effect.gen(function* () {
-    const found = yield* (yield* Blueprints).findByRecordId(recordId)
+    const blueprints = yield* Blueprints
+    const found = yield* blueprints.findByRecordId(recordId)
     return found ?? (yield* new BlueprintNotFound({ blueprint: recordId }))
   })
 
@@ -54,10 +55,10 @@ const nothing = { snapshot: { id: "" as never, root: undefined, files: [] } }
 /** Where things come from and go to. A record that is no source's claims nothing. */
 const installationFor = (blueprint: Blueprint, choice: DependencyChoice, step: InstallStep) =>
   Effect.gen(function* () {
+    const contents = yield* SourceContents
     yield* stillWanted(choice)
     const { origin, bundle, recordId } = blueprint
-    const content =
-      bundle === undefined || step.do !== "artifact" ? nothing : yield* (yield* SourceContents).ofId(bundle.snapshot)
+    const content = bundle === undefined || step.do !== "artifact" ? nothing : yield* contents.ofId(bundle.snapshot)
     return { ...choice, source: { recordId: origin?.source ?? recordId }, content } satisfies ArtifactInstallation
   })
 

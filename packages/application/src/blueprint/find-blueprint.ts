@@ -72,6 +72,7 @@ export const ownBlueprint = Effect.fnUntraced(function* (
 /** The configuration of a blueprint; it may have been deleted meanwhile. */
 export const blueprintConfig = (blueprint: Blueprint) =>
   Effect.gen(function* () {
-    const text = yield* (yield* Blueprints).config(blueprint.id)
+    const blueprints = yield* Blueprints
+    const text = yield* blueprints.config(blueprint.id)
     return text ?? (yield* new BlueprintNotFound({ blueprint: blueprint.id }))
   })

@@ -109,6 +109,7 @@ export const importBlueprint = (file: StoredFile, user: User) =>
     const holder = holderOfBundle(recordId)
     const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
     return yield* Effect.gen(function* () {
+      const blueprints = yield* Blueprints
       const fetched = Effect.mapError(fetch({ location, holder, whose: `user ${user.id}` }), refusal)
       const snapshot = yield* whileAwaited(fetched, new Failed({ what: `${what}: the client disconnected` }))
       const archive = yield* unpacked(snapshot)
@@ -120,7 +121,7 @@ export const importBlueprint = (file: StoredFile, user: User) =>
       const requirements = yield* requirementsOf(archive)
       const exists = () =>
         new Conflict({ what: `${what}: a blueprint with the ID ${id} already exists`, hint: "Rename or delete that one first." })
-      if ((yield* (yield* Blueprints).find(id)) !== undefined) return yield* exists()
+      if ((yield* blueprints.find(id)) !== undefined) return yield* exists()
       const bundle = { snapshot: snapshot.id, directory: "" }
       return yield* makeBlueprint(
         id,

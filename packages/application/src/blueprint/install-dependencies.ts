@@ -30,10 +30,12 @@ const noSubscription =
  */
 const subscriptionObstacle = ({ subscriptionRoles }: InstallPlan) =>
   Effect.gen(function* () {
+    const licenses = yield* LicenseProvider
+    const registry = yield* SubscriptionProvider
     if (subscriptionRoles.length === 0) return undefined
-    const license = yield* (yield* LicenseProvider).current
+    const license = yield* licenses.current
     if (!subscribes(license)) return noSubscription
-    const offered = yield* Effect.result((yield* SubscriptionProvider).list)
+    const offered = yield* Effect.result(registry.list)
     if (Result.isFailure(offered)) return offered.failure.message
     return offered.success.length === 0 ? noSubscription : undefined
   })
@@ -49,9 +51,10 @@ const isNothing = ({ artifacts, roles, collections, subscriptionRoles }: Install
 /** As a run of the blueprint, which goes on without its caller. */
 const runInstall = (blueprint: Blueprint, choice: DependencyChoice) =>
   Effect.gen(function* () {
+    const engine = yield* RunEngine
     const request = blueprintInstall.request(blueprintSubject(blueprint), { recordId: blueprint.recordId, ...choice })
     const { id } = yield* startAfterOthers(request, choice.user)
-    return dependencyOutcomes(yield* (yield* RunEngine).wait(id))
+    return dependencyOutcomes(yield* engine.wait(id))
   })
 
 /**

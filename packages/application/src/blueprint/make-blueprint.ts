@@ -24,6 +24,7 @@ import { requiredByConfig } from "./required-by-config.ts"
 /** The id for a new blueprint: allowed, and not in use. */
 export const freeBlueprintId = (text: string) =>
   Effect.gen(function* () {
+    const blueprints = yield* Blueprints
     const id = text.trim()
     if (!isBlueprintId(id))
       return yield* new InvalidInput({
@@ -36,7 +37,7 @@ export const freeBlueprintId = (text: string) =>
           },
         ],
       })
-    if ((yield* (yield* Blueprints).find(id)) !== undefined) return yield* new BlueprintExists({ blueprint: id })
+    if ((yield* blueprints.find(id)) !== undefined) return yield* new BlueprintExists({ blueprint: id })
     return id
   })
 

@@ -8,9 +8,10 @@ const what = "Failed to update record."
 /** An uploaded picture under a name of its own; refused when it is too large or none of the kinds that are kept, whatever its sender calls it. */
 export const uploadedPicture = ({ filename, bytes }: UploadedFile): Effect.Effect<Picture, InvalidInput, CredentialHasher> =>
   Effect.gen(function* () {
+    const hasher = yield* CredentialHasher
     const refused = (message: string) => new InvalidInput({ what, issues: [{ path: "thumbnail", message }] })
     if (bytes.length > mostPictureBytes) return yield* refused(`at most ${mostPictureBytes} bytes`)
     const type = pictureTypeOf(bytes)
     if (type === undefined) return yield* refused("a PNG, JPEG, GIF or WebP picture is needed")
-    return { name: pictureName(filename, (yield* CredentialHasher).randomText(10), type), type, bytes }
+    return { name: pictureName(filename, hasher.randomText(10), type), type, bytes }
   })

@@ -37,9 +37,10 @@ export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
   choice: DependencyChoice,
 ): Effect.fn.Return<InstallPlan, Fault, ArtifactLibrary | Blueprints | SourceContents> {
+  const blueprints = yield* Blueprints
   const { id, content, files } = yield* dependencyContextOf(blueprint)
   const config = yield* blueprintConfig(blueprint)
-  const requirements = yield* (yield* Blueprints).requirements(blueprint.id)
+  const requirements = yield* blueprints.requirements(blueprint.id)
   const shipped = { ...content, blueprints: [asShipped(id, blueprint, config, requirements)] }
   const planned = planInstall(
     { id: "", content: shipped, ...(files === undefined ? {} : { files }) },

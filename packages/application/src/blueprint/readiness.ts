@@ -28,9 +28,10 @@ export interface Readiness {
 const installedFor = (user: User) =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
+    const guests = yield* GuestAutomation
     const own = yield* library.list({ type: "user", userId: user.id })
     const everybodys = yield* library.list({ type: "global" })
-    const known = yield* (yield* GuestAutomation).roles(user.id)
+    const known = yield* guests.roles(user.id)
     return {
       names: new Set([...[...own.roles, ...everybodys.roles].map(({ name }) => name), ...(known ?? [])]),
       collections: new Set([...own.collections, ...everybodys.collections].map(({ name }) => name)),
@@ -40,8 +41,10 @@ const installedFor = (user: User) =>
 /** Roles for subscribers: those that the blueprint says are, and those on offer. */
 const subscriptionRoles = (blueprint: Blueprint) =>
   Effect.gen(function* () {
-    const declared = readRequirements((yield* (yield* Blueprints).requirements(blueprint.id)) ?? "")
-    const offered = yield* (yield* SubscriptionProvider).list.pipe(Effect.orElseSucceed(() => []))
+    const blueprints = yield* Blueprints
+    const registry = yield* SubscriptionProvider
+    const declared = readRequirements((yield* blueprints.requirements(blueprint.id)) ?? "")
+    const offered = yield* registry.list.pipe(Effect.orElseSucceed(() => []))
     return new Set([...declared.requirements.subscriptionRoles, ...offered.map(({ role }) => role)])
   })
 
@@ -51,12 +54,15 @@ const subscriptionRoles = (blueprint: Blueprint) =>
  */
 export const readinessOf = (blueprint: Blueprint, user: User) =>
   Effect.gen(function* () {
-    const references = readReferences((yield* (yield* Blueprints).config(blueprint.id)) ?? "")
+    const blueprints = yield* Blueprints
+    const machines = yield* Machines
+    const ranges = yield* Ranges
+    const references = readReferences((yield* blueprints.config(blueprint.id)) ?? "")
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
-    const templatesShown = yield* (yield* Machines).templates
+    const templatesShown = yield* machines.templates
     // what users of a range call a template there is nobody else's
-    const pools = new Set<string | undefined>((yield* (yield* Ranges).list()).map(({ id }) => id))
+    const pools = new Set<string | undefined>((yield* ranges.list()).map(({ id }) => id))
     const built = new Set(
       templatesShown.flatMap((machine) => (isFinishedTemplate(machine) && !pools.has(machine.pool) ? [machine.name] : [])),
     )

@@ -4,8 +4,10 @@ import type { RecordIds } from "../wire/blueprint-record.ts"
 
 /** What records of blueprints call users and groups. */
 export const recordIds = Effect.gen(function* () {
-  const users = yield* (yield* Users).list
-  const groups = yield* (yield* Groups).list()
+  const userStore = yield* Users
+  const groupStore = yield* Groups
+  const users = yield* userStore.list
+  const groups = yield* groupStore.list()
   return {
     users: new Map(users.map(({ id, recordId }) => [id, recordId])),
     groups: new Map(groups.map(({ name, recordId }) => [name, recordId])),

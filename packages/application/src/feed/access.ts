@@ -16,7 +16,8 @@ export interface Sight {
 }
 
 const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
-  const found = yield* (yield* Users).forAuthentication(id)
+  const users = yield* Users
+  const found = yield* users.forAuthentication(id)
   return found === undefined ? undefined : { ...found, text: `${found.secrets.apiKeyHash ?? ""} ${found.secrets.tokenKey}` }
 })
 
@@ -28,18 +29,21 @@ export const sightOf = Effect.fnUntraced(function* (
   { caller, user, session }: Follower,
   credentials: string | undefined,
 ): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges> {
+  const sessions = yield* Sessions
+  const users = yield* Users
+  const rangeStore = yield* Ranges
   const known = yield* credentialsOf(caller)
   // another user of the same id is somebody else
   if (known === undefined || known.user.recordId !== caller.recordId || known.text !== credentials) return undefined
   if (session !== undefined) {
-    const kept = yield* (yield* Sessions).find(session.hash)
+    const kept = yield* sessions.find(session.hash)
     if (kept === undefined || hasSessionEnded(kept, new Date(yield* Clock.currentTimeMillis))) return undefined
   }
-  const current = user.id === caller.id ? known.user : yield* (yield* Users).find(user.id)
+  const current = user.id === caller.id ? known.user : yield* users.find(user.id)
   if (current === undefined || current.recordId !== user.recordId) return undefined
   if (user.id !== caller.id && !known.user.isAdmin) return undefined
   const ranges = new Map<RangeId, "Direct" | "Group">()
-  for (const { rangeId, accessType } of yield* (yield* Ranges).grantsOf(user.id))
+  for (const { rangeId, accessType } of yield* rangeStore.grantsOf(user.id))
     if (accessType === "Direct" || !ranges.has(rangeId)) ranges.set(rangeId, accessType === "Direct" ? "Direct" : "Group")
   return { user: current, ranges, text: JSON.stringify([current.isAdmin, [...ranges]]) }
 })

@@ -69,10 +69,11 @@ const isOfRange = (seen: Seen, rangeIds: ReadonlySet<string>): boolean =>
   seen.kind !== "run" && rangeIds.has(aboutOf(seen).rangeId ?? "")
 
 const make = Effect.gen(function* () {
+  const hasher = yield* CredentialHasher
   const look = yield* makeLook
   const services = yield* Effect.context<Users | Sessions | Ranges | RunEngine>()
   /** Another one in each process: ids of another process are none of ours. */
-  const epoch = (yield* CredentialHasher).randomText(10)
+  const epoch = hasher.randomText(10)
   const kept: Entry[] = []
   const streams = new Map<UserId, number>()
   /** What users could see, and since which change. */

@@ -9,8 +9,10 @@ import { type Outcome, reasonOf } from "../wire/bulk.ts"
 /** The ranges that the group has. */
 export const rangesOfGroup = (group: Group) =>
   Effect.gen(function* () {
-    const owned = new Set<string>(yield* (yield* Groups).ranges(group.name))
-    return (yield* (yield* Ranges).list()).filter((range): range is Range => owned.has(range.id))
+    const groups = yield* Groups
+    const ranges = yield* Ranges
+    const owned = new Set<string>(yield* groups.ranges(group.name))
+    return (yield* ranges.list()).filter((range): range is Range => owned.has(range.id))
   })
 
 /** Makes the change for all users that were not refused at once, so that each router is updated once. If it fails, it fails for all of them. */

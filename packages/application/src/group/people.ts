@@ -11,12 +11,14 @@ export interface Requester {
 }
 
 const usersById = Effect.gen(function* () {
-  return new Map<string, User>((yield* (yield* Users).list).map((user) => [user.id, user]))
+  const users = yield* Users
+  return new Map<string, User>((yield* users.list).map((user) => [user.id, user]))
 })
 
 const rolesIn = (group: Group) =>
   Effect.gen(function* () {
-    return new Map<string, GroupRole>((yield* (yield* Groups).members(group.name)).map(({ userId, role }) => [userId, role]))
+    const groups = yield* Groups
+    return new Map<string, GroupRole>((yield* groups.members(group.name)).map(({ userId, role }) => [userId, role]))
   })
 
 const shown = (id: string): string => id.slice(0, 64)

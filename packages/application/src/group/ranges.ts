@@ -10,12 +10,15 @@ import type { Requester } from "./people.ts"
 /** The users who are in the group. */
 export const usersOfGroup = (group: Group) =>
   Effect.gen(function* () {
-    const ids = new Set<string>((yield* (yield* Groups).members(group.name)).map(({ userId }) => userId))
-    return (yield* (yield* Users).list).filter((user) => ids.has(user.id))
+    const groups = yield* Groups
+    const users = yield* Users
+    const ids = new Set<string>((yield* groups.members(group.name)).map(({ userId }) => userId))
+    return (yield* users.list).filter((user) => ids.has(user.id))
   })
 
 const rangesById = Effect.gen(function* () {
-  return new Map<string, Range>((yield* (yield* Ranges).list()).map((range) => [range.id, range]))
+  const ranges = yield* Ranges
+  return new Map<string, Range>((yield* ranges.list()).map((range) => [range.id, range]))
 })
 
 /** What is to become of one item: it is refused, there is nothing to do, or its range is given or taken. */
@@ -51,9 +54,10 @@ const changeEach = <R>(
 export const addRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
+    const rangeStore = yield* Ranges
     const ranges = yield* rangesById
     const owned = new Set<string>(yield* groups.ranges(group.name))
-    const own = new Set((yield* (yield* Ranges).grantsOf(requester.user.id)).map(({ rangeId }) => rangeId))
+    const own = new Set((yield* rangeStore.grantsOf(requester.user.id)).map(({ rangeId }) => rangeId))
     const decisions = items.map((item): ItemDecision => {
       const range = ranges.get(item)
       if (range === undefined) return notFound(item)

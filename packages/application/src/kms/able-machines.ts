@@ -23,10 +23,12 @@ const knownIn = (range: Range, config: RangeConfig | undefined): ReadonlyMap<str
  * nothing is begun, and no machine is spoken to.
  */
 export const obstacleOf = Effect.fnUntraced(function* (range: Range) {
-  const text = yield* (yield* Ranges).deployedConfig(range.id)
+  const ranges = yield* Ranges
+  const machines = yield* Machines
+  const text = yield* ranges.deployedConfig(range.id)
   const parsed = text === undefined ? undefined : yield* readRangeConfig(text)
   const known = knownIn(range, parsed !== undefined && Result.isSuccess(parsed) ? parsed.success.config : undefined)
-  const systems = yield* (yield* Machines).systems(range.id)
+  const systems = yield* machines.systems(range.id)
   return (machine: RangeMachine): string | undefined => {
     const { name, isRouter, vmid, power } = machine
     const label = name ?? `VM ${vmid}`

@@ -13,6 +13,7 @@ export const judgeLicence = Effect.fnUntraced(function* (
   { machine, stage }: Extract<Action, { readonly kind: "guest" }>,
   facts: StepFacts,
 ): Effect.fn.Return<void, Fault, Machines> {
+  const machines = yield* Machines
   if (stage !== "activate-windows" && stage !== "kms-server") return
   const { range, machine: name } = machine.mark
   const doing = stage === "kms-server" ? `set up a KMS host on ${name}` : `activate Windows on ${name}`
@@ -22,7 +23,7 @@ export const judgeLicence = Effect.fnUntraced(function* (
       what: `Cannot ${doing}: ${name} did not tell its licence, so nobody knows whether it is activated`,
     })
   const activation = activationIn(report, new Date(yield* Clock.currentTimeMillis))
-  yield* retryStorage((yield* Machines).keepActivation(range, machine.vmid, activation))
+  yield* retryStorage(machines.keepActivation(range, machine.vmid, activation))
   if (activation.state !== "activated") return yield* new Failed({ what: `Cannot ${doing}: ${activation.because}` })
   if (stage === "kms-server" && report.kmsPort === 0)
     return yield* new Failed({

@@ -25,6 +25,7 @@ export const withLicenseKey = ({
   input,
 }: Extract<Action, { readonly kind: "guest" }>): Effect.Effect<Json, Fault, SecretStore | Settings> =>
   Effect.gen(function* () {
+    const secrets = yield* SecretStore
     if (stage === "kms-server") {
       const { kms } = yield* Settings
       if (kms?.hostKey === undefined)
@@ -45,7 +46,7 @@ export const withLicenseKey = ({
     const key =
       sealed === undefined
         ? textOf(input, "client_license_key")
-        : yield* (yield* SecretStore).open(sealed, keyContext(machine.mark.range, machine.vmid))
+        : yield* secrets.open(sealed, keyContext(machine.mark.range, machine.vmid))
     const { sealed_license_key: _sealed, client_license_key: _client, ...rest } = input as Readonly<Record<string, Json>>
     return { ...rest, license_key: key ?? "" }
   })

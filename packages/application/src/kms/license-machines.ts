@@ -37,7 +37,8 @@ type Chosen = Extract<KmsRequest, { readonly kind: "kms-license" }>["machines"][
 
 /** A run of the range may be changing its machines at this moment. */
 export const requireNoRun = Effect.fnUntraced(function* (range: Range) {
-  const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+  const journal = yield* RunJournal
+  const run = yield* journal.active(rangeSubject(range.id))
   if (run !== undefined) yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: run.kind })
 })
 
@@ -79,12 +80,13 @@ export const licenseMachines = (
   GuestAutomation | Machines | Ranges | RunEngine | RunJournal | SecretStore | Settings | Users
 > =>
   Effect.gen(function* () {
+    const machineStore = yield* Machines
     const doing = kmsDoing({ kind: "kms-license" }, range)
     const { host, port } = yield* kmsHostFor(yield* configuredKms(doing), doing)
     yield* requireOpenRange(range, doing)
     yield* requireAutomation(doing)
     yield* requireNoRun(range)
-    const machines = new Map((yield* (yield* Machines).ofRange(range.id)).map((machine) => [String(machine.vmid), machine]))
+    const machines = new Map((yield* machineStore.ofRange(range.id)).map((machine) => [String(machine.vmid), machine]))
     const obstacle = yield* obstacleOf(range)
     const look = (
       item: string,

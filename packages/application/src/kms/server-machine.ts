@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
  */
 const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) {
   const users = yield* Users
-  const direct = (yield* (yield* Ranges).grants(id)).flatMap((grant) => (grant.accessType === "Direct" ? [grant.userId] : []))
+  const ranges = yield* Ranges
+  const direct = (yield* ranges.grants(id)).flatMap((grant) => (grant.accessType === "Direct" ? [grant.userId] : []))
   const owners = direct.length === 0 && createdBy !== undefined ? [createdBy] : direct
   return (yield* Effect.forEach(owners, users.find)).some((owner) => owner?.isAdmin === true)
 })
@@ -19,9 +20,11 @@ export const kmsServerMachine = (
   doing: string,
 ): Effect.Effect<{ readonly machine: RangeMachine; readonly range: Range }, Fault, Machines | Ranges | Users> =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const machines = yield* Machines
     const refuse = (because: string, hint: string) =>
       new Conflict({ what: `Cannot ${doing}: kms_server is ${id}/${name}, and ${because}`, hint })
-    const range = yield* (yield* Ranges).find(id)
+    const range = yield* ranges.find(id)
     if (range === undefined)
       return yield* refuse(`there is no range ${id}`, "Make the range, or name another machine in the configuration.")
     if (!(yield* isAdministrators(range)))
@@ -29,7 +32,7 @@ export const kmsServerMachine = (
         `no owner of range ${id} is an administrator`,
         "Name a machine of an administrator's range: any user can make a range under an ID that is free.",
       )
-    const named = (yield* (yield* Machines).ofRange(id)).filter((machine) => machine.name === name)
+    const named = (yield* machines.ofRange(id)).filter((machine) => machine.name === name)
     const [machine] = named
     if (machine !== undefined && named.length === 1) return { machine, range }
     return yield* named.length === 0

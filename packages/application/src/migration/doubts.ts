@@ -5,10 +5,11 @@ import { blindness, confirmAbsence } from "../absence/confirm-absence.ts"
 
 /** Why the list of machines is not believed, for people; empty when it is. A network is left only when all that use it are known. */
 export const doubtsAbout = Effect.fnUntraced(function* (listed: readonly InstallationMachine[]) {
+  const ranges = yield* Ranges
   const blind = yield* blindness
   if (blind !== undefined) return [blind]
   const machines = yield* Machines
-  const kept = yield* Effect.forEach(yield* (yield* Ranges).list(), ({ id }) => machines.ofRange(id))
+  const kept = yield* Effect.forEach(yield* ranges.list(), ({ id }) => machines.ofRange(id))
   const seen = new Set(listed.map(({ vmid }) => vmid))
   const lost = kept.flat().filter(({ vmid }) => !seen.has(vmid))
   const found = yield* confirmAbsence(lost)

@@ -26,9 +26,11 @@ export const attempt = <R>(what: string, effect: Effect.Effect<readonly string[]
 
 const importUser = (user: ImportedUser) =>
   Effect.gen(function* () {
+    const secrets = yield* SecretStore
+    const users = yield* Users
     const now = new Date(yield* Clock.currentTimeMillis)
-    const seal = (yield* SecretStore).seal
-    return yield* (yield* Users).create({
+    const seal = secrets.seal
+    return yield* users.create({
       id: user.id,
       recordId: yield* newRecordId,
       name: user.name,
@@ -52,8 +54,10 @@ export const importedConfig = ({ config }: ImportedRange): string => config ?? e
 /** Makes the range as it was. A configuration that today's rules refuse is kept nonetheless, and the text says so. */
 const importRange = (range: ImportedRange, owner: User) =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const users = yield* Users
     const config = importedConfig(range)
-    const made = yield* (yield* Ranges).create({
+    const made = yield* ranges.create({
       id: range.id,
       recordId: yield* newRecordId,
       number: range.number,
@@ -67,7 +71,7 @@ const importRange = (range: ImportedRange, owner: User) =>
       createdAt: new Date(yield* Clock.currentTimeMillis),
       past: { state: range.state, testing: range.testing, lastDeploymentAt: range.lastDeploymentAt },
     })
-    yield* (yield* Users).change(owner.id, { defaultRangeId: made.id })
+    yield* users.change(owner.id, { defaultRangeId: made.id })
     return Result.isSuccess(yield* readRangeConfig(config))
       ? []
       : [`the configuration of range ${made.id}: it was kept as it is and has errors; PUT /range/config with it lists them`]
@@ -102,7 +106,8 @@ export const importAccounts = (plan: LegacyImport) =>
     }
     for (const { rangeId, userId } of plan.grants) {
       const given = Effect.gen(function* () {
-        if ((yield* users.find(userId)) !== undefined && (yield* (yield* Ranges).grant(rangeId, userId))) counts.grants += 1
+        const ranges = yield* Ranges
+        if ((yield* users.find(userId)) !== undefined && (yield* ranges.grant(rangeId, userId))) counts.grants += 1
       })
       skipped.push(...(yield* attempt(`access of ${userId} to range ${rangeId}`, given)))
     }

@@ -11,10 +11,12 @@ const linesAtMost = 200
 
 /** What there is here already. */
 const target = Effect.gen(function* () {
-  const ranges = yield* (yield* Ranges).list()
+  const rangeStore = yield* Ranges
+  const users = yield* Users
+  const ranges = yield* rangeStore.list()
   const grants = yield* Effect.forEach(ranges, (range) => Ranges.use((all) => all.grants(range.id)))
   return {
-    users: yield* (yield* Users).list,
+    users: yield* users.list,
     ranges,
     grants: grants.flat().filter(({ accessType }) => accessType === "Direct"),
   }

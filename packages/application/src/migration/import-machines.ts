@@ -66,10 +66,11 @@ const isText = (one: Adopted | string | undefined): one is string => typeof one 
 /** Looks at the hypervisor and changes nothing. */
 export const planMachines = (legacy: LegacyInstallation, ranges: readonly RangeTakenOver[]) =>
   Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
     const { machines: known, left } = machinesTakenOver(legacy, ranges)
     const strays = left === 0 ? [] : [`machines of the database that are of no range taken over: ${left}`]
     if (ranges.length === 0) return { adopt: [], seen: [], told: strays } satisfies MachinesPlan
-    const observed = yield* Effect.result((yield* Hypervisor).observe)
+    const observed = yield* Effect.result(hypervisor.observe)
     if (Result.isFailure(observed)) {
       const why = `the machines are shown as the database has them, and none is taken over: ${observed.failure.message}; repeat this`
       const seen = known.map((machine) => ({ ...lastSeen(machine), address: machine.address }))

@@ -37,8 +37,9 @@ const texts = {
 /** Fails while ranges are being changed, unless a migration goes on already: then the caller joins it. */
 const requireRangesAtRest = (doing: string) =>
   Effect.gen(function* () {
+    const journal = yield* RunJournal
     // one read: a migration that begins meanwhile is joined, and not told to wait for the runs that wait for it
-    const unfinished = yield* (yield* RunJournal).unfinished
+    const unfinished = yield* journal.unfinished
     const busy = blockingRangeRuns(unfinished)
     if (busy.length === 0 || unfinished.some(({ subject }) => subject.type === installation.type)) return
     const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
@@ -89,7 +90,8 @@ const mostHintsShown = 3
  */
 const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId, fault: Failed) =>
   Effect.gen(function* () {
-    const state = yield* (yield* RunEngine).state(id)
+    const engine = yield* RunEngine
+    const state = yield* engine.state(id)
     const failures = [...state.steps.values()].flatMap(({ phase, failure }) => (phase === "failed" && failure ? [failure] : []))
     const outdated = failures.find(({ kind }) => kind === "conflict" && reachOf(state) === "nothing")
     const ways = [...new Set(failures.flatMap(({ hint }) => hint ?? []))].slice(0, mostHintsShown)
@@ -102,11 +104,12 @@ const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId
 /** Starts the run that moves the installation's networks, or joins the one that goes on. Undefined on a single node: nothing is to do. */
 export const startMigration = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
   Effect.gen(function* () {
+    const engine = yield* RunEngine
     const { clusterMode } = yield* migrationOptions(createZone)
     if (!clusterMode) return undefined
     yield* requireRangesAtRest(texts[direction].doing)
     const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
-    const head: RunHead = yield* (yield* RunEngine).start(kind.request(installation, { createZone }), by)
+    const head: RunHead = yield* engine.start(kind.request(installation, { createZone }), by)
     return head
   })
 

@@ -28,8 +28,9 @@ const isGone = Schema.is(Gone)
 /** Starts an action; gives what the settling needs. */
 const dispatchAction = (action: MigrationAction) =>
   Effect.gen(function* () {
+    const migration = yield* NetworkMigration
     if (!isWorldly(action)) return null
-    const { token, gone } = yield* (yield* NetworkMigration).dispatch(action)
+    const { token, gone } = yield* migration.dispatch(action)
     return gone === true ? { gone } : token
   })
 
@@ -66,9 +67,10 @@ export const networkStep = work({
   dispatch: ({ action }) => dispatchAction(action),
   settle: ({ action }, _context, token) =>
     Effect.gen(function* () {
+      const migration = yield* NetworkMigration
       if (isGone(token)) return { changed: false }
       if (!isWorldly(action)) yield* keepOrDrop(action)
-      else yield* (yield* NetworkMigration).settle(action, token)
+      else yield* migration.settle(action, token)
       if (action.kind === "move-nics") yield* moveOwed(action)
       return { changed: action.kind !== "verify-networks" && action.kind !== "verify-machines" }
     }),
@@ -104,8 +106,9 @@ const checkStep = work({
   }),
   settle: ({ direction, createZone, fingerprint }) =>
     Effect.gen(function* () {
+      const records = yield* MigrationRecords
       const now = yield* planNetworks(direction, createZone, { snapshots: false })
-      const recorded = (yield* (yield* MigrationRecords).find) !== undefined
+      const recorded = (yield* records.find) !== undefined
       if (fingerprintOf(now) === fingerprint) return { data: { recorded } }
       return yield* new Conflict({
         what: "Cannot move the networks as planned: the installation has changed since the plan was made",

@@ -32,7 +32,8 @@ export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {
     const { clusterMode, sdnZone, vxlanTagBase, natNetwork, defaultNode } = yield* Settings
     const { groups } = yield* NetworkMigration
-    const inCluster = clusterMode ?? isCluster(undefined, (yield* (yield* Hypervisor).observe).nodes)
+    const hypervisor = yield* Hypervisor
+    const inCluster = clusterMode ?? isCluster(undefined, (yield* hypervisor.observe).nodes)
     const options: MigrationOptions = {
       clusterMode: inCluster,
       zone: sdnZone,
@@ -48,8 +49,10 @@ export const migrationOptions = (createZone: boolean) =>
 
 /** The groups that have an account's rights, as far as the hypervisor has them: one that is missing gets its rights when it is made. */
 const presentGroups = Effect.gen(function* () {
-  const { groups } = yield* (yield* HypervisorAccess).observe(undefined)
-  const users = yield* (yield* Users).list
+  const access = yield* HypervisorAccess
+  const userStore = yield* Users
+  const { groups } = yield* access.observe(undefined)
+  const users = yield* userStore.list
   return new Map(
     users.flatMap((user) => {
       const group = groupOfAccount(accountIdOf(user))
@@ -61,7 +64,8 @@ const presentGroups = Effect.gen(function* () {
 /** Everybody who has the range by any way, by their groups on the hypervisor. */
 const rangeRights = (range: Range, groupOf: ReadonlyMap<UserId, string>, admins: string) =>
   Effect.gen(function* () {
-    const grants = yield* (yield* Ranges).grants(range.id)
+    const ranges = yield* Ranges
+    const grants = yield* ranges.grants(range.id)
     const people = [...new Set(grants.map(({ userId }) => userId))].flatMap((id) => groupOf.get(id) ?? [])
     const read: InstallationRange = { id: range.id, number: range.number, groups: [admins, ...people] }
     return read
@@ -71,7 +75,8 @@ const rangeRights = (range: Range, groupOf: ReadonlyMap<UserId, string>, admins:
 export const readRanges = (groupOf: ReadonlyMap<UserId, string> | undefined) =>
   Effect.gen(function* () {
     const { groups } = yield* NetworkMigration
-    const ranges = yield* (yield* Ranges).list()
+    const rangeStore = yield* Ranges
+    const ranges = yield* rangeStore.list()
     if (groupOf !== undefined) return yield* Effect.forEach(ranges, (range) => rangeRights(range, groupOf, groups.admins))
     return ranges.map(({ id, number }): InstallationRange => ({ id, number, groups: [groups.admins] }))
   })
@@ -88,8 +93,9 @@ export interface InstallationLook {
 export const readInstallation = (zone: string, { snapshots, accounts }: InstallationLook) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
+    const records = yield* MigrationRecords
     const ranges = yield* readRanges(accounts ? yield* presentGroups : undefined)
-    const record = yield* (yield* MigrationRecords).find
+    const record = yield* records.find
     const installation: Installation = { ...(yield* migration.observe({ zone, snapshots })), ranges, record }
     return installation
   })

@@ -7,7 +7,8 @@ import { emptyInstallation, migrationOptions, readInstallation, readRanges } fro
 /** How things stand, for anybody as often as he likes; what an earlier migration saved says nothing about that. */
 const glanceAtInstallation = (zone: string) =>
   Effect.gen(function* () {
-    const seen = yield* (yield* NetworkMigration).observeCached(zone)
+    const migration = yield* NetworkMigration
+    const seen = yield* migration.observeCached(zone)
     const installation: Installation = { ...seen, ranges: yield* readRanges(undefined), record: undefined }
     return installation
   })
@@ -21,7 +22,8 @@ export const readMigrationStatus = Effect.gen(function* () {
 
 /** Every machine's network cards before the migration and now, as the wire has them. */
 export const readMigrationReport = Effect.gen(function* () {
-  const record = yield* (yield* MigrationRecords).find
+  const records = yield* MigrationRecords
+  const record = yield* records.find
   if (record === undefined) return migrationReportObject(undefined, [])
   const options = yield* migrationOptions(false)
   const installation = yield* readInstallation(options.zone, { snapshots: false, accounts: false })

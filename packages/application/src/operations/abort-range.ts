@@ -18,12 +18,15 @@ export const abortRange = operation({
   statuses: { 200: "no new step starts; the range shows ABORTED, and its next run may be started", 500: "nothing is running" },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
-      if (run === undefined || !(yield* (yield* RunEngine).cancel(run.id, user.id))) {
+      const journal = yield* RunJournal
+      const engine = yield* RunEngine
+      const run = yield* journal.active(rangeSubject(range.id))
+      if (run === undefined || !(yield* engine.cancel(run.id, user.id))) {
         yield* stillThere({ ranges: [range] })
-        return yield* Effect.fail(
-          new Failed({ what: `Cannot abort range ${range.id}: nothing is running`, hint: "GET /runs shows what ran." }),
-        )
+        return yield* new Failed({
+          what: `Cannot abort range ${range.id}: nothing is running`,
+          hint: "GET /runs shows what ran.",
+        })
       }
       return {
         result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. What it had begun ends first; the next run of the range can be started now and begins automatically after that`,

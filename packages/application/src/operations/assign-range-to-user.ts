@@ -28,8 +28,9 @@ export const assignRangeToUser = operation({
   handle: ({ path, range, caller }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const users = yield* Users
       const doing = `assign range ${range.id} to user ${path.userID.slice(0, 64)}`
-      const user = yield* (yield* Users).find(path.userID as UserId)
+      const user = yield* users.find(path.userID as UserId)
       if (user === undefined) return yield* new UserNotFound({ userId: path.userID.slice(0, 64) })
       if ((yield* ranges.grants(range.id)).some((grant) => grant.userId === user.id))
         return yield* new Conflict({ what: `Cannot ${doing}: the user has access to it already` })

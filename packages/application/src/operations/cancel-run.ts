@@ -22,8 +22,9 @@ export const cancelRun = operation({
   statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over, or can no longer be cancelled" },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
-      if (!(yield* (yield* RunEngine).cancel(run.id, user.id)))
+      if (!(yield* engine.cancel(run.id, user.id)))
         return yield* new Conflict({ what: `Cannot cancel run ${run.id}: it is over` })
       return { result: `Run ${run.id} of ${subjectText(run.subject)} is being cancelled` }
     }),

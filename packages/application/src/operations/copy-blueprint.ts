@@ -31,7 +31,8 @@ const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Bluep
     const said = { ...original, ...text }
     if (id !== undefined) return yield* makeBlueprint(yield* freeBlueprintId(id), said, content, user)
     const choose = Effect.gen(function* () {
-      const taken = new Set<string>((yield* (yield* Blueprints).list()).map((blueprint) => blueprint.id))
+      const blueprints = yield* Blueprints
+      const taken = new Set<string>((yield* blueprints.list()).map((blueprint) => blueprint.id))
       return yield* makeBlueprint(copyIdOf(original.id, taken), said, content, user)
     })
     return yield* Effect.retry(choose, { times: choices, while: (fault) => fault instanceof BlueprintExists })

@@ -38,17 +38,16 @@ export const createBlueprintFromRange = operation({
   },
   handle: ({ body, range: sentFor, user }) =>
     Effect.gen(function* () {
+      const ranges = yield* Ranges
       const id = yield* freeBlueprintId(body.blueprintID)
       const range = yield* rangeOfBody(body.rangeID, sentFor, user)
-      const stored = yield* (yield* Ranges).config(range.id)
+      const stored = yield* ranges.config(range.id)
       if (stored === undefined) {
         yield* stillThere({ ranges: [range] })
-        return yield* Effect.fail(
-          new Failed({
-            what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
-            hint: `Upload one: ${howTo("PUT /range/config")}.`,
-          }),
-        )
+        return yield* new Failed({
+          what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
+          hint: `Upload one: ${howTo("PUT /range/config")}.`,
+        })
       }
       const text = {
         // the longest names leave no room for this ending

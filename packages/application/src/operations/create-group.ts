@@ -30,25 +30,25 @@ export const createGroup = operation({
   },
   handle: ({ body }) =>
     Effect.gen(function* () {
+      const groups = yield* Groups
       const { name, description = "" } = body
       const doing = `Cannot create group ${name.slice(0, 64)}`
       if (!isGroupName(name)) {
         const message = name === "" ? "a name is needed" : "the name is not allowed"
-        return yield* Effect.fail(
-          new InvalidInput({
-            what: `${doing}: ${message}`,
-            issues: [{ path: "name", message, allowed: "letters, digits, _ and -, 64 characters at most" }],
-          }),
-        )
+        return yield* new InvalidInput({
+          what: `${doing}: ${message}`,
+          issues: [{ path: "name", message, allowed: "letters, digits, _ and -, 64 characters at most" }],
+        })
       }
       if (description.length > longestDescription) {
         const message = `at most ${longestDescription} characters`
-        return yield* Effect.fail(
-          new InvalidInput({ what: `${doing}: the description is too long`, issues: [{ path: "description", message }] }),
-        )
+        return yield* new InvalidInput({
+          what: `${doing}: the description is too long`,
+          issues: [{ path: "description", message }],
+        })
       }
       const createdAt = new Date(yield* Clock.currentTimeMillis)
-      yield* (yield* Groups).create({ name, recordId: yield* newRecordId, description, createdAt })
+      yield* groups.create({ name, recordId: yield* newRecordId, description, createdAt })
       return { result: `Group ${name} created` }
     }),
 })

@@ -30,22 +30,18 @@ const ownersOf = (wanted: readonly string[], user: User) =>
     const found = yield* Effect.forEach(ids, (id) => Effect.map(users.find(id as UserId), (owner) => ({ id, owner })))
     const meansNobody = ids.length === 1 && ids[0] === nobody && found[0]?.owner === undefined
     if (!user.isAdmin && ids.some((id) => id !== user.id))
-      return yield* Effect.fail(
-        new Forbidden({
-          reason: `Cannot create a range for ${ids.join(", ")}: only administrators may give ranges to others`,
-          hint: `Leave userID out, or name ${user.id} alone.`,
-        }),
-      )
+      return yield* new Forbidden({
+        reason: `Cannot create a range for ${ids.join(", ")}: only administrators may give ranges to others`,
+        hint: `Leave userID out, or name ${user.id} alone.`,
+      })
     if (ids.length === 0) return user.isAdmin ? [] : [user]
     if (meansNobody) return []
     const unknown = found.flatMap(({ id, owner }) => (owner === undefined ? [id] : []))
     if (unknown.length > 0)
-      return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot create the range: ${unknown.length === 1 ? "user" : "users"} ${unknown.join(", ")} not found`,
-          issues: unknown.map((id) => ({ path: "userID", message: `no user has the ID ${id}` })),
-        }),
-      )
+      return yield* new InvalidInput({
+        what: `Cannot create the range: ${unknown.length === 1 ? "user" : "users"} ${unknown.join(", ")} not found`,
+        issues: unknown.map((id) => ({ path: "userID", message: `no user has the ID ${id}` })),
+      })
     return found.flatMap(({ owner }) => (owner === undefined ? [] : [owner]))
   })
 

@@ -49,6 +49,7 @@ export const createScopedKey = operation({
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {
+      const keys = yield* ScopedKeys
       const { name, scope: kind, rangeID = "", days } = body
       if ((kind === "range") === (rangeID === ""))
         return yield* new InvalidInput({
@@ -69,7 +70,7 @@ export const createScopedKey = operation({
         createdAt: new Date(now),
         expiresAt: new Date(now + days * day),
       }
-      yield* (yield* ScopedKeys).create(key)
+      yield* keys.create(key)
       return { ...scopedKeyObject(key), apiKey }
     }),
 })

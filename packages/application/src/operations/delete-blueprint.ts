@@ -21,8 +21,9 @@ export const deleteBlueprint = operation({
   statuses: { 200: "the blueprint is gone", ...ownBlueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const blueprints = yield* Blueprints
       const { id, recordId } = yield* ownBlueprint(path.blueprintID, user, "delete")
-      yield* (yield* Blueprints).remove(id)
+      yield* blueprints.remove(id)
       yield* forgetBlueprint(recordId)
       return { result: `Blueprint ${id} deleted` }
     }),

@@ -24,8 +24,9 @@ export const deleteRangeVms = operation({
   },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
+      const machines = yield* Machines
       yield* runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id)
-      const left = (yield* (yield* Machines).ofRange(range.id)).filter(({ template }) => !template)
+      const left = (yield* machines.ofRange(range.id)).filter(({ template }) => !template)
       if (left.length === 0) return { result: `All VMs of range ${range.id} deleted` }
       const names = left.map(({ name, vmid }) => `${name ?? "unnamed"} (${vmid})`).join(", ")
       return { result: `VMs of range ${range.id} deleted, but for ${names}: they do not carry our mark and were not touched` }

@@ -20,7 +20,8 @@ export const deleteScopedKey = operation({
   statuses: { 200: "the key is void", 404: "the user has no such key" },
   handle: ({ path, caller, user }) =>
     Effect.gen(function* () {
-      if (!(yield* (yield* ScopedKeys).remove(caller.isAdmin ? undefined : user.id, path.keyID)))
+      const keys = yield* ScopedKeys
+      if (!(yield* keys.remove(caller.isAdmin ? undefined : user.id, path.keyID)))
         return yield* new NotFound({
           what: `Cannot remove the API key: ${caller.isAdmin ? "nobody" : `user ${user.id}`} has ${caller.isAdmin ? "one" : "none"} with this id`,
           hint: "GET /user/keys lists them.",

@@ -52,11 +52,13 @@ export const deployRange = operation({
   },
   handle: ({ range, user, query, body }) =>
     Effect.gen(function* () {
+      const planner = yield* RunPlanner
+      const engine = yield* RunEngine
       const { confirm, ...asked } = { ...query, ...body }
       const options = yield* confirm === undefined ? deployOptions(asked) : confirmedOptions(confirm, asked)
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
-        const plan = yield* (yield* RunPlanner).plan(range, request, user.id, "preview")
+        const plan = yield* planner.plan(range, request, user.id, "preview")
         const warnings = yield* quotaWarnings(range)
         const result = [
           `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
@@ -66,7 +68,7 @@ export const deployRange = operation({
         ].join("\n")
         return { result, plan: planObject({ ...plan, notes: [...plan.notes, ...warnings] }, confirmationOf(options, plan)) }
       }
-      const run = yield* (yield* RunEngine).start(rangeRequest(range, request), user.id)
+      const run = yield* engine.start(rangeRequest(range, request), user.id)
       const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
       const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
       const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")

@@ -56,7 +56,8 @@ export const diagnostics = operation({
   statuses: { 200: "processor, storage and speed figures", 500: "a measuring tool failed" },
   handle: () =>
     Effect.gen(function* () {
-      const cluster = yield* (yield* Machines).cluster
+      const machines = yield* Machines
+      const cluster = yield* machines.cluster
       const settings = yield* Settings
       const node = cluster?.nodes.find((n) => n.name === settings.defaultNode) ?? cluster?.nodes[0]
       const { available, of } = yield* NodeFigures

@@ -17,7 +17,8 @@ export const endAllSessions = operation({
   statuses: { 200: "no session of the user goes on" },
   handle: ({ user }) =>
     Effect.gen(function* () {
-      const ended = yield* (yield* Sessions).end({ userId: user.id })
+      const sessions = yield* Sessions
+      const ended = yield* sessions.end({ userId: user.id })
       return { result: `${ended} ${ended === 1 ? "session has" : "sessions have"} ended` }
     }),
 })

@@ -20,8 +20,9 @@ export const endOneSession = operation({
   statuses: { 200: "the session has ended", 404: "the user has no such session" },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const sessions = yield* Sessions
       const ended = isRecordId(path.sessionID)
-        ? yield* (yield* Sessions).end({ id: path.sessionID, userId: user.isAdmin ? undefined : user.id })
+        ? yield* sessions.end({ id: path.sessionID, userId: user.isAdmin ? undefined : user.id })
         : 0
       if (ended === 0) return yield* new NotFound({ what: `Session not found for user ${user.id}` })
       return { result: "The session has ended" }

@@ -22,8 +22,9 @@ export const endSession = operation({
   },
   handle: ({ session }) =>
     Effect.gen(function* () {
+      const sessions = yield* Sessions
       if (session === undefined) return { json: { result: "No session was open" }, cookie: undefined }
-      yield* (yield* Sessions).end(session)
+      yield* sessions.end(session)
       return { json: { result: "Signed out" }, cookie: undefined }
     }),
 })

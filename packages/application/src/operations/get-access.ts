@@ -33,7 +33,8 @@ export const getAccess = operation({
   statuses: { 200: "what is pending; it is repeated until it is done" },
   handle: () =>
     Effect.gen(function* () {
-      const { held } = yield* (yield* AccessRecords).held
+      const records = yield* AccessRecords
+      const { held } = yield* records.held
       const { revocations, others } = pendingAccess(held, yield* readDesired)
       const routers = (yield* staleRouters).map(routerText)
       const inLine = revocations.length + others.length + routers.length === 0

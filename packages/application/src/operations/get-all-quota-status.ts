@@ -19,8 +19,10 @@ export const getAllQuotaStatus = operation({
   handle: () =>
     Effect.gen(function* () {
       const { quotaDefaults = noAmounts } = yield* Settings
-      const facts = yield* (yield* Quotas).facts
-      const users = (yield* (yield* Users).list).filter(({ id }) => id !== rootUserId)
+      const quotas = yield* Quotas
+      const userStore = yield* Users
+      const facts = yield* quotas.facts
+      const users = (yield* userStore.list).filter(({ id }) => id !== rootUserId)
       return users.map(({ id, name }) => {
         const { limits, used, sources } = quotaReport(facts, id, quotaDefaults)
         return {

@@ -29,11 +29,13 @@ export const getAnsibleInventory = operation({
   statuses: { 200: "the inventory as YAML" },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
+      const machineStore = yield* Machines
+      const rangeStore = yield* Ranges
       if (!(query.allranges ?? false)) {
-        const hosts = yield* hostsOf(range, yield* (yield* Machines).ofRange(range.id))
+        const hosts = yield* hostsOf(range, yield* machineStore.ofRange(range.id))
         return { result: renderInventory([{ rangeId: range.id, hosts }]) }
       }
-      const overviews = yield* (yield* Ranges).overview(user.isAdmin ? {} : { for: user.id })
+      const overviews = yield* rangeStore.overview(user.isAdmin ? {} : { for: user.id })
       const ranges = yield* Effect.forEach(overviews, ({ range: each, machines }) =>
         Effect.map(hostsOf(each, machines), (hosts) => ({ rangeId: each.id, hosts })),
       )

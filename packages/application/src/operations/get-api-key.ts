@@ -27,8 +27,9 @@ export const getApiKey = operation({
   statuses: { 201: "the new key; the old one is void" },
   handle: ({ user }) =>
     Effect.gen(function* () {
+      const users = yield* Users
       const { key, hash } = yield* newApiKey(user.id)
-      yield* (yield* Users).setSecrets(user.id, { apiKeyHash: hash })
+      yield* users.setSecrets(user.id, { apiKeyHash: hash })
       return { result: { apiKey: key, userID: user.id } }
     }),
 })

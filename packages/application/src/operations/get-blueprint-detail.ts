@@ -21,9 +21,10 @@ export const getBlueprintDetail = operation({
   statuses: { 200: "the blueprint; what cannot be found out counts as not there", ...blueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const sources = yield* Sources
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
       const { origin } = blueprint
-      const source = origin === undefined ? undefined : yield* (yield* Sources).findByRecordId(origin.source)
+      const source = origin === undefined ? undefined : yield* sources.findByRecordId(origin.source)
       return blueprintDetail(blueprint, yield* readinessOf(blueprint, user), source)
     }),
 })

@@ -20,11 +20,13 @@ export const getConfig = operation({
   },
   handle: ({ range }) =>
     Effect.gen(function* () {
-      const stored = yield* (yield* Ranges).config(range.id)
+      const ranges = yield* Ranges
+      const stored = yield* ranges.config(range.id)
       if (stored === undefined)
-        return yield* Effect.fail(
-          new NotFound({ what: `Range ${range.id} has no configuration`, hint: `Upload one: ${howTo("PUT /range/config")}.` }),
-        )
+        return yield* new NotFound({
+          what: `Range ${range.id} has no configuration`,
+          hint: `Upload one: ${howTo("PUT /range/config")}.`,
+        })
       return { result: stored.text }
     }),
 })

@@ -25,10 +25,12 @@ export const getCredentials = operation({
   statuses: { 200: "the hypervisor login", 404: "the user has no hypervisor login", 502: "the stored password cannot be read" },
   handle: ({ user }) =>
     Effect.gen(function* () {
-      const found = yield* (yield* Users).forAuthentication(user.id)
+      const users = yield* Users
+      const secrets = yield* SecretStore
+      const found = yield* users.forAuthentication(user.id)
       const sealed = found?.secrets.sealedPassword
       if (sealed === undefined) return yield* new NotFound({ what: `User ${user.id} has no hypervisor login` })
-      const password = yield* (yield* SecretStore).open(sealed, userPasswordContext(user.id))
+      const password = yield* secrets.open(sealed, userPasswordContext(user.id))
       return {
         result: {
           ludusEmail: user.email,

@@ -17,12 +17,10 @@ export const getEtcHosts = operation({
   handle: ({ range }) =>
     Effect.gen(function* () {
       if (range.lastDeploymentAt === undefined)
-        return yield* Effect.fail(
-          new Failed({
-            what: `Range ${range.id} has no hosts file: it was never deployed`,
-            hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
-          }),
-        )
+        return yield* new Failed({
+          what: `Range ${range.id} has no hosts file: it was never deployed`,
+          hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
+        })
       return { result: renderHostsFile((yield* loadHosts(range)).hosts) }
     }),
 })

@@ -17,8 +17,10 @@ export const getGroupQuotas = operation({
   statuses: { 200: "limits of every group" },
   handle: () =>
     Effect.gen(function* () {
-      const { ofGroups } = yield* (yield* Quotas).limits
-      return (yield* (yield* Groups).list()).map(({ name, members, managers }) => {
+      const quotas = yield* Quotas
+      const groups = yield* Groups
+      const { ofGroups } = yield* quotas.limits
+      return (yield* groups.list()).map(({ name, members, managers }) => {
         const { ram, cpus, vms, ranges } = ofGroups.get(name) ?? noAmounts
         return {
           name,

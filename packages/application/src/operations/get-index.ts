@@ -24,7 +24,8 @@ export const getIndex = operation({
   handle: () =>
     Effect.gen(function* () {
       const { version, peerVersion } = yield* Settings
-      const license = yield* (yield* LicenseProvider).current
+      const licenses = yield* LicenseProvider
+      const license = yield* licenses.current
       return {
         version: `${peerVersion}+rangewright.${version}`,
         serviceVersion: version,

@@ -23,7 +23,8 @@ export const getLicense = operation({
   statuses: { 200: "the licence in force", 400: undefined, 401: "no valid credentials" },
   handle: () =>
     Effect.gen(function* () {
-      const license = yield* (yield* LicenseProvider).current
+      const licenses = yield* LicenseProvider
+      const license = yield* licenses.current
       return {
         entitlements: license.entitlements,
         licensed_to: license.licensedTo,

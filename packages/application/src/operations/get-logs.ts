@@ -24,14 +24,13 @@ export const getLogs = operation({
   },
   handle: ({ range, query }) =>
     Effect.gen(function* () {
-      const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: 1 })
+      const journal = yield* RunJournal
+      const [run] = yield* journal.list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: 1 })
       if (run === undefined)
-        return yield* Effect.fail(
-          new Failed({
-            what: `Range ${range.id} has no log: it was never deployed`,
-            hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
-          }),
-        )
+        return yield* new Failed({
+          what: `Range ${range.id} has no log: it was never deployed`,
+          hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
+        })
       return readLog(yield* runLog(run), query)
     }),
 })

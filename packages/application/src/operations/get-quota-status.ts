@@ -20,7 +20,8 @@ export const getQuotaStatus = operation({
   handle: ({ user }) =>
     Effect.gen(function* () {
       const { quotaDefaults = noAmounts } = yield* Settings
-      const { limits, used } = quotaReport(yield* (yield* Quotas).facts, user.id, quotaDefaults)
+      const quotas = yield* Quotas
+      const { limits, used } = quotaReport(yield* quotas.facts, user.id, quotaDefaults)
       return { ...limitMembers(limits), ...usedMembers(used) }
     }),
 })

@@ -54,9 +54,10 @@ export const getRangeCredentials = operation({
   statuses: { 200: "logins of the range machines", 502: "a stored password cannot be read" },
   handle: ({ range }) =>
     Effect.gen(function* () {
+      const machines = yield* Machines
       const config = yield* deployedConfig(range.id)
       const facts = { ...(yield* hostFacts(range.id)), passwords: yield* machinePasswords(range.id) }
-      const hosts = rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id), facts)
+      const hosts = rangeHosts(range, config, yield* machines.ofRange(range.id), facts)
       return {
         rangeID: range.id,
         machines: hosts.map((host) => ({

@@ -10,7 +10,8 @@ import { hypervisorAway } from "../wire/statuses.ts"
 
 /** What the last look at the router showed, until testing was started again. */
 const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
-  const inspection = testing.mode === "entering" ? yield* (yield* Ranges).inspection(id) : undefined
+  const ranges = yield* Ranges
+  const inspection = testing.mode === "entering" ? yield* ranges.inspection(id) : undefined
   return inspection?.rules === "changed"
     ? [
         `something on it changed them, seen at ${inspection.at.toISOString()}: ${howTo("PUT /testing/start", {}, id)} loads them again`,
@@ -44,8 +45,10 @@ export const getRangeDrift = operation({
   },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const { inSync, differences, notes } = yield* (yield* RunPlanner).drift(range, user.id)
-      const { changes, desired } = yield* (yield* AccessControl).compare
+      const planner = yield* RunPlanner
+      const control = yield* AccessControl
+      const { inSync, differences, notes } = yield* planner.drift(range, user.id)
+      const { changes, desired } = yield* control.compare
       const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
       const more = [
         { kind: "change" as const, object: `access to ${range.id}`, reasons },

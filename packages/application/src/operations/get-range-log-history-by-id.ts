@@ -24,14 +24,13 @@ export const getRangeLogHistoryById = operation({
   },
   handle: ({ range, path }) =>
     Effect.gen(function* () {
-      const run = isRunId(path.logID) ? yield* (yield* RunJournal).find(path.logID) : undefined
+      const journal = yield* RunJournal
+      const run = isRunId(path.logID) ? yield* journal.find(path.logID) : undefined
       if (run === undefined)
-        return yield* Effect.fail(
-          new NotFound({
-            what: `Log entry not found: ${path.logID.slice(0, 64)}`,
-            hint: "GET /range/logs/history lists the entries.",
-          }),
-        )
+        return yield* new NotFound({
+          what: `Log entry not found: ${path.logID.slice(0, 64)}`,
+          hint: "GET /range/logs/history lists the entries.",
+        })
       if (rangeOf(run) !== range.id)
         return yield* new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` })
       return { ...logHistoryEntry(yield* shownInHistory(run)), result: yield* runLog(run) }

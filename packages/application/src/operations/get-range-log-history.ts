@@ -20,7 +20,8 @@ export const getRangeLogHistory = operation({
   handle: ({ range }) =>
     Effect.gen(function* () {
       const { maxLogHistory } = yield* Settings
-      const runs = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: maxLogHistory })
+      const journal = yield* RunJournal
+      const runs = yield* journal.list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: maxLogHistory })
       return (yield* Effect.forEach(runs, shownInHistory)).map(logHistoryEntry)
     }),
 })

@@ -36,9 +36,10 @@ export const getRangeWireguard = operation({
   handle: ({ range, user }) =>
     Effect.gen(function* () {
       const records = yield* VpnRecords
+      const ranges = yield* Ranges
       const { held } = yield* records.held
       const wanted = yield* records.members
-      const grants = yield* (yield* Ranges).grants(range.id)
+      const grants = yield* ranges.grants(range.id)
       const people = new Map(grants.map(({ userNumber, userId }) => [userNumber, userId]))
       const isLetIn = (userNumber: number): boolean => {
         const member = held.has.find((one) => one.userNumber === userNumber)

@@ -18,12 +18,10 @@ export const getRdp = operation({
       const { config, hosts } = yield* loadHosts(range)
       const files = config === undefined ? [] : renderRemoteDesktopFiles(range, config, hosts)
       if (files.length === 0)
-        return yield* Effect.fail(
-          new Failed({
-            what: `Range ${range.id} has no remote desktop files: it has no Windows machine`,
-            hint: "Deploy a configuration with one; machines appear as soon as they are cloned.",
-          }),
-        )
+        return yield* new Failed({
+          what: `Range ${range.id} has no remote desktop files: it has no Windows machine`,
+          hint: "Deploy a configuration with one; machines appear as soon as they are cloned.",
+        })
       return files
     }),
 })

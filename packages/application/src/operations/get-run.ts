@@ -22,8 +22,9 @@ export const getRun = operation({
   statuses: { 200: "where the run stands", ...runStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
-      const state = yield* (yield* RunEngine).state(run.id)
+      const state = yield* engine.state(run.id)
       return runObject(run, state, new Date(yield* Clock.currentTimeMillis))
     }),
 })

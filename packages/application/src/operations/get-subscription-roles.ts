@@ -16,6 +16,7 @@ export const getSubscriptionRoles = operation({
   statuses: { 200: "the roles on offer, by name", 500: "the registry is away and was never seen, or cannot be trusted" },
   handle: () =>
     Effect.gen(function* () {
-      return (yield* (yield* SubscriptionProvider).list).map(subscriptionRole)
+      const registry = yield* SubscriptionProvider
+      return (yield* registry.list).map(subscriptionRole)
     }),
 })

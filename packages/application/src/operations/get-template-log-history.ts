@@ -20,7 +20,8 @@ export const getTemplateLogHistory = operation({
   statuses: { 200: "one entry for each build that is kept" },
   handle: ({ user }) =>
     Effect.gen(function* () {
-      const runs = yield* buildsOf(user, (yield* Settings).maxLogHistory)
+      const settings = yield* Settings
+      const runs = yield* buildsOf(user, settings.maxLogHistory)
       return (yield* Effect.forEach(runs, shownInHistory)).map((run) => ({ ...logHistoryEntry(run), template: templateOf(run) }))
     }),
 })

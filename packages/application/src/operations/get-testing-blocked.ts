@@ -30,9 +30,10 @@ export const getTestingBlocked = operation({
   handle: ({ range, query }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const machineStore = yield* Machines
       if (query.refresh === true) yield* inspectRouter(`tell what testing mode of range ${range.id} blocked`, range)
       const testing = (yield* ranges.find(range.id))?.testing ?? range.testing
-      const machines = yield* (yield* Machines).ofRange(range.id)
+      const machines = yield* machineStore.ofRange(range.id)
       return blockedTraffic(testing, yield* ranges.inspection(range.id), machines)
     }),
 })

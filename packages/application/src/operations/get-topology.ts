@@ -8,9 +8,11 @@ import { topologyObject, TopologyObject } from "../wire/topology.ts"
 
 /** By the name of a machine, the title of the step that is at work on it. */
 const stepsAtWork = Effect.fnUntraced(function* (rangeId: RangeId) {
-  const run = yield* (yield* RunJournal).active(rangeSubject(rangeId))
+  const journal = yield* RunJournal
+  const engine = yield* RunEngine
+  const run = yield* journal.active(rangeSubject(rangeId))
   if (run === undefined) return new Map<string, string>()
-  const { steps } = yield* (yield* RunEngine).state(run.id)
+  const { steps } = yield* engine.state(run.id)
   const atWork = [...steps.values()].filter(({ phase }) => phase === "started" || phase === "dispatched")
   return new Map(atWork.flatMap(({ step: { machine, title } }) => (machine === undefined ? [] : [[machine, title] as const])))
 })
@@ -28,8 +30,9 @@ export const getTopology = operation({
   statuses: { 200: "as it is deployed, or, before the first deploy, as it is configured; with the machines that are there" },
   handle: ({ range }) =>
     Effect.gen(function* () {
+      const machineStore = yield* Machines
       const config = yield* deployedConfig(range.id)
-      const machines = yield* (yield* Machines).ofRange(range.id)
+      const machines = yield* machineStore.ofRange(range.id)
       const addressOf = shownAddresses(range, config)
       const seen = machines.map(({ vmid, name = String(vmid), power, isRouter, missingSince, ...machine }) => ({
         vmid,

@@ -8,7 +8,8 @@ import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
 
 const shown = Effect.fnUntraced(function* (user: User, details: boolean) {
-  const grants = user.isAdmin ? undefined : yield* (yield* Ranges).grantsOf(user.id)
+  const ranges = yield* Ranges
+  const grants = user.isAdmin ? undefined : yield* ranges.grantsOf(user.id)
   return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), details)
 })
 

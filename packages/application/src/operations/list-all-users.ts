@@ -17,8 +17,10 @@ export const listAllUsers = operation({
   statuses: { 200: "all users" },
   handle: () =>
     Effect.gen(function* () {
-      const all = yield* (yield* Users).list
-      const { ofUsers } = yield* (yield* Quotas).limits
+      const users = yield* Users
+      const quotas = yield* Quotas
+      const all = yield* users.list
+      const { ofUsers } = yield* quotas.limits
       return all.filter(({ id }) => id !== rootUserId).map((user) => userObject(user, ofUsers.get(user.id)))
     }),
 })

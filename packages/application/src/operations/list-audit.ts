@@ -35,9 +35,10 @@ export const listAudit = operation({
   },
   handle: ({ query }) =>
     Effect.gen(function* () {
+      const trail = yield* AuditTrail
       const { limit = usual, range, ...filter } = query
       const of = range === undefined ? filter : { ...filter, rangeId: range }
-      const entries = yield* (yield* AuditTrail).list(Math.min(limit, most), of)
+      const entries = yield* trail.list(Math.min(limit, most), of)
       return entries.map(auditObject)
     }),
 })

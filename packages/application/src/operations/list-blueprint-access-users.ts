@@ -22,8 +22,9 @@ export const listBlueprintAccessUsers = operation({
   statuses: { 200: "the users, ascending by ID", ...blueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const users = yield* Users
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
-      const names = new Map((yield* (yield* Users).list).map(({ id, name }) => [id, name]))
+      const names = new Map((yield* users.list).map(({ id, name }) => [id, name]))
       const readers = blueprintReaders(blueprint, yield* membersOfShares(blueprint))
       return readers.map((reader) => blueprintAccessUser(reader, names.get(reader.userId) ?? ""))
     }),

@@ -21,12 +21,13 @@ export const listBlueprints = operation({
   handle: ({ query, user }) =>
     Effect.gen(function* () {
       const sources = yield* Sources
+      const blueprints = yield* Blueprints
       const wanted = query["from-source"]
       const ofSource =
         wanted === undefined ? undefined : yield* isSourceId(wanted) ? sources.find(wanted) : Effect.succeed(undefined)
       if (wanted !== undefined && ofSource === undefined) return []
       const groups = yield* groupsOf(user)
-      const found = yield* (yield* Blueprints).list({
+      const found = yield* blueprints.list({
         ...(user.isAdmin ? {} : { for: user.id }),
         ...(ofSource === undefined ? {} : { ofSource: ofSource.recordId }),
       })

@@ -20,6 +20,7 @@ export const listGroupRanges = operation({
   statuses: { 200: "the ranges, ascending by number" },
   handle: ({ group }) =>
     Effect.gen(function* () {
-      return yield* renderedRanges(new Set(yield* (yield* Groups).ranges(group.name)), false)
+      const groups = yield* Groups
+      return yield* renderedRanges(new Set(yield* groups.ranges(group.name)), false)
     }),
 })

@@ -26,7 +26,8 @@ export const listRangeUsers = operation({
   statuses: { 200: "one row for each path, ascending by user ID" },
   handle: ({ range }) =>
     Effect.gen(function* () {
-      const grants = yield* (yield* Ranges).grants(range.id)
+      const ranges = yield* Ranges
+      const grants = yield* ranges.grants(range.id)
       return grants.map(({ userId, userNumber, name, accessType }) => ({ userID: userId, userNumber, name, accessType }))
     }),
 })

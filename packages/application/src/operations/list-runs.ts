@@ -32,13 +32,14 @@ export const listRuns = operation({
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
       const journal = yield* RunJournal
+      const ranges = yield* Ranges
       const limit = Math.min(query.limit ?? usual, most)
       if (limit === 0) return []
       if (range === undefined && user.isAdmin) return (yield* journal.list({ limit })).map(runSummary)
       // as many are looked at as can be shown: runs about sources and blueprints are few
       const others = range === undefined ? yield* journal.list({ types: ["source", "blueprint"], limit: most }) : []
       const rangeIds: readonly RangeId[] =
-        range === undefined ? [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
+        range === undefined ? [...new Set((yield* ranges.grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
       const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ subject: rangeSubject(rangeId), limit }))
       return [...runs.flat(), ...(yield* followable(others, user))]
         .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())

@@ -20,8 +20,9 @@ export const listSessions = operation({
   statuses: { 200: "every session that goes on" },
   handle: ({ user, session }) =>
     Effect.gen(function* () {
+      const sessions = yield* Sessions
       const now = new Date(yield* Clock.currentTimeMillis)
-      const all = yield* (yield* Sessions).of(user.id)
+      const all = yield* sessions.of(user.id)
       return all.filter((one) => !hasSessionEnded(one, now)).map((one) => sessionObject(one, session))
     }),
 })

@@ -17,8 +17,9 @@ export const listSourceBlueprints = operation({
   statuses: { 200: "the blueprints, ascending by their IDs in the source", ...sourceStatuses },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {
+      const blueprints = yield* Blueprints
       const source = yield* visibleSource(path.sourceID, { user, query })
-      const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+      const rows = yield* blueprints.list({ ofSource: source.recordId })
       return rows
         .flatMap((row) => (row.origin === undefined ? [] : [sourceBlueprintItem(source, row.origin.sourceBlueprintID, row)]))
         .toSorted((a, b) => (a.sourceBlueprintID < b.sourceBlueprintID ? -1 : 1))

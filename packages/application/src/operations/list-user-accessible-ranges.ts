@@ -20,7 +20,8 @@ export const listUserAccessibleRanges = operation({
   statuses: { 200: "each range once, ascending by number; Direct where a direct grant is among its paths" },
   handle: ({ user }) =>
     Effect.gen(function* () {
-      const grants = yield* (yield* Ranges).grantsOf(user.id)
+      const ranges = yield* Ranges
+      const grants = yield* ranges.grantsOf(user.id)
       // a direct grant comes first of a range's paths
       const first = grants.filter(({ rangeId }, at) => grants[at - 1]?.rangeId !== rangeId)
       return first.map(({ rangeId, rangeNumber, accessType }) => ({

@@ -37,9 +37,10 @@ export const planRange = operation({
   },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
+      const planner = yield* RunPlanner
       const { only_roles, ...asked } = query
       const options = yield* deployOptions({ ...asked, only_roles: commaList(only_roles ?? "") })
-      const plan = yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, user.id, "preview")
+      const plan = yield* planner.plan(range, { kind: "deploy", options }, user.id, "preview")
       return planObject({ ...plan, notes: [...plan.notes, ...(yield* quotaWarnings(range))] }, confirmationOf(options, plan))
     }),
 })

@@ -32,13 +32,12 @@ export const postCredentials = operation({
   },
   handle: ({ body, user, caller }) =>
     Effect.gen(function* () {
+      const users = yield* Users
       const targetId = (body.userID === undefined || body.userID === "" ? user.id : body.userID) as UserId
       if (targetId !== user.id && !user.isAdmin)
-        return yield* Effect.fail(
-          new Forbidden({ reason: "You are not an admin and cannot update the password for another user" }),
-        )
+        return yield* new Forbidden({ reason: "You are not an admin and cannot update the password for another user" })
       if (targetId === rootUserId) return yield* new InvalidInput({ what: "Cannot set the password of ROOT: it has none" })
-      const target = yield* (yield* Users).find(targetId)
+      const target = yield* users.find(targetId)
       if (target === undefined) return yield* new UserNotFound({ userId: targetId })
       const own = [target.id, target.name, target.email]
       const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword, own)

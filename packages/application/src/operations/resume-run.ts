@@ -29,8 +29,9 @@ export const resumeRun = operation({
   },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
+      const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
-      const next = yield* (yield* RunEngine).resume(run.id, user.id)
+      const next = yield* engine.resume(run.id, user.id)
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })

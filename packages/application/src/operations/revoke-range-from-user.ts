@@ -31,11 +31,12 @@ export const revokeRangeFromUser = operation({
   handle: ({ path, query, range, caller }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const users = yield* Users
       const doing = `revoke range ${range.id} from user ${path.userID.slice(0, 64)}`
       const direct = (yield* ranges.grants(range.id)).find(
         (grant) => grant.userId === path.userID && grant.accessType === "Direct",
       )
-      const user = yield* (yield* Users).find(path.userID as UserId)
+      const user = yield* users.find(path.userID as UserId)
       if (direct === undefined || user === undefined)
         return yield* new Conflict({ what: `Cannot ${doing}: the user was not given it` })
       const untold = yield* changeAccess({

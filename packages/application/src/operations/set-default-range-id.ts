@@ -24,16 +24,17 @@ export const setDefaultRangeId = operation({
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {
+      const users = yield* Users
       if (body.defaultRangeID === "")
         return yield* new InvalidInput({ what: "Cannot set the default range: a range ID is needed" })
       const ranges = yield* Ranges
       const range = yield* ranges.find(body.defaultRangeID as RangeId)
       if (range === undefined) return yield* new RangeNotFound({ rangeId: body.defaultRangeID })
       if (!mayUse("range-access", user, yield* ranges.grants(range.id)))
-        return yield* Effect.fail(
-          new Forbidden({ reason: `Cannot change the default range of ${user.id}: you do not have access to range ${range.id}` }),
-        )
-      yield* (yield* Users).change(user.id, { defaultRangeId: range.id })
+        return yield* new Forbidden({
+          reason: `Cannot change the default range of ${user.id}: you do not have access to range ${range.id}`,
+        })
+      yield* users.change(user.id, { defaultRangeId: range.id })
       return { defaultRangeID: range.id }
     }),
 })

@@ -37,10 +37,11 @@ export const setGroupQuota = operation({
   },
   handle: ({ body: { groupNames, defaultQuotaRAM, defaultQuotaCPU, defaultQuotaVMs, defaultQuotaRanges } }) =>
     Effect.gen(function* () {
+      const quotas = yield* Quotas
       const names = yield* itemsOf(doing, "groupNames", groupNames)
       const asked = { ram: defaultQuotaRAM, cpus: defaultQuotaCPU, vms: defaultQuotaVMs, ranges: defaultQuotaRanges }
       const limits = yield* requestedLimits(doing, "defaultQuota", asked)
-      yield* (yield* Quotas).limitGroups(names as readonly GroupName[], limits)
+      yield* quotas.limitGroups(names as readonly GroupName[], limits)
       return { result: `Quotas set for ${names.length} ${names.length === 1 ? "group" : "groups"}` }
     }),
 })

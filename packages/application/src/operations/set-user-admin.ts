@@ -28,7 +28,8 @@ export const setUserAdmin = operation({
   },
   handle: ({ path, body, caller }) =>
     Effect.gen(function* () {
-      const target = yield* (yield* Users).find(path.userID as UserId)
+      const users = yield* Users
+      const target = yield* users.find(path.userID as UserId)
       if (target === undefined) return yield* new UserNotFound({ userId: path.userID })
       yield* setAdmin(target, body.isAdmin, caller)
       return { result: `User ${target.id} ${body.isAdmin ? "is" : "is no longer"} an administrator` }

@@ -37,10 +37,11 @@ export const setUserQuota = operation({
   },
   handle: ({ body: { userIDs, quotaRAM, quotaCPU, quotaVMs, quotaRanges } }) =>
     Effect.gen(function* () {
+      const quotas = yield* Quotas
       const ids = yield* itemsOf(doing, "userIDs", userIDs)
       const asked = { ram: quotaRAM, cpus: quotaCPU, vms: quotaVMs, ranges: quotaRanges }
       const limits = yield* requestedLimits(doing, "quota", asked)
-      yield* (yield* Quotas).limitUsers(ids as readonly UserId[], limits)
+      yield* quotas.limitUsers(ids as readonly UserId[], limits)
       return { result: `Quotas set for ${ids.length} ${ids.length === 1 ? "user" : "users"}` }
     }),
 })

@@ -18,14 +18,16 @@ export const snapshotsTake = operation({
   statuses: snapshotStatuses,
   handle: ({ range, body, user }) =>
     Effect.gen(function* () {
+      const hasher = yield* CredentialHasher
       const { name, description = "", includeRAM: memory = false, atomic = false } = body
       const doing = `take snapshots of machines of range ${range.id}`
       const problem = snapshotTextProblem(description)
       if (problem !== undefined)
-        return yield* Effect.fail(
-          new InvalidInput({ what: `Cannot ${doing}: ${problem}`, issues: [{ path: "description", message: problem }] }),
-        )
-      const mark = (yield* CredentialHasher).randomText(12)
+        return yield* new InvalidInput({
+          what: `Cannot ${doing}: ${problem}`,
+          issues: [{ path: "description", message: problem }],
+        })
+      const mark = hasher.randomText(12)
       const text = writeSnapshotText(description, mark)
       return yield* changeSnapshots(
         doing,

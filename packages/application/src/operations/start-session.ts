@@ -27,6 +27,7 @@ const byPassword = Effect.fnUntraced(function* (
   meta: RequestMeta,
 ) {
   const users = yield* Users
+  const signIns = yield* SignIns
   const user = yield* "email" in sent
     ? users.findByEmail(sent.email)
     : isUserId(sent.userID)
@@ -37,7 +38,7 @@ const byPassword = Effect.fnUntraced(function* (
   // seen before it is judged: one that is stored still when the session begins is the one that was judged
   const seen = yield* users.forAuthentication(user?.id ?? rootUserId)
   const judge = Effect.map(isPasswordOf(user, secret), (right) => ({ user, right }))
-  const found = yield* (yield* SignIns).attempt({ operation: id, account, address: meta.remote }, judge)
+  const found = yield* signIns.attempt({ operation: id, account, address: meta.remote }, judge)
   if (found === undefined) return yield* refused
   const begun = yield* beginSession(found, { sealedPassword: seen?.secrets.sealedPassword }, meta)
   return begun === undefined ? yield* refused : { user: found, ...begun }
@@ -45,13 +46,14 @@ const byPassword = Effect.fnUntraced(function* (
 
 /** A session may do all that its user may: a scoped key begins none. */
 const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
+  const users = yield* Users
   const identity = yield* authenticate({ apiKey, authorization: undefined }).pipe(
     Effect.mapError((fault) => (fault.kind === "unauthenticated" ? refusedKey : fault)),
   )
   if (identity === undefined || identity.key !== undefined) return yield* refusedKey
   const { user } = identity
   // read again: a key that was taken over has got its own hash just now
-  const hash = (yield* (yield* Users).forAuthentication(user.id))?.secrets.apiKeyHash ?? ""
+  const hash = (yield* users.forAuthentication(user.id))?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
   if (!hasher.verify(apiKey, hash) && !(yield* hasher.verifyFirstGeneration(apiKey, hash))) return yield* refusedKey
   const begun = yield* beginSession(user, { apiKeyHash: hash }, meta)

@@ -23,7 +23,8 @@ export const startTesting = operation({
   },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const description = writeSnapshotText("Taken when testing started", (yield* CredentialHasher).randomText(12))
+      const hasher = yield* CredentialHasher
+      const description = writeSnapshotText("Taken when testing started", hasher.randomText(12))
       const doing = `start testing of range ${range.id}`
       const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-start", description }, "on", user.id)
       return {

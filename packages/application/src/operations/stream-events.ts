@@ -26,7 +26,8 @@ export const streamEvents = operation({
   },
   handle: ({ caller, user, session, query, meta }) =>
     Effect.gen(function* () {
+      const feed = yield* EventFeed
       const wanted = yield* wantedTopics(query.topics)
-      return yield* (yield* EventFeed).follow({ caller, user, session, wanted, lastEventId: meta.lastEventId })
+      return yield* feed.follow({ caller, user, session, wanted, lastEventId: meta.lastEventId })
     }),
 })

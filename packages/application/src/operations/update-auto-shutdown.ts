@@ -23,15 +23,15 @@ export const updateAutoShutdown = operation({
   },
   handle: ({ range, body }) =>
     Effect.gen(function* () {
+      const ranges = yield* Ranges
+      const settings = yield* Settings
       const text = body.autoShutdownTimeout.trim()
       if (text !== "" && parseDuration(text) === undefined)
-        return yield* Effect.fail(
-          new InvalidInput({
-            what: `Cannot set the auto-shutdown of range ${range.id}: ${JSON.stringify(text.slice(0, 100))} is no duration`,
-            hint: "Write hours, minutes and seconds such as 4h, 30m or 1h30m; 0 never shuts down; an empty text takes the server's default.",
-          }),
-        )
-      const changed = yield* (yield* Ranges).change(range.id, { autoShutdown: text === "" ? undefined : text })
-      return autoShutdown(changed, (yield* Settings).inactivityShutdown)
+        return yield* new InvalidInput({
+          what: `Cannot set the auto-shutdown of range ${range.id}: ${JSON.stringify(text.slice(0, 100))} is no duration`,
+          hint: "Write hours, minutes and seconds such as 4h, 30m or 1h30m; 0 never shuts down; an empty text takes the server's default.",
+        })
+      const changed = yield* ranges.change(range.id, { autoShutdown: text === "" ? undefined : text })
+      return autoShutdown(changed, settings.inactivityShutdown)
     }),
 })

@@ -1,4 +1,4 @@
-import { Conflict, emptyContent, type Fault, InvalidInput } from "@rangewright/domain"
+import { Conflict, emptyContent, InvalidInput } from "@rangewright/domain"
 import { Blueprints, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -31,23 +31,20 @@ export const updateBlueprintConfig = operation({
   },
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
+      const sources = yield* Sources
       const blueprint = yield* ownBlueprint(path.blueprintID, user, "change")
       const doing = `change blueprint ${blueprint.id}`
-      const source = blueprint.origin && (yield* (yield* Sources).findByRecordId(blueprint.origin.source))
+      const source = blueprint.origin && (yield* sources.findByRecordId(blueprint.origin.source))
       if (source !== undefined)
-        return yield* Effect.fail<Fault>(
-          new Conflict({
-            what: `Cannot ${doing}: its configuration comes from source ${source.id}, and the next installation would undo the change`,
-            hint: `Make a copy of your own: POST /blueprints/{id}/copy.`,
-          }),
-        )
+        return yield* new Conflict({
+          what: `Cannot ${doing}: its configuration comes from source ${source.id}, and the next installation would undo the change`,
+          hint: `Make a copy of your own: POST /blueprints/{id}/copy.`,
+        })
       if (body.config.trim() === "")
-        return yield* Effect.fail(
-          new InvalidInput({
-            what: `Cannot ${doing}: the configuration is blank`,
-            issues: [{ path: "config", message: "a range configuration is needed" }],
-          }),
-        )
+        return yield* new InvalidInput({
+          what: `Cannot ${doing}: the configuration is blank`,
+          issues: [{ path: "config", message: "a range configuration is needed" }],
+        })
       const config = yield* wellFormedConfig(body.config)
       const blueprints = yield* Blueprints
       // without its files it may still be mended

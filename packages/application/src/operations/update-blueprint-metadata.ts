@@ -30,10 +30,11 @@ export const updateBlueprintMetadata = operation({
   },
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
+      const blueprints = yield* Blueprints
       const { id } = yield* ownBlueprint(path.blueprintID, user, "change")
       const change = blueprintText(body)
       yield* checkBlueprintText(`change blueprint ${id}`, change)
-      yield* (yield* Blueprints).change(id, change)
+      yield* blueprints.change(id, change)
       return { result: `Blueprint ${id} changed`, blueprintID: id }
     }),
 })

@@ -27,12 +27,10 @@ export const update = operation({
       const doing = `update machines of range ${range.id}`
       const machines = body.name.trim()
       if (machines === "")
-        return yield* Effect.fail(
-          new InvalidInput({
-            what: `Cannot ${doing}: none is named`,
-            issues: [{ path: "name", message: "name a machine or a group of machines" }],
-          }),
-        )
+        return yield* new InvalidInput({
+          what: `Cannot ${doing}: none is named`,
+          issues: [{ path: "name", message: "name a machine or a group of machines" }],
+        })
       const { id } = yield* startRun(doing, range, { kind: "testing-update", machines }, user.id)
       return { result: `Update of ${machines} in range ${range.id} started as run ${id}`, runID: id }
     }),

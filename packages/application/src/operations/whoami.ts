@@ -21,13 +21,15 @@ export const whoami = operation({
   handle: ({ caller, user, range }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const groupStore = yield* Groups
+      const quotas = yield* Quotas
       const own = yield* directRangesOf(user)
-      const groups = (yield* (yield* Groups).memberships(user.id)).map(({ group }) => group)
+      const groups = (yield* groupStore.memberships(user.id)).map(({ group }) => group)
       const usable = yield* ranges.overview({ for: user.id })
       const selected = range ?? usable.find((o) => o.range.id === user.defaultRangeId)?.range
       const seen = [...usable, ...(selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id }))]
       const counts = new Map(seen.map((o) => [o.range.id, o.machines.length]))
-      const limits = yield* (yield* Quotas).ofUser(user.id)
+      const limits = yield* quotas.ofUser(user.id)
       return {
         user: {
           ...userRecord(user, { ranges: own, groups, limits }, { withEmail: caller.isAdmin || caller.id === user.id }),

@@ -55,10 +55,11 @@ const named = (items: readonly string[] | null | undefined): readonly string[] =
 /** Looks a domain up. It may resolve to what no rule may open. */
 const lookedUp = (item: string): Effect.Effect<Found | Failure, never, NameLookup | Settings> =>
   Effect.gen(function* (): Effect.fn.Return<Found | Failure, NameFault, NameLookup | Settings> {
+    const names = yield* NameLookup
     const name = domainName(item)
     const problem = domainProblem(name)
     if (problem !== undefined) return { item, reason: problem }
-    const address = yield* (yield* NameLookup).resolve(name)
+    const address = yield* names.resolve(name)
     const { protectedAddresses } = yield* Settings
     const closed = allowedAddressProblem(address, protectedAddresses)
     return closed === undefined

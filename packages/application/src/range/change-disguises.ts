@@ -67,12 +67,10 @@ export const changeDisguises = (
     const parts = vmIDs.split(",").filter((part) => part.trim() !== "")
     const items = yield* itemsOf(doing, "vmIDs", parts)
     if (items.length > itemsAtMost)
-      return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot ${doing}: ${items.length} machines are named`,
-          issues: [{ path: "vmIDs", message: `name ${itemsAtMost} at most` }],
-        }),
-      )
+      return yield* new InvalidInput({
+        what: `Cannot ${doing}: ${items.length} machines are named`,
+        issues: [{ path: "vmIDs", message: `name ${itemsAtMost} at most` }],
+      })
     const asked = named(range, items, yield* Machines.use((machines) => machines.ofRange(range.id)))
     const vmids = [...new Set(asked.flatMap(({ machine }): readonly Vmid[] => (machine === undefined ? [] : [machine.vmid])))]
     if (vmids.length === 0) return bulkResult(asked)

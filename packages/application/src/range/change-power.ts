@@ -36,17 +36,16 @@ export const changePower = (
   by: UserId,
 ): Effect.Effect<string, Fault, Machines | RunEngine> =>
   Effect.gen(function* () {
+    const machines = yield* Machines
     const doing = `${words[change].doing} machines of range ${range.id}`
     if (wanted === undefined || wanted.length === 0)
       return yield* new Conflict({ what: `Cannot ${doing}: none was named`, hint: 'Name machines, or ["all"].' })
-    const named = namedMachines(wanted, yield* (yield* Machines).ofRange(range.id))
+    const named = namedMachines(wanted, yield* machines.ofRange(range.id))
     if (!named.known)
-      return yield* Effect.fail(
-        new Conflict({
-          what: `Cannot ${doing}: ${named.unknown.join(", ").slice(0, 500)} not found in it`,
-          hint: `List its machines: ${howTo("GET /range")}.`,
-        }),
-      )
+      return yield* new Conflict({
+        what: `Cannot ${doing}: ${named.unknown.join(", ").slice(0, 500)} not found in it`,
+        hint: `List its machines: ${howTo("GET /range")}.`,
+      })
     const [first] = named.machines
     if (first === undefined) return `Range ${range.id} has no machines`
     const vmids = named.machines.map(({ vmid }) => vmid)

@@ -62,7 +62,8 @@ const tookBack = (
   runId: string,
 ) =>
   Effect.gen(function* () {
-    const kept = yield* (yield* Machines).snapshots(request.rangeId)
+    const machineStore = yield* Machines
+    const kept = yield* machineStore.snapshots(request.rangeId)
     const [first = "the run was aborted"] = errors.values()
     return new Map(
       machines.map(({ vmid }) => {

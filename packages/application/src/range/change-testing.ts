@@ -45,14 +45,13 @@ const whereItStands = (kind: TestingRequest["kind"], mode: TestingMode, state: R
 
 const failed = (doing: string, range: Range, kind: TestingRequest["kind"], runId: RunId, state: RunState) =>
   Effect.gen(function* () {
-    const now = (yield* (yield* Ranges).find(range.id))?.testing ?? range.testing
+    const ranges = yield* Ranges
+    const now = (yield* ranges.find(range.id))?.testing ?? range.testing
     const because = state.message === "" ? `the run was ${state.status}` : state.message
-    return yield* Effect.fail(
-      new Failed({
-        what: `Cannot ${doing}: ${because}`,
-        hint: `${whereItStands(kind, now.mode, state)} GET /runs/${runId} shows more.`,
-      }),
-    )
+    return yield* new Failed({
+      what: `Cannot ${doing}: ${because}`,
+      hint: `${whereItStands(kind, now.mode, state)} GET /runs/${runId} shows more.`,
+    })
   })
 
 /** Whether a run did what was asked for: it succeeded, or what failed of it kept neither the range from this mode nor the router from its rules. */

@@ -47,7 +47,8 @@ export const configText = (file: UploadedFile): Effect.Effect<string, InvalidInp
 /** Names of machines that the stored configuration gives; none where it cannot be read. */
 const configuredNames = (range: Range) =>
   Effect.gen(function* () {
-    const stored = yield* (yield* Ranges).config(range.id)
+    const ranges = yield* Ranges
+    const stored = yield* ranges.config(range.id)
     const parsed = stored === undefined ? undefined : yield* readRangeConfig(stored.text)
     return parsed !== undefined && Result.isSuccess(parsed) ? machineNames(range.id, parsed.success.config) : []
   })
@@ -56,8 +57,9 @@ const configuredNames = (range: Range) =>
 const factsFor = (range: Range, user: User) =>
   Effect.gen(function* () {
     const machines = yield* Machines
+    const guests = yield* GuestAutomation
     const cluster = yield* machines.cluster
-    const roles = yield* (yield* GuestAutomation).roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
+    const roles = yield* guests.roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
     const others = yield* otherRanges(range)
     // what the library cannot tell at present is not told
     const known = yield* Effect.orElseSucceed(listTemplates(user), () => undefined)

@@ -31,6 +31,7 @@ export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFau
 /** The hosts of a range as files and inventories show them, from kept state alone. */
 export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
+    const machines = yield* Machines
     const config = yield* deployedConfig(range.id)
-    return { config, hosts: rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id), yield* hostFacts(range.id)) }
+    return { config, hosts: rangeHosts(range, config, yield* machines.ofRange(range.id), yield* hostFacts(range.id)) }
   })

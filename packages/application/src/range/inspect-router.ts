@@ -19,14 +19,16 @@ const patienceMillis = 120_000
 
 /** A run of the range may be changing the rules at this moment. */
 const requireNoRun = Effect.fnUntraced(function* (range: Range) {
-  const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+  const journal = yield* RunJournal
+  const run = yield* journal.active(rangeSubject(range.id))
   if (run !== undefined) yield* busyWith(range, run)
 })
 
 const refuse = (doing: string, because: string, hint: string) => new Conflict({ what: `Cannot ${doing}: ${because}`, hint })
 
 const runningRouter = Effect.fnUntraced(function* (doing: string, range: Range) {
-  const router = (yield* (yield* Machines).ofRange(range.id)).find((machine) => machine.isRouter)
+  const machines = yield* Machines
+  const router = (yield* machines.ofRange(range.id)).find((machine) => machine.isRouter)
   if (router === undefined)
     return yield* refuse(doing, "the range has no router", `Deploy it: ${howTo("POST /range/deploy", {}, range.id)}.`)
   if (router.power === "running") return router
@@ -70,6 +72,7 @@ export const inspectRouter = (
   range: Range,
 ): Effect.Effect<KeptInspection, Fault, GuestAutomation | Machines | Ranges | RunJournal> =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
     if (!isClosed(range.testing))
       return yield* refuse(
         doing,
@@ -82,7 +85,7 @@ export const inspectRouter = (
     const found = first.rules === "changed" ? yield* askRouter(doing, range, router) : first
     yield* requireNoRun(range)
     const inspection = { ...found, at: new Date(yield* Clock.currentTimeMillis) }
-    if (yield* (yield* Ranges).keepInspection(range.id, inspection))
+    if (yield* ranges.keepInspection(range.id, inspection))
       yield* Effect.logWarning(
         `range ${range.id}: router ${router.name ?? router.vmid} has other rules than those that were loaded, so testing is no longer noted as on`,
       )
@@ -95,6 +98,7 @@ const lastLookMillis = 15_000
 /** What the router counted goes when it opens. One that cannot be asked keeps nobody from stopping. */
 export const keepLastLook = (doing: string, range: Range) =>
   Effect.gen(function* () {
-    if ((yield* GuestAutomation).overNetwork !== true) return
+    const guests = yield* GuestAutomation
+    if (guests.overNetwork !== true) return
     yield* Effect.timeoutOption(inspectRouter(doing, range), lastLookMillis).pipe(Effect.ignore)
   })

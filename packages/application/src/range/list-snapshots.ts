@@ -29,11 +29,12 @@ export const knownSnapshots = (
 ): Effect.Effect<KnownSnapshots, Fault, Machines | SnapshotReader> =>
   Effect.gen(function* () {
     const reader = yield* SnapshotReader
+    const machineStore = yield* Machines
     const { numbers, others } = numbersIn(vmids)
     // who names nothing that is a number names no machine, and not all of them
     const { machines, refused } =
       others.length > 0 && numbers.length === 0 ? { machines: [], refused: [] } : yield* selectMachines(range, numbers)
-    const known: ReadonlyMap<Vmid, KeptSnapshots> = refresh ? new Map() : yield* (yield* Machines).snapshots(range.id)
+    const known: ReadonlyMap<Vmid, KeptSnapshots> = refresh ? new Map() : yield* machineStore.snapshots(range.id)
     const read = yield* Effect.forEach(
       machines,
       (machine) =>

@@ -43,12 +43,11 @@ export const newRangeId = (text: string): Effect.Effect<RangeId, RangeExists> =>
  */
 export const parentStays = (id: RangeId): Effect.Effect<void, Fault, RunJournal> =>
   Effect.gen(function* () {
+    const journal = yield* RunJournal
     for (let upper = parentRangeId(id); upper !== undefined; upper = parentRangeId(upper)) {
-      const run = yield* (yield* RunJournal).active(rangeSubject(upper))
+      const run = yield* journal.active(rangeSubject(upper))
       if (run?.kind === "delete-range")
-        return yield* Effect.fail(
-          new RangeBusy({ rangeId: upper, runId: run.id, doing: "its removal", cancelled: run.cancelRequested }),
-        )
+        return yield* new RangeBusy({ rangeId: upper, runId: run.id, doing: "its removal", cancelled: run.cancelRequested })
     }
   })
 
@@ -78,16 +77,19 @@ const parentAllows = ({ id, maker }: WantedRange) =>
 /** Fails unless the ID is free, here and as a pool on the hypervisor, and is one that the maker may take. */
 export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, Ranges | Users | AccessControl | RunJournal> =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const users = yield* Users
+    const control = yield* AccessControl
     const { id, maker } = wanted
     const key = rangeIdKey(id)
     // the ID of a user is for the user's default range
     const isOthers = (user: User): boolean => rangeIdKey(user.id) === key && user.id !== maker?.id
     const taken =
-      (yield* (yield* Ranges).list()).some((range) => rangeIdKey(range.id) === key) ||
-      (maker !== undefined && !maker.isAdmin && (yield* (yield* Users).list).some(isOthers))
+      (yield* ranges.list()).some((range) => rangeIdKey(range.id) === key) ||
+      (maker !== undefined && !maker.isAdmin && (yield* users.list).some(isOthers))
     if (taken) return yield* new RangeExists({ what: takenRangeId(id) })
     yield* parentAllows(wanted)
     yield* parentStays(id)
-    if (yield* (yield* AccessControl).poolExists(id))
+    if (yield* control.poolExists(id))
       return yield* refuse(id, "the hypervisor already has a pool with this name, and it is not ours")
   })

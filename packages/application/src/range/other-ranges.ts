@@ -7,7 +7,8 @@ export const otherRanges = (
   range: Pick<Range, "id" | "number" | "createdAt">,
 ): Effect.Effect<readonly OtherRange[], StorageFault, Ranges> =>
   Effect.gen(function* () {
-    const others = (yield* (yield* Ranges).list()).filter(({ id }) => id !== range.id)
+    const ranges = yield* Ranges
+    const others = (yield* ranges.list()).filter(({ id }) => id !== range.id)
     const own = range.createdAt.getTime()
     return others.map(({ id, createdAt }) => ({ id, younger: createdAt.getTime() >= own }))
   })

@@ -8,7 +8,8 @@ export const machinePasswords = (
 ): Effect.Effect<ReadonlyMap<Vmid, string>, SealBroken | StorageFault, Machines | SecretStore> =>
   Effect.gen(function* () {
     const secrets = yield* SecretStore
-    const kept = yield* (yield* Machines).logins(rangeId)
+    const machines = yield* Machines
+    const kept = yield* machines.logins(rangeId)
     const opened = yield* Effect.forEach(kept, ([vmid, { current }]) =>
       current === undefined
         ? Effect.succeed([])

@@ -8,8 +8,9 @@ export const quotaWarnings = (range: Range) =>
   Effect.gen(function* () {
     const { quotaDefaults = noAmounts } = yield* Settings
     const quotas = yield* Quotas
+    const ranges = yield* Ranges
     if (!isAnyLimited(yield* quotas.limits, quotaDefaults)) return []
-    const config = yield* (yield* Ranges).config(range.id)
+    const config = yield* ranges.config(range.id)
     if (config === undefined) return []
     const refused = refusedDeploy(yield* quotas.facts, range.id, config.text, quotaDefaults)
     return refused === undefined ? [] : [refused.message]

@@ -58,7 +58,8 @@ export const deployedConfig = (
   rangeId: RangeId,
 ): Effect.Effect<RangeConfig | undefined, Failed | StorageFault, Ranges | Settings> =>
   Effect.gen(function* () {
-    const text = yield* (yield* Ranges).deployedConfig(rangeId)
+    const ranges = yield* Ranges
+    const text = yield* ranges.deployedConfig(rangeId)
     if (text === undefined) return undefined
     const parsed = yield* readRangeConfig(text)
     return Result.isSuccess(parsed) ? parsed.success.config : undefined

@@ -45,8 +45,9 @@ const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Ren
 /** The configuration is needed only when a machine reports no address inside its range. */
 const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
     if (machines.every(({ template, address }) => template || isInside(range, address))) return undefined
-    const text = yield* (yield* Ranges).deployedConfig(range.id)
+    const text = yield* ranges.deployedConfig(range.id)
     const known = configs.get(range.id)
     if (text === undefined) return undefined
     if (known?.text === text) return known.config
@@ -75,7 +76,8 @@ const tailOf = (freshness: Freshness, guestsLeftOut: boolean | undefined): strin
 
 const tail = Effect.gen(function* () {
   const { leftOut } = yield* GuestAutomation
-  return tailOf(yield* (yield* Machines).freshness, leftOut)
+  const machines = yield* Machines
+  return tailOf(yield* machines.freshness, leftOut)
 })
 
 const encoder = new TextEncoder()

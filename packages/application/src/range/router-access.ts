@@ -24,7 +24,8 @@ import { runToEnd } from "./run-to-end.ts"
  */
 const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
   Effect.gen(function* () {
-    const router = (yield* (yield* Machines).ofRange(range.id)).find((machine) => machine.isRouter)
+    const machines = yield* Machines
+    const router = (yield* machines.ofRange(range.id)).find((machine) => machine.isRouter)
     if (router === undefined) return false
     if (router.power !== "running") return yield* routerAway(doing, router.name ?? `VM ${router.vmid}`, router.power)
     return true
@@ -37,8 +38,9 @@ export const busyWith = ({ id }: Range, run: Pick<RunHead, "id" | "kind">): Rang
 /** Fails when the router cannot be updated now, because it is off or a run changes the range. */
 export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
   Effect.gen(function* () {
+    const journal = yield* RunJournal
     if (!(yield* routerToTell(doing, range))) return
-    const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+    const run = yield* journal.active(rangeSubject(range.id))
     // one that is being aborted gives way
     if (run === undefined || run.cancelRequested) return
     yield* busyWith(range, run)

@@ -13,12 +13,15 @@ export const startRun = (
   by: UserId,
 ): Effect.Effect<RunHead, Fault, RunEngine | Machines> =>
   Effect.gen(function* () {
-    const { awaySince, awayReason } = yield* (yield* Machines).freshness
+    const machines = yield* Machines
+    const engine = yield* RunEngine
+    const { awaySince, awayReason } = yield* machines.freshness
     if (awaySince !== undefined)
-      return yield* Effect.fail(
-        new HypervisorAway({ doing, because: `since ${awaySince.toISOString()}: ${awayReason ?? "it does not answer"}` }),
-      )
-    return yield* inStartTurn((yield* RunEngine).start(rangeRequest(range, request), by))
+      return yield* new HypervisorAway({
+        doing,
+        because: `since ${awaySince.toISOString()}: ${awayReason ?? "it does not answer"}`,
+      })
+    return yield* inStartTurn(engine.start(rangeRequest(range, request), by))
   })
 
 /**

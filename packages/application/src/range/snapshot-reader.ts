@@ -28,8 +28,9 @@ export class SnapshotReader extends Context.Service<
 
 /** The snapshots of a machine, read live. `readAt` is the time before the reading: what changes meanwhile is newer. */
 export const readSnapshots = Effect.fnUntraced(function* ({ node, vmid }: Pick<OfRange, "node" | "vmid">) {
+  const hypervisor = yield* Hypervisor
   const readAt = new Date(yield* Clock.currentTimeMillis)
-  return { ...(yield* (yield* Hypervisor).snapshots(node, vmid)), readAt }
+  return { ...(yield* hypervisor.snapshots(node, vmid)), readAt }
 })
 
 export const makeSnapshotReader = Effect.gen(function* () {

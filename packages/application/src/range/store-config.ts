@@ -14,9 +14,10 @@ import { refusedConfig } from "./read-config.ts"
 const keptByNextDeploy = (range: Range, user: User) =>
   Effect.gen(function* () {
     const machines = yield* Machines
+    const planner = yield* RunPlanner
     const there = (yield* machines.ofRange(range.id)).some(({ template }) => !template)
     if (!there || (yield* machines.freshness).awaySince !== undefined) return []
-    return yield* (yield* RunPlanner).drift(range, user.id).pipe(
+    return yield* planner.drift(range, user.id).pipe(
       Effect.map(({ kept }) => keptTexts(kept)),
       Effect.catch((fault) =>
         Effect.succeed(fault instanceof CannotPlan ? [`Warning: ${fault.message}. ${fault.hint ?? ""}`.trim()] : []),
@@ -36,6 +37,8 @@ export const storeConfig = <R>(change: {
   readonly text: Effect.Effect<string, Fault, R>
 }) =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const journal = yield* RunJournal
     const { range, user, force } = change
     if (isClosed(range.testing) && !force)
       return yield* Effect.fail<Fault>(
@@ -47,8 +50,8 @@ export const storeConfig = <R>(change: {
     const text = yield* change.text
     const issues = yield* configIssues(text, range, user)
     if (issues.some((issue) => issue.severity === "error")) return yield* Effect.fail<Fault>(refusedConfig(issues))
-    yield* (yield* Ranges).setConfig(range.id, text)
-    const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+    yield* ranges.setConfig(range.id, text)
+    const run = yield* journal.active(rangeSubject(range.id))
     return [
       ...(run === undefined || run.cancelRequested
         ? []

@@ -40,13 +40,15 @@ const note = work({
 const passwordOf = (account: AccountId) =>
   Effect.gen(function* () {
     const users = yield* Users
-    const { users: stored } = yield* (yield* AccessRecords).stored
+    const records = yield* AccessRecords
+    const secrets = yield* SecretStore
+    const { users: stored } = yield* records.stored
     // asked before the password: of a newer one the older version is told, and it is told again
     const version = stored.find((user) => user.account === account)?.passwordVersion
     const user = (yield* users.list).find((one) => accountIdOf(one) === account)
     const sealed = user === undefined ? undefined : (yield* users.forAuthentication(user.id))?.secrets.sealedPassword
     if (user === undefined || sealed === undefined) return { version, password: undefined }
-    const password = yield* (yield* SecretStore).open(sealed, userPasswordContext(user.id))
+    const password = yield* secrets.open(sealed, userPasswordContext(user.id))
     return { version, password: Redacted.make(password, { label: "password" }) }
   })
 

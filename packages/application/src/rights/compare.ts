@@ -16,10 +16,12 @@ import { Settings } from "../settings.ts"
 
 /** Whether there are several nodes; undefined: nothing was seen yet, or fewer than when rights were given on VNets, which one look does not prove. */
 const looksLikeCluster = Effect.gen(function* () {
-  const nodes = (yield* (yield* Machines).cluster)?.nodes ?? []
+  const machines = yield* Machines
+  const records = yield* AccessRecords
+  const nodes = (yield* machines.cluster)?.nodes ?? []
   if (nodes.length === 0) return undefined
   if (isCluster(undefined, nodes)) return true
-  return (yield* (yield* AccessRecords).held).held.vnets.length > 0 ? undefined : false
+  return (yield* records.held).held.vnets.length > 0 ? undefined : false
 })
 
 /** Whether the ranges' networks know rights, and where. */
@@ -33,7 +35,8 @@ export const rightsOnNetworks = Effect.gen(function* () {
 
 /** Access as the store says that it should be. */
 export const readDesired = Effect.gen(function* () {
-  return desiredAccess(yield* (yield* AccessRecords).stored, yield* rightsOnNetworks)
+  const records = yield* AccessRecords
+  return desiredAccess(yield* records.stored, yield* rightsOnNetworks)
 })
 
 /** How access on the hypervisor differs from what is stored. */
@@ -49,10 +52,12 @@ export interface ComparedAccess {
 
 /** Compares the whole installation, in few calls. */
 export const compareAccess = Effect.gen(function* () {
-  const { held, version } = yield* (yield* AccessRecords).held
+  const records = yield* AccessRecords
+  const access = yield* HypervisorAccess
+  const { held, version } = yield* records.held
   const networks = yield* rightsOnNetworks
-  const desired = desiredAccess(yield* (yield* AccessRecords).stored, networks)
-  const observed = yield* (yield* HypervisorAccess).observe(networks.type === "vnets" ? networks.zone : undefined)
+  const desired = desiredAccess(yield* records.stored, networks)
+  const observed = yield* access.observe(networks.type === "vnets" ? networks.zone : undefined)
   const plan = planAccess({ desired, held, observed })
   const compared: ComparedAccess = { desired, held, observed, version, plan, changes: changesOf(plan) }
   return compared

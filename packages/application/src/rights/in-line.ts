@@ -60,12 +60,13 @@ const refused = (doing: string, { steps, message }: RunState, isCallers: (change
 /** Whatever no change is left for is in line, and was put there for what is stored now. */
 const keepHeld = ({ held, desired, version, changes, plan }: ComparedAccess) =>
   Effect.gen(function* () {
+    const records = yield* AccessRecords
     // a cluster not seen yet tells nothing of rights on VNets
     if (desired.networks === "unknown") return
     const inLine = heldWithNotes(heldInLine(held, desired, changes), plan.notes)
     if (JSON.stringify(inLine) === JSON.stringify(held)) return
     // somebody else was first, who looked later
-    yield* Effect.catchTag((yield* AccessRecords).hold(inLine, version), "StaleVersion", () => Effect.void)
+    yield* Effect.catchTag(records.hold(inLine, version), "StaleVersion", () => Effect.void)
   })
 
 /**
@@ -100,7 +101,7 @@ export const bringInLine = ({
       yield* keepHeld(compared)
       if (!isLeft(compared)) return compared
       if (failed !== undefined)
-        return yield* Effect.fail(refused(doing, yield* engine.state(failed), (change) => concerns(change, compared.desired)))
+        return yield* refused(doing, yield* engine.state(failed), (change) => concerns(change, compared.desired))
       const run = yield* inStartTurn(engine.start(accessRun.request(accessSubject, {}), by))
       runs += 1
       const end = yield* Effect.result(endOfRun(doing, run.id))
@@ -109,14 +110,12 @@ export const bringInLine = ({
       // somebody else's run may have been planned before the caller's change
       if (run.plan !== undefined) failed = run.id
     }
-    return yield* Effect.fail(
-      new HypervisorFault({
-        doing,
-        reason: "locked",
-        detail: "access kept changing meanwhile",
-        hint: "Repeat it.",
-      }),
-    )
+    return yield* new HypervisorFault({
+      doing,
+      reason: "locked",
+      detail: "access kept changing meanwhile",
+      hint: "Repeat it.",
+    })
   })
 
 /** Changes of these accounts; passwords only where they are asked for. */

@@ -33,7 +33,8 @@ export const staysPending =
 /** What was revoked earlier is not there either before it is called gone: rights of these users that are still pending are taken now. Without any it asks nobody. */
 export const endRevocations = ({ doing, by }: { readonly doing: string; readonly by: UserId }, users: readonly User[]) =>
   Effect.gen(function* () {
-    const { held } = yield* (yield* AccessRecords).held
+    const records = yield* AccessRecords
+    const { held } = yield* records.held
     const { revocations } = pendingAccess(held, yield* readDesired)
     if (revocations.length === 0 || users.length === 0) return
     yield* staysPending(doing)(bringInLine({ doing, by, concerns: ofAccounts(users.map(accountIdOf)) }))

@@ -15,7 +15,8 @@ export interface StaleRouter {
 /** The ranges whose routers were told something else than what is stored now; one that is gone lets nobody in. Reads the store alone. */
 export const staleRouters = Effect.gen(function* () {
   const ranges = yield* Ranges
-  const told = yield* (yield* AccessRecords).told
+  const records = yield* AccessRecords
+  const told = yield* records.told
   const routers = (yield* ranges.overview({})).flatMap(({ range, machines }) => {
     const letsIn = told.get(range.id)
     const router = machines.find(({ isRouter }) => isRouter)

@@ -42,18 +42,20 @@ export const followable = (runs: readonly RunRecord[], user: User): Effect.Effec
 /** A run, for a user who may see and steer it: whoever may use its range, or has to do with what else it is about. */
 export const findRun = (runId: string, user: User): Effect.Effect<RunRecord, Fault, Ranges | RunJournal | RunEngine> =>
   Effect.gen(function* () {
-    const run = isRunId(runId) ? yield* (yield* RunJournal).find(runId) : undefined
+    const journal = yield* RunJournal
+    const ranges = yield* Ranges
+    const run = isRunId(runId) ? yield* journal.find(runId) : undefined
     const notFound = new RunNotFound({ runId: runId.slice(0, 64) })
-    if (run === undefined) return yield* Effect.fail(notFound)
+    if (run === undefined) return yield* notFound
     const rangeId = rangeOf(run)
     // what it is about is not for those to know who may not see it
     const forbidden = new Forbidden({
       reason: `Cannot use run ${run.id}: it is not yours`,
       hint: "GET /runs lists those that you may follow.",
     })
-    if (rangeId === undefined) return (yield* followable([run], user)).length === 1 ? run : yield* Effect.fail(forbidden)
-    const range = yield* (yield* Ranges).find(rangeId)
-    if (range === undefined) return yield* Effect.fail(notFound)
+    if (rangeId === undefined) return (yield* followable([run], user)).length === 1 ? run : yield* forbidden
+    const range = yield* ranges.find(rangeId)
+    if (range === undefined) return yield* notFound
     yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
     return run
   })

@@ -25,11 +25,12 @@ export const finishRun = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, never, GuestAutomation | Hypervisor | Machines | Ranges> {
   const machines = yield* Machines
   const ranges = yield* Ranges
+  const guests = yield* GuestAutomation
   const rangeId = rangeOf(head)
   if (end.status !== "success") yield* takeBack(head, state)
   if (rangeId === undefined || end.status !== "success") return false
   // what cannot be removed is never used again: it is bound to VMs that are gone
-  const forget = (yield* GuestAutomation).forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
+  const forget = guests.forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
   if ((head.kind === "delete-range" || head.kind === "destroy") && forget !== undefined) yield* forget
   if (head.kind === "delete-range") {
     yield* onRemoval

@@ -30,10 +30,11 @@ type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
 /** Whom the router may let in that a step is about to change, as far as the step says; undefined where it changes nothing of that. */
 const mayLetIn = Effect.fnUntraced(function* (action: Action) {
+  const machines = yield* Machines
   if (action.kind === "guest") return action.stage === "firewall" ? letIn(action.input) : undefined
   if (action.kind !== "roll-back") return undefined
   // a rollback restores the router's rules of that time; a machine that is not known may be the router
-  return (yield* (yield* Machines).find(action.machine.vmid))?.isRouter === false ? undefined : []
+  return (yield* machines.find(action.machine.vmid))?.isRouter === false ? undefined : []
 })
 
 /** Notes what a machine has before a rollback takes it away, until it is set to it again. What it is owed from an earlier rollback it still is. */
@@ -52,10 +53,11 @@ const noteOwed = Effect.fnUntraced(function* ({ machine, settings, generation }:
 export const noteBefore = Effect.fnUntraced(function* ({
   action,
 }: Step): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
+  const machines = yield* Machines
   if (action.kind === "roll-back") yield* noteOwed(action)
   // nobody knows its licence until it was looked at again
   if (action.kind === "roll-back" || (action.kind === "guest" && endsLicence.has(action.stage)))
-    yield* (yield* Machines).keepActivation(action.machine.mark.range, action.machine.vmid, undefined)
+    yield* machines.keepActivation(action.machine.mark.range, action.machine.vmid, undefined)
   const told = yield* mayLetIn(action)
   if (told === undefined || !("machine" in action)) return
   yield* noteTold(action.machine.mark.range, told)
@@ -115,6 +117,7 @@ export const keepSettled = Effect.fnUntraced(function* (
   settlement: Settlement,
 ): Effect.fn.Return<void, StorageFault | HypervisorFault, AccessRecords | Hypervisor | Machines> {
   const machines = yield* Machines
+  const records = yield* AccessRecords
   switch (action.kind) {
     case "take-snapshot":
     case "roll-back":
@@ -147,7 +150,7 @@ export const keepSettled = Effect.fnUntraced(function* (
       const { machine, input, stage } = action
       yield* recordAddress(machine, settlement)
       yield* machines.recordStage(machine.mark.range, machine.vmid, key, stageFingerprint(input))
-      if (stage === "firewall") yield* (yield* AccessRecords).tell(machine.mark.range, letIn(input))
+      if (stage === "firewall") yield* records.tell(machine.mark.range, letIn(input))
       return
     }
     case "create-pool":

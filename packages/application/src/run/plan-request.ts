@@ -78,8 +78,9 @@ const readConfig = (range: Range, text: string | undefined) =>
 /** The configuration, checked again: what is installed may have changed since it was uploaded. */
 const deployableConfig = (range: Range, text: string | undefined, by: UserId, onlyRoles: readonly string[]) =>
   Effect.gen(function* () {
+    const guests = yield* GuestAutomation
     const parsed: ParsedRangeConfig = yield* readConfig(range, text)
-    const names = yield* (yield* GuestAutomation).roles(by)
+    const names = yield* guests.roles(by)
     const missing = onlyRoles.filter((role) => names !== undefined && !names.has(role))
     if (missing.length > 0)
       return yield* new InvalidInput({
@@ -115,13 +116,16 @@ const deployInput = (
   isDisguised = Object.keys(range.disguises ?? {}).length > 0,
 ) =>
   Effect.gen(function* () {
-    const cluster = yield* (yield* Hypervisor).observe
+    const hypervisor = yield* Hypervisor
+    const ranges = yield* Ranges
+    const guests = yield* GuestAutomation
+    const cluster = yield* hypervisor.observe
     const settings = yield* planSettings(yield* Settings, cluster)
-    const grants = yield* (yield* Ranges).grants(range.id)
+    const grants = yield* ranges.grants(range.id)
     const world = yield* readRange(range, cluster, { forget: reserve })
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
-    const guestObstacles = yield* (yield* GuestAutomation).obstacles?.(range.id, by) ?? Effect.succeed([])
-    const disguiseMeans = isDisguised ? yield* (yield* Hypervisor).disguiseMeans : undefined
+    const guestObstacles = yield* guests.obstacles?.(range.id, by) ?? Effect.succeed([])
+    const disguiseMeans = isDisguised ? yield* hypervisor.disguiseMeans : undefined
     const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans }
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
@@ -202,9 +206,10 @@ const driftPlan = (range: Range, by: UserId) =>
 const refuseWithRangesBelow = (range: Range, by: UserId) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
+    const users = yield* Users
     const below = (yield* ranges.list()).filter(({ id }) => liesBelow(id, range.id))
     if (below.length === 0) return
-    const sees = (yield* (yield* Users).find(by))?.isAdmin === true
+    const sees = (yield* users.find(by))?.isAdmin === true
     const shown = sees ? below : (yield* ranges.list({ for: by })).filter(({ id }) => liesBelow(id, range.id))
     const hidden = below.length - shown.length
     const named = [...shown.map(({ id }) => id), ...(hidden === 0 ? [] : [`${hidden} of other users`])]
@@ -220,8 +225,9 @@ const destroyPlan = (
   by: UserId,
 ) =>
   Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
     if (request.kind === "delete-range") yield* refuseWithRangesBelow(range, by)
-    const cluster = yield* (yield* Hypervisor).observe
+    const cluster = yield* hypervisor.observe
     const settings = yield* planSettings(yield* Settings, cluster)
     if (request.kind !== "delete-range") {
       const world = yield* readMachines(range, cluster)
@@ -241,7 +247,8 @@ const destroyPlan = (
 
 const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
   Effect.gen(function* () {
-    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    const hypervisor = yield* Hypervisor
+    const world = yield* readMachines(range, yield* hypervisor.observe)
     const asked = request.kind === "power" ? request : { change: "shutdown" as const, vmids: undefined }
     return yield* planned(`change the power of range ${range.id}`, planPower({ ...asked, range, world }))
   })
@@ -265,7 +272,8 @@ const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, 
 
 const snapshotPlan = (range: Range, request: SnapshotRequest) =>
   Effect.gen(function* () {
-    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    const hypervisor = yield* Hypervisor
+    const world = yield* readMachines(range, yield* hypervisor.observe)
     const { name, vmids } = request
     const problem = isClosed(range.testing) ? testingSnapshotProblem(name) : undefined
     if (problem !== undefined)
@@ -293,8 +301,9 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
 /** Looks again: what was asked of machines before the run was opened may not hold any more. */
 const kmsPlan = (range: Range, request: KmsRequest) =>
   Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
     yield* requireOpenRange(range, kmsDoing(request, range))
-    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    const world = yield* readMachines(range, yield* hypervisor.observe)
     return request.kind === "kms-install"
       ? planKmsServer({ range, world, vmid: request.vmid })
       : planActivateWindows({ range, world, ...request })

@@ -189,6 +189,7 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
 
 /** Ends the action of a step, and keeps what it changed. A machine that was rolled back is set to what it had, whatever was asked for meanwhile. */
 const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context: StepContext) {
+  const machines = yield* Machines
   const settlement = yield* end(step, token, context)
   yield* retryStorage(keepSettled(step, settlement))
   const { action } = step
@@ -196,7 +197,7 @@ const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context
   if (action.kind !== "roll-back" || configure === undefined) return settlement
   yield* setBack(action, configure)
   yield* retryStorage(keepSettled({ ...step, action: configure }, settlement))
-  const isRunning = (yield* retryStorage((yield* Machines).find(action.machine.vmid)))?.power === "running"
+  const isRunning = (yield* retryStorage(machines.find(action.machine.vmid)))?.power === "running"
   const warnings = [...(settlement.facts.warnings ?? []), ...(isRunning ? yield* untilItStarts(action, configure) : [])]
   return warnings.length === 0 ? settlement : { ...settlement, facts: { ...settlement.facts, warnings } }
 })

@@ -54,6 +54,8 @@ const rangeKind = (
   doing: doing[name],
   whenBusy: "refuse",
   plan: Effect.fnUntraced(function* (head, isOpen) {
+    const ranges = yield* Ranges
+    const planner = yield* RunPlanner
     const request = restoreRequest(head.options)
     const rangeId = rangeOf(head)
     if (request === undefined || rangeId === undefined)
@@ -61,9 +63,9 @@ const rangeKind = (
         what: `Cannot continue run ${head.id}: its request cannot be read from the store`,
         hint: "Start a new run.",
       })
-    const range = yield* (yield* Ranges).find(rangeId)
+    const range = yield* ranges.find(rangeId)
     if (range === undefined) return yield* new RangeNotFound({ rangeId })
-    return yield* (yield* RunPlanner).plan(range, request, head.by, isOpen ? "when open" : "before opening")
+    return yield* planner.plan(range, request, head.by, isOpen ? "when open" : "before opening")
   }),
   actions: rangeActions,
   basis: (subject) =>

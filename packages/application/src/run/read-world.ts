@@ -171,8 +171,9 @@ export const readMachines = (
 export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, options: { readonly forget: boolean }) =>
   Effect.gen(function* () {
     const access = yield* HypervisorAccess
+    const network = yield* HypervisorNetwork
     const world = yield* readMachines(range, cluster, options)
-    const networks = (yield* (yield* HypervisorNetwork).observe).map(planNetwork)
+    const networks = (yield* network.observe).map(planNetwork)
     // a member proves it without a call
     const poolExists = cluster.machines.some(({ pool }) => pool === range.id) || (yield* access.poolExists(range.id))
     return { ...world, networks, poolExists } satisfies PlanWorld

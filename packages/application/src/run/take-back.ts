@@ -15,12 +15,13 @@ const waitAtMostSeconds = 120
 const removeAgain = ({ machine, snapshot: { name, description } }: Taken, until: number) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
+    const machines = yield* Machines
     const action = { kind: "remove-snapshot", machine, snapshot: name, description } as const
     const removal = Effect.flatMap(hypervisor.dispatch(action), ({ token }) => hypervisor.settle(action, token))
     const removed = yield* Effect.result(insist(removal, { until }))
     if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
     const kept = yield* insist(readSnapshots(machine), { until })
-    yield* retryStorage((yield* Machines).keepSnapshots(machine.mark.range, machine.vmid, kept))
+    yield* retryStorage(machines.keepSnapshots(machine.mark.range, machine.vmid, kept))
   }).pipe(
     Effect.catch((fault: Fault) =>
       Effect.logWarning(

@@ -6,6 +6,7 @@ import type { RequestMeta } from "../operation/request-meta.ts"
 
 /** Who signed in, and from where. The token or session is made already: a store that cannot take the entry must not turn that around. */
 export const recordSignIn = Effect.fnUntraced(function* (operation: string, { id }: User, { requestId, remote }: RequestMeta) {
+  const trail = yield* AuditTrail
   const at = new Date(yield* Clock.currentTimeMillis)
   const entry = {
     at,
@@ -18,5 +19,5 @@ export const recordSignIn = Effect.fnUntraced(function* (operation: string, { id
     outcome: "ok",
     remote,
   }
-  yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
+  yield* trail.record(entry).pipe(Effect.ignore({ log: "Error" }))
 })

@@ -35,6 +35,7 @@ export const sessionOf = Effect.fnUntraced(function* (
  */
 export const beginSession = Effect.fnUntraced(function* (user: User, seen: SecretSeen, { remote, agent = "" }: RequestMeta) {
   const hasher = yield* CredentialHasher
+  const sessions = yield* Sessions
   const secret = hasher.randomText(secretLength)
   const now = new Date(yield* Clock.currentTimeMillis)
   const session: Session = {
@@ -46,5 +47,5 @@ export const beginSession = Effect.fnUntraced(function* (user: User, seen: Secre
     remote,
     agent: agent.slice(0, longestAgent),
   }
-  return (yield* (yield* Sessions).begin(session, seen)) ? { secret, session } : undefined
+  return (yield* sessions.begin(session, seen)) ? { secret, session } : undefined
 })

@@ -16,8 +16,10 @@ const seconds = (milliseconds: number): number => Math.ceil(milliseconds / 1000)
 
 const make = Effect.gen(function* () {
   const trail = yield* AuditTrail
+  const secrets = yield* SecretStore
+  const hasher = yield* CredentialHasher
   const context = "nobody's password"
-  const decoy = { context, sealed: (yield* SecretStore).seal((yield* CredentialHasher).randomText(15), context) }
+  const decoy = { context, sealed: secrets.seal(hasher.randomText(15), context) }
   const throttle = makeThrottle()
   const tally = makeTally()
   const counts = { right: 0, wrong: 0, throttled: 0 }

@@ -36,9 +36,10 @@ export const changeSource = Effect.fnUntraced(function* (
   input: SourceChangeInput,
   user: User,
 ): Effect.fn.Return<Source, Fault, ContentFetcher | SecretStore | Sources> {
+  const sources = yield* Sources
   const url = input.url ? yield* checkUrl(input.url) : undefined
   const path = input.path ? yield* checkPath(input.path, user) : undefined
-  const changed = yield* (yield* Sources).change(source.recordId, {
+  const changed = yield* sources.change(source.recordId, {
     ...(url === undefined ? {} : { url }),
     ...(input.ref ? { ref: yield* checkRef(input.ref) } : {}),
     ...(path === undefined ? {} : { path }),

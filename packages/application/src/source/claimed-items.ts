@@ -11,8 +11,9 @@ export const claimedItems = (
   kinds: readonly ClaimKind[],
 ): Effect.Effect<readonly SourceClaim[], StorageFault, Sources> =>
   Effect.gen(function* () {
+    const sources = yield* Sources
     const found = new Map<string, SourceClaim>()
-    for (const claim of yield* (yield* Sources).claims(source.recordId)) {
+    for (const claim of yield* sources.claims(source.recordId)) {
       const key = `${claim.kind} ${claim.name}`
       const known = found.get(key)
       if (kinds.includes(claim.kind) && (known === undefined || known.version === "")) found.set(key, claim)

@@ -22,8 +22,9 @@ export const isSameCopy = (
   { kind, name, directory, version, description }: PlannedArtifact,
 ): Effect.Effect<boolean, LibraryFault | ContentFault, ArtifactLibrary | ContentFetcher> =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
     const shipped = byPath(yield* snapshotEntries(installation.content.snapshot, directory))
-    const there = yield* (yield* ArtifactLibrary).files({ scope: scopeFor(kind, installation), kind, name })
+    const there = yield* library.files({ scope: scopeFor(kind, installation), kind, name })
     const texts = new Map<string, string>()
     for (const path of preparedTexts(kind, shipped.keys())) {
       const entry = shipped.get(path)

@@ -19,10 +19,12 @@ export interface SourceUse {
 export const useOfSource = Effect.fnUntraced(function* (
   source: Source,
 ): Effect.fn.Return<SourceUse, StorageFault, Blueprints | Sources> {
-  const blueprints = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+  const blueprintStore = yield* Blueprints
+  const sources = yield* Sources
+  const blueprints = yield* blueprintStore.list({ ofSource: source.recordId })
   return {
     blueprints: blueprints.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    installed: yield* (yield* Sources).claims(source.recordId),
+    installed: yield* sources.claims(source.recordId),
   }
 })
 
@@ -34,15 +36,19 @@ export const deleteSource = Effect.fnUntraced(function* (
   source: Source,
   by: UserId,
 ): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | RunEngine | RunJournal | SourceContents | Sources> {
+  const contents = yield* SourceContents
   yield* endWorkOn(source, by)
   const work = Effect.gen(function* () {
+    const blueprints = yield* Blueprints
+    const sources = yield* Sources
+    const journal = yield* RunJournal
     const use = yield* useOfSource(source)
-    const gone = yield* (yield* Blueprints).removeOfSource(source.recordId, "all")
-    yield* (yield* Sources).remove(source.recordId)
-    yield* (yield* RunJournal).forget(sourceSubject(source.recordId))
+    const gone = yield* blueprints.removeOfSource(source.recordId, "all")
+    yield* sources.remove(source.recordId)
+    yield* journal.forget(sourceSubject(source.recordId))
     for (const { recordId } of gone) yield* forgetBlueprint(recordId)
     yield* releaseSource(source)
     return use
   })
-  return yield* (yield* SourceContents).alone(source)(work)
+  return yield* contents.alone(source)(work)
 })

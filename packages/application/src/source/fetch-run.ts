@@ -57,7 +57,8 @@ const usesFor = ({ type, owner }: Source): Step["uses"] => [
 ]
 
 const sourceOf = Effect.fnUntraced(function* (recordId: string) {
-  const source = yield* (yield* Sources).findByRecordId(recordId as RecordId)
+  const sources = yield* Sources
+  const source = yield* sources.findByRecordId(recordId as RecordId)
   return source ?? (yield* new SourceNotFound({ source: recordId }))
 })
 
@@ -79,6 +80,7 @@ const fetchWork = work({
   input: FetchOptions,
   settle: ({ recordId, manifest, outcome, archive }, context) =>
     Effect.gen(function* () {
+      const contents = yield* SourceContents
       const source = yield* sourceOf(recordId)
       const work = fetchSource(source, {
         progress: tellTo(context),
@@ -89,7 +91,7 @@ const fetchWork = work({
         ...(archive === undefined ? {} : { archive }),
       })
       const stopped = Effect.andThen(context.cancelled, new Conflict({ what: `The fetch of source ${source.id} was cancelled` }))
-      const fetched = yield* Effect.raceFirst(work, stopped).pipe((yield* SourceContents).alone(source))
+      const fetched = yield* Effect.raceFirst(work, stopped).pipe(contents.alone(source))
       const { snapshot } = fetched.source
       const { warnings } = fetched.content
       if (warnings.length > 0) yield* context.print(warnings.map((warning) => sayIssues([warning])).join("\n"))
@@ -140,7 +142,7 @@ export const sourceFetch = runKind({
 const ofContent: ReadonlySet<string> = new Set(["ContentFault", "SourceBroken"])
 
 /** The fault of the step, as one of the caller's. */
-const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailure): Fault => {
+const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailure) => {
   if (tag === "SourceMoved") return new SourceMoved({ source: source.id })
   if (tag === "SourceNotFound") return new SourceNotFound({ source: source.id })
   const said = { what: message, ...(hint === undefined ? {} : { hint }) }
@@ -165,6 +167,8 @@ export const runFetch = Effect.fnUntraced(function* (
   by: UserId,
 ): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> {
   const engine = yield* RunEngine
+  const sources = yield* Sources
+  const contents = yield* SourceContents
   const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...input })
   // a run knows its source by its record, the caller by its id
   const gone = new SourceNotFound({ source: source.id })
@@ -177,12 +181,12 @@ export const runFetch = Effect.fnUntraced(function* (
     () => gone,
   )
   const failure = state.steps.get(step)?.failure
-  if (failure !== undefined && state.status !== "success") return yield* Effect.fail(faultOf(source, failure))
+  if (failure !== undefined && state.status !== "success") return yield* faultOf(source, failure)
   if (state.status === "aborted")
     return yield* new Conflict({ what: `Cannot fetch source ${source.id}: somebody cancelled it, or removes the source` })
   if (state.status !== "success") return yield* new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
-  const synced = yield* (yield* Sources).findByRecordId(source.recordId)
+  const synced = yield* sources.findByRecordId(source.recordId)
   if (synced === undefined) return yield* gone
   if (synced.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
-  return { source: synced, content: yield* (yield* SourceContents).ofId(synced.snapshot) }
+  return { source: synced, content: yield* contents.ofId(synced.snapshot) }
 })

@@ -62,8 +62,9 @@ const releaseOthers = Effect.fnUntraced(function* (
   source: Pick<Source, "recordId">,
 ): Effect.fn.Return<void, ContentFault | StorageFault, ContentFetcher | Sources> {
   const fetcher = yield* ContentFetcher
+  const sources = yield* Sources
   const holder = holderOfSource(source)
-  const current = (yield* (yield* Sources).findByRecordId(source.recordId))?.snapshot
+  const current = (yield* sources.findByRecordId(source.recordId))?.snapshot
   for (const id of yield* fetcher.pinned(holder)) if (id !== current) yield* fetcher.release(id, holder)
 })
 
@@ -141,6 +142,7 @@ export const fetchSource = Effect.fnUntraced(function* (
   const contents = yield* SourceContents
   const holder = holderOfSource(source)
   const work = Effect.gen(function* () {
+    const sources = yield* Sources
     const location = yield* locationOf(source, archive)
     const content =
       location === undefined
@@ -151,7 +153,7 @@ export const fetchSource = Effect.fnUntraced(function* (
           )
     if (content === undefined) return yield* nothingThere(source)
     const { id } = content.snapshot
-    const synced = yield* (yield* Sources).commitSync(source, {
+    const synced = yield* sources.commitSync(source, {
       snapshot: id,
       ...(location === undefined ? {} : { syncedAt: new Date(yield* Clock.currentTimeMillis) }),
       ...(result.manifest === undefined ? {} : { manifest: content.content.manifest }),

@@ -19,11 +19,12 @@ export const installArtifact = (
   force: boolean,
 ): Effect.Effect<ItemOutcome, StorageFault, ArtifactLibrary | ContentFetcher | Sources> =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
     const item = shippedItemKinds[kind]
     if (change === "refuse") return itemFailed(item, name, because ?? "it cannot be installed")
     const scope = scopeFor(kind, installation)
     const entries = yield* snapshotEntries(installation.content.snapshot, directory)
-    const placement = yield* (yield* ArtifactLibrary).place({ scope, kind, name }, entries, {
+    const placement = yield* library.place({ scope, kind, name }, entries, {
       ...(version === undefined ? {} : { version }),
       ...(description === undefined ? {} : { description }),
       replace: force,

@@ -91,13 +91,13 @@ const pictureOf = (
   { thumbnail }: ShippedBlueprint,
 ): Effect.Effect<Picture | undefined, never, ContentFetcher | CredentialHasher> =>
   Effect.gen(function* () {
+    const fetcher = yield* ContentFetcher
+    const hasher = yield* CredentialHasher
     if (thumbnail === undefined) return undefined
-    const bytes = yield* (yield* ContentFetcher).read(snapshot.id, thumbnail, mostPictureBytes)
+    const bytes = yield* fetcher.read(snapshot.id, thumbnail, mostPictureBytes)
     const type = pictureTypeOf(bytes)
     const original = thumbnail.slice(thumbnail.lastIndexOf("/") + 1)
-    return type === undefined
-      ? undefined
-      : { name: pictureName(original, (yield* CredentialHasher).randomText(10), type), type, bytes }
+    return type === undefined ? undefined : { name: pictureName(original, hasher.randomText(10), type), type, bytes }
   }).pipe(Effect.catchTag("ContentFault", () => Effect.succeed(undefined)))
 
 /** The blueprint needs this snapshot and no other. */
@@ -112,8 +112,9 @@ const keepOnly = (row: Blueprint, snapshot: SnapshotId) =>
 /** Removes the rows of blueprints that the source no longer ships, or that are uninstalled. May be repeated with the same rows. */
 export const removeBlueprints = (source: RecordId, rows: readonly SourceRow[]) =>
   Effect.gen(function* () {
+    const blueprints = yield* Blueprints
     if (rows.length === 0) return
-    yield* (yield* Blueprints).removeOfSource(
+    yield* blueprints.removeOfSource(
       source,
       rows.map(({ sourceBlueprintID }) => sourceBlueprintID),
     )

@@ -37,11 +37,12 @@ export const installRequirements = (
   output?: (text: string) => Effect.Effect<void>,
 ): Effect.Effect<readonly ItemOutcome[], StorageFault, ArtifactLibrary | RoleInstaller | Sources> =>
   Effect.gen(function* () {
+    const installer = yield* RoleInstaller
     if (planned.length === 0) return []
     const wanted = new Map<string, PlannedRequirement<RoleRequirement & CollectionRequirement>>(
       planned.map((requirement) => [nameOf(requirement.requirement), requirement]),
     )
-    const told = yield* (yield* RoleInstaller).install({
+    const told = yield* installer.install({
       scope,
       roles: type === "role" ? planned.map(({ requirement }) => requirement) : [],
       collections: type === "collection" ? planned.map(({ requirement }) => requirement) : [],
@@ -66,9 +67,10 @@ export const installRequirements = (
 /** With the versions that copies tell of themselves, where the tool did not. */
 const withVersions = (scope: LibraryScope, outcomes: readonly InstallOutcome[]) =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
     const isUntold = (outcome: InstallOutcome) => isThere(outcome) && !outcome.version
     if (!outcomes.some(isUntold)) return outcomes
-    const { roles, collections } = yield* (yield* ArtifactLibrary).list(scope)
+    const { roles, collections } = yield* library.list(scope)
     return outcomes.map((outcome): InstallOutcome => {
       const { type, name } = outcome
       const copies = type === "role" ? roles : collections

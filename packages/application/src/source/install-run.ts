@@ -43,10 +43,12 @@ const readRequest = Schema.decodeUnknownEffect(Request)
 
 const installationOf = ({ recordId, snapshot, user, userRecord, global }: Request) =>
   Effect.gen(function* () {
-    const source = yield* (yield* Sources).findByRecordId(recordId)
+    const sources = yield* Sources
+    const contents = yield* SourceContents
+    const source = yield* sources.findByRecordId(recordId)
     if (source === undefined) return yield* new SourceNotFound({ source: recordId })
     // written by `installFrom`, and read back from the store as it was
-    const content = yield* (yield* SourceContents).ofId(snapshot as SnapshotId)
+    const content = yield* contents.ofId(snapshot as SnapshotId)
     const target = { user: user as UserId, ...(userRecord === undefined ? {} : { userRecord }), global }
     yield* stillWanted(target)
     return { source, content, ...target } satisfies Installation
@@ -96,10 +98,12 @@ export const sourceInstall = runKind({
     ),
   finish: (end, state, head) =>
     Effect.gen(function* () {
+      const sources = yield* Sources
+      const contents = yield* SourceContents
       const { recordId, snapshot, noDeps } = yield* requestOf(head)
       // of a source that is gone nothing is kept, and of one whose content is gone only how it ended
-      const source = yield* (yield* Sources).findByRecordId(recordId)
-      const content = yield* Effect.option((yield* SourceContents).ofId(snapshot as SnapshotId))
+      const source = yield* sources.findByRecordId(recordId)
+      const content = yield* Effect.option(contents.ofId(snapshot as SnapshotId))
       if (source !== undefined) yield* concludeInstall(recordId, end, state)
       if (!noDeps && Option.isSome(content)) yield* tellBlueprints(content.value.content, state)
       yield* releaseInstalled(recordId)

@@ -39,9 +39,11 @@ export type InstallServices = Blueprints | ContentFetcher | RunEngine | RunJourn
 /** An installation that did not begin needs its snapshot no longer; one that goes on may need the same, and releases it at its end. */
 const releaseUnbegun = ({ source, content }: Installation) =>
   Effect.gen(function* () {
-    const active = yield* (yield* RunJournal).active(sourceSubject(source.recordId))
+    const journal = yield* RunJournal
+    const fetcher = yield* ContentFetcher
+    const active = yield* journal.active(sourceSubject(source.recordId))
     if (active?.kind === sourceInstall.name) return
-    yield* (yield* ContentFetcher).release(content.snapshot.id, holderOfInstall(source.recordId))
+    yield* fetcher.release(content.snapshot.id, holderOfInstall(source.recordId))
   }).pipe(Effect.ignore({ log: "Warn" }))
 
 /**
@@ -53,14 +55,16 @@ export const installFrom = (
   { selection, force = false, noDeps = false }: InstallChoice,
 ): Effect.Effect<InstallResult, Fault, InstallServices> =>
   Effect.gen(function* () {
+    const fetcher = yield* ContentFetcher
+    const engine = yield* RunEngine
     const { source, content, user, userRecord, global } = installation
     const { id } = content.snapshot
-    yield* (yield* ContentFetcher).pin(id, holderOfInstall(source.recordId))
+    yield* fetcher.pin(id, holderOfInstall(source.recordId))
     const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
     const more = { ...(selection === undefined ? {} : { selection }), ...(userRecord === undefined ? {} : { userRecord }) }
     const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...more })
     const run = yield* Effect.onError(startAfterOthers(request, user), () => releaseUnbegun(installation))
-    const state = yield* (yield* RunEngine).wait(run.id)
+    const state = yield* engine.wait(run.id)
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }
   })
 

@@ -31,7 +31,8 @@ export const scopeFor = (kind: ArtifactKind, { user, userRecord, global }: Insta
 /** Fails where the user has been removed since the installation was asked for: nobody else is to get it. */
 export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, NotFound | StorageFault, Users> =>
   Effect.gen(function* () {
-    const found = yield* (yield* Users).find(user)
+    const users = yield* Users
+    const found = yield* users.find(user)
     if (found !== undefined && (userRecord ?? found.recordId) === found.recordId) return
     yield* new NotFound({ what: `Cannot continue the installation: user ${user}, for whom it was, was removed` })
   })

@@ -78,7 +78,8 @@ export const installedThings = (
 ): Effect.Effect<readonly InstalledThing[], InvalidInput | StorageFault, Blueprints | Sources> =>
   Effect.gen(function* () {
     const sources = yield* Sources
-    const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+    const blueprintStore = yield* Blueprints
+    const rows = yield* blueprintStore.list({ ofSource: source.recordId })
     const own = yield* sources.claims(source.recordId)
     const claimsOfOthers = (yield* sources.allClaims).filter((claim) => claim.source.recordId !== source.recordId)
     const missing: string[] = []

@@ -13,8 +13,10 @@ export const installedSelection = (
   target: InstallTarget,
 ): Effect.Effect<Selection, StorageFault, Blueprints | Sources> =>
   Effect.gen(function* () {
-    const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
-    const claims = yield* (yield* Sources).claims(source.recordId)
+    const blueprints = yield* Blueprints
+    const sources = yield* Sources
+    const rows = yield* blueprints.list({ ofSource: source.recordId })
+    const claims = yield* sources.claims(source.recordId)
     const claimed = (kind: ClaimKind, scope: LibraryScope) =>
       claims.filter((claim) => claim.kind === kind && isSameScope(claim.scope, scope)).map(({ name }) => name)
     return stillShipped(content, {

@@ -104,15 +104,17 @@ const shippedBlueprint = (
  */
 const subscriptionRoles = (source: RecordId, names: readonly string[]) =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const licenses = yield* LicenseProvider
     const scope = { type: "global" } as const
-    const copies = new Map((yield* (yield* ArtifactLibrary).list(scope)).roles.map(({ name, version = "" }) => [name, version]))
+    const copies = new Map((yield* library.list(scope)).roles.map(({ name, version = "" }) => [name, version]))
     const there = names.flatMap((name): readonly ItemOutcome[] => {
       const version = copies.get(name)
       if (version === undefined) return []
       const text = `${name} is already installed, skipping`
       return [{ kind: "subscription_role", name, ...(version === "" ? {} : { version }), ok: true, text }]
     })
-    const license = yield* (yield* LicenseProvider).current
+    const license = yield* licenses.current
     const missing = names.filter((name) => !copies.has(name))
     const brought = (yield* installSubscriptionRoles(missing, license, { scope, force: false })).map((outcome): ItemOutcome =>
       "refused" in outcome

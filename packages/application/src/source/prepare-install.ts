@@ -52,9 +52,10 @@ export const prepareInstall = (
   ArtifactLibrary | Blueprints | CredentialHasher | Settings | Users
 > =>
   Effect.gen(function* () {
+    const blueprintStore = yield* Blueprints
     const { source } = installation
     const { content, survey, snapshot } = installation.content
-    const all = yield* (yield* Blueprints).list()
+    const all = yield* blueprintStore.list()
     const rows = rowsOf(source.recordId, all)
     const planned = planInstall(
       { id: source.id, content, survey, files: snapshot.files },

@@ -84,6 +84,7 @@ const registerAgain = Effect.fnUntraced(function* (
   type: SourceType,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
+  const sources = yield* Sources
   if (source.type !== type)
     return yield* new Conflict({
       what: `You have source ${source.id} already, of type ${source.type}`,
@@ -94,7 +95,7 @@ const registerAgain = Effect.fnUntraced(function* (
       what: `You have source ${source.id} already, and it comes from ${showGitUrl(source.url)}`,
       hint: `Choose another ID with \`id\`, or change where it comes from: PATCH /sources/${source.id}.`,
     })
-  const changed = yield* (yield* Sources).change(source.recordId, {
+  const changed = yield* sources.change(source.recordId, {
     ...(yield* sealedAccess(source.recordId, input)),
     ...(yield* scheduleOf(type, input.schedule)),
   })
@@ -173,12 +174,13 @@ export const registerSource = Effect.fnUntraced(function* (
   user: User,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
+  const sources = yield* Sources
   if (input.global === true && !user.isAdmin)
     return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
   const type = yield* typeOf(input.type)
   yield* checkMembers(type, { archive: archive !== undefined })
   const { id, derived } = yield* idOf(input, type, user, archive)
-  const there = yield* (yield* Sources).find(id)
+  const there = yield* sources.find(id)
   if (there?.owner === user.id) return yield* registerAgain(there, input, type, archive)
   if (there !== undefined) return yield* new SourceExists({ source: id, derived })
   return yield* registerNew(id, input, type, user, archive)

@@ -97,20 +97,23 @@ export const sealedAccess = Effect.fnUntraced(function* (
   recordId: RecordId,
   input: AccessInput,
 ): Effect.fn.Return<{ readonly access?: string | undefined }, InvalidInput, SecretStore> {
+  const secrets = yield* SecretStore
   const plain = yield* plainOf(input)
   if (plain === undefined) return {}
   if (plain === "none") return { access: undefined }
-  return { access: (yield* SecretStore).seal(JSON.stringify(plain), sourceAccessContext(recordId)) }
+  return { access: secrets.seal(JSON.stringify(plain), sourceAccessContext(recordId)) }
 })
 
 /** What opens the source's repository; undefined: nothing was given. */
 export const openedAccess = Effect.fnUntraced(function* ({
   recordId,
 }: Pick<Source, "recordId">): Effect.fn.Return<GitAccess | undefined, SealBroken | StorageFault, SecretStore | Sources> {
-  const sealed = yield* (yield* Sources).access(recordId)
+  const sources = yield* Sources
+  const secrets = yield* SecretStore
+  const sealed = yield* sources.access(recordId)
   if (sealed === undefined) return undefined
   // we wrote it ourselves, and the seal says that nobody changed it
-  const plain = JSON.parse(yield* (yield* SecretStore).open(sealed, sourceAccessContext(recordId))) as Plain
+  const plain = JSON.parse(yield* secrets.open(sealed, sourceAccessContext(recordId))) as Plain
   return plain.type === "token"
     ? { ...plain, token: Redacted.make(plain.token) }
     : { ...plain, privateKey: Redacted.make(plain.privateKey) }

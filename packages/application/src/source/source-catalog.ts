@@ -95,8 +95,9 @@ export const sourceCatalog = Effect.fnUntraced(function* (
   Fault,
   ArtifactLibrary | Blueprints | ContentFetcher | SecretStore | SourceContents | Sources
 > {
+  const blueprints = yield* Blueprints
   const shipped = known.content ?? (yield* contentOf(source)) ?? nothing
   const installed = known.installed ?? (yield* installedFor(userId))
-  const rows = known.rows ?? blueprintRows(yield* (yield* Blueprints).list({ ofSource: source.recordId }))
+  const rows = known.rows ?? blueprintRows(yield* blueprints.list({ ofSource: source.recordId }))
   return catalogWith(source, shipped, installed, rows.get(source.recordId) ?? [])
 })

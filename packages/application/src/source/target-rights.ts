@@ -7,7 +7,8 @@ import type { InstallTarget } from "./installation.ts"
 /** Roles and collections of sources are for whom those from elsewhere are; blueprints and templates are for all. */
 export const mayChangeRolesOf = ({ user: userId, global }: InstallTarget) =>
   Effect.gen(function* () {
-    const user = yield* (yield* Users).find(userId)
+    const users = yield* Users
+    const user = yield* users.find(userId)
     if (user === undefined) return yield* new UserNotFound({ userId })
     yield* mayChangeArtifacts(user, { global })
   })

@@ -104,7 +104,8 @@ export const uninstallFrom = (
   force: boolean,
 ): Effect.Effect<readonly ItemOutcome[], Fault, RunEngine> =>
   Effect.gen(function* () {
+    const engine = yield* RunEngine
     const request = sourceUninstall.request(sourceSubject(recordId), { recordId, user, global, force, selection })
     const run = yield* startAfterOthers(request, user)
-    return uninstallOutcomes(yield* (yield* RunEngine).wait(run.id))
+    return uninstallOutcomes(yield* engine.wait(run.id))
   })

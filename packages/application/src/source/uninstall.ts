@@ -83,10 +83,12 @@ export const takeAway = (
   removal: InstalledThing["removal"],
 ): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Blueprints | ContentFetcher | RunJournal | Sources> =>
   Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const sources = yield* Sources
     if ("row" in removal) return yield* removeBlueprints(source.recordId, [removal.row])
     const { artifact, claims } = removal
-    yield* (yield* ArtifactLibrary).remove(artifact)
-    yield* (yield* Sources).release(claims, artifact.name, artifact.scope)
+    yield* library.remove(artifact)
+    yield* sources.release(claims, artifact.name, artifact.scope)
   })
 
 /**

@@ -24,7 +24,8 @@ export const visibleSource = Effect.fnUntraced(function* (
   id: string,
   viewer: Viewer,
 ): Effect.fn.Return<Source, SourceNotFound | StorageFault, Sources> {
-  const source = isSourceId(id) ? yield* (yield* Sources).find(id) : undefined
+  const sources = yield* Sources
+  const source = isSourceId(id) ? yield* sources.find(id) : undefined
   const { owner } = seenBy(viewer)
   if (source !== undefined && (owner === undefined || source.owner === owner)) return source
   return yield* new SourceNotFound({ source: id.slice(0, 255) })

@@ -33,8 +33,9 @@ const itemsOf = ({ sourceID, blueprints, templates, localRoles, localCollections
 /** All that these sources ship, for a user. A source that cannot be read says why and keeps no other from being shown. */
 export const wholeCatalog = (sources: readonly Source[], userId: UserId) =>
   Effect.gen(function* () {
+    const blueprints = yield* Blueprints
     const installed = yield* installedFor(userId)
-    const rows = blueprintRows(yield* (yield* Blueprints).list())
+    const rows = blueprintRows(yield* blueprints.list())
     const catalogs = yield* Effect.forEach(
       sources,
       (source) => Effect.result(sourceCatalog(source, userId, { installed, rows })),

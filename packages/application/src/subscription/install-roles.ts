@@ -20,7 +20,8 @@ const atOnce = 2
 
 /** The licence in force, when it is one of subscribers. */
 export const requireSubscription: Effect.Effect<License, Forbidden, LicenseProvider> = Effect.gen(function* () {
-  const license = yield* (yield* LicenseProvider).current
+  const licenses = yield* LicenseProvider
+  const license = yield* licenses.current
   if (subscribes(license)) return license
   return yield* new Forbidden({
     reason: `Cannot install subscription roles: the licence in force (${license.message}) does not include them`,
@@ -42,6 +43,8 @@ const installOne = (
   target: { readonly scope: LibraryScope; readonly force: boolean },
 ): Effect.Effect<RoleOutcome, never, ArtifactLibrary | SubscriptionProvider> =>
   Effect.gen(function* () {
+    const registry = yield* SubscriptionProvider
+    const library = yield* ArtifactLibrary
     const role = offered.get(name)
     if (role === undefined)
       return {
@@ -49,8 +52,8 @@ const installOne = (
         refused: `Cannot install ${name.slice(0, 255)}: no such role is on offer. GET /ansible/subscription-roles lists those that are`,
       }
     if (!mayInstallRole(license, role)) return { role: name, refused: notIncluded(role) }
-    const entries = yield* (yield* SubscriptionProvider).fetch(role.packageId)
-    const placement = yield* (yield* ArtifactLibrary).place({ scope: target.scope, kind: "role", name }, entries, {
+    const entries = yield* registry.fetch(role.packageId)
+    const placement = yield* library.place({ scope: target.scope, kind: "role", name }, entries, {
       version: role.version,
       description: role.description,
       replace: target.force,
@@ -68,7 +71,8 @@ export const installSubscriptionRoles = (
   target: { readonly scope: LibraryScope; readonly force: boolean },
 ): Effect.Effect<readonly RoleOutcome[], SubscriptionFault, ArtifactLibrary | SubscriptionProvider> =>
   Effect.gen(function* () {
+    const registry = yield* SubscriptionProvider
     if (names.length === 0) return []
-    const offered = new Map((yield* (yield* SubscriptionProvider).list).map((role) => [role.role, role]))
+    const offered = new Map((yield* registry.list).map((role) => [role.role, role]))
     return yield* Effect.forEach(names, (name) => installOne(name, offered, license, target), { concurrency: atOnce })
   })

@@ -69,9 +69,11 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
 /** Whether anybody else has a template of this name: as files, or on the hypervisor. */
 const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
   const library = yield* ArtifactLibrary
-  const built = yield* (yield* Machines).templates
+  const machines = yield* Machines
+  const users = yield* Users
+  const built = yield* machines.templates
   if (built.some((template) => template.name === name)) return true
-  const others = (yield* (yield* Users).list).filter(({ id }) => id !== user.id)
+  const others = (yield* users.list).filter(({ id }) => id !== user.id)
   const scopes: readonly LibraryScope[] = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
   for (const scope of scopes) if ((yield* library.list(scope)).templates.some((one) => one.name === name)) return true
   return false
@@ -96,6 +98,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
       const { name, undeclared } = yield* readFacts(entries)
       yield* mayHaveName(user, name, "add template")
       const place = Effect.gen(function* () {
+        const library = yield* ArtifactLibrary
         const { own } = yield* listInstalled(user)
         if (own.templates.some((one) => one.name === name)) {
           if (!force) return yield* invalid(`Template already exists: ${name}. Use --force to replace it`)
@@ -106,7 +109,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
             hint: "Give vm_name another value.",
           })
         }
-        yield* (yield* ArtifactLibrary).place({ scope: scopeOf(user), kind: "template", name }, entries, { replace: force })
+        yield* library.place({ scope: scopeOf(user), kind: "template", name }, entries, { replace: force })
       })
       yield* uploads.withPermit(place)
       return { name, undeclared }

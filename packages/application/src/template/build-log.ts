@@ -11,7 +11,8 @@ export const templateOf = (run: Pick<RunRecord, "options">): string => {
 
 /** A build by the id of its log. `NotFound` where there is none. */
 export const findBuild = Effect.fnUntraced(function* (logId: string) {
-  const run = isRunId(logId) ? yield* (yield* RunJournal).find(logId) : undefined
+  const journal = yield* RunJournal
+  const run = isRunId(logId) ? yield* journal.find(logId) : undefined
   if (run !== undefined && run.kind === templateBuildName) return run
   return yield* new NotFound({
     what: `Log entry not found: ${logId.slice(0, 64)}`,

@@ -80,7 +80,8 @@ const ofLibrary = ({ own, user }: { readonly own: boolean; readonly user: UserId
 
 /** The files to build from, and the one that tells how. */
 const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: string) {
-  const files = yield* (yield* ArtifactLibrary).files({ scope, kind: "template", name: template })
+  const library = yield* ArtifactLibrary
+  const files = yield* library.files({ scope, kind: "template", name: template })
   const builderFile = files?.map(({ path }) => path).find(isBuilder)
   if (files === undefined || builderFile === undefined)
     return yield* new NotFound({
@@ -92,8 +93,10 @@ const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: stri
 
 /** Ends all that an attempt left, in this order: what could still make something ends before what it made goes. */
 const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
-  yield* (yield* TemplateBuilder).clear(id)
-  yield* (yield* HypervisorTemplates).close(id)
+  const builder = yield* TemplateBuilder
+  const templates = yield* HypervisorTemplates
+  yield* builder.clear(id)
+  yield* templates.close(id)
 })
 
 /**
@@ -101,8 +104,10 @@ const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
  * What lies in the pool of a range is only that range's.
  */
 const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
-  const { machines } = yield* (yield* Hypervisor).observe
-  const ofRanges = new Set<string>((yield* (yield* Ranges).list()).map(({ id }) => id))
+  const hypervisor = yield* Hypervisor
+  const ranges = yield* Ranges
+  const { machines } = yield* hypervisor.observe
+  const ofRanges = new Set<string>((yield* ranges.list()).map(({ id }) => id))
   const other = machines.find(
     (one) => one.name === template && one.vmid !== made && isFinishedTemplate(one) && !ofRanges.has(one.pool ?? ""),
   )
@@ -140,7 +145,8 @@ const isAttempt = /^=> Attempt \d+ of \d+\n$/u
  */
 const beginAttempt = Effect.fnUntraced(function* (template: string, { head, print }: Pick<StepContext, "head" | "print">) {
   const { templateBuildAttempts: most = 3 } = yield* Settings
-  const entries = yield* (yield* RunJournal).read(head.id, 0)
+  const journal = yield* RunJournal
+  const entries = yield* journal.read(head.id, 0)
   const before = entries.filter(({ event }) => event.type === "Output" && isAttempt.test(event.text)).length
   if (before >= most)
     return yield* new Failed({
@@ -210,12 +216,13 @@ const adopt = work({
   input: Template,
   settle: ({ template }, { head, factsOf }) =>
     Effect.gen(function* () {
+      const templates = yield* HypervisorTemplates
       const made = yield* Effect.fromOption(madeBy(factsOf(buildStep)?.data)).pipe(
         Effect.mapError(() => new Failed({ what: `Cannot take over template ${template}: nobody knows its VM` })),
       )
       const vmid = made.vmid as Vmid
       yield* noOther(template, vmid)
-      yield* (yield* HypervisorTemplates).adopt(head.id, { vmid, name: template })
+      yield* templates.adopt(head.id, { vmid, name: template })
       const machines = yield* Machines
       // shown at once, and whole with the next observation
       yield* machines.record({
@@ -242,7 +249,8 @@ const close = work({
 /** Where it is built: on the configured node, else on the first one that is up. */
 const nodeFor = Effect.fnUntraced(function* (template: string) {
   const { defaultNode } = yield* Settings
-  const online = ((yield* (yield* Machines).cluster)?.nodes ?? []).filter((node) => node.online).map(({ name }) => name)
+  const machines = yield* Machines
+  const online = ((yield* machines.cluster)?.nodes ?? []).filter((node) => node.online).map(({ name }) => name)
   const node = defaultNode === undefined || online.length === 0 ? online.toSorted()[0] : defaultNode
   if (node !== undefined && (online.length === 0 || online.includes(node))) return node
   return yield* new Failed({

@@ -146,7 +146,8 @@ const dayMillis = 86_400_000
 
 /** When what was built last ends to be usable; the period begins with the installation. */
 const evaluationOf = Effect.fnUntraced(function* (template: string, days: number) {
-  const runs = yield* (yield* RunJournal).list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
+  const journal = yield* RunJournal
+  const runs = yield* journal.list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
   const builtAt = runs.find(({ status }) => status === "success" || status === "partial")?.endedAt
   if (builtAt === undefined)
     return { days, ...notChecked("no build of it by the service is on record") } satisfies CheckedEvaluation
@@ -160,7 +161,8 @@ const evaluationOf = Effect.fnUntraced(function* (template: string, days: number
 })
 
 const checkOne = Effect.fnUntraced(function* (scope: LibraryScope, template: string, servers: Servers, deadline: number) {
-  const files = yield* (yield* ArtifactLibrary).files({ scope, kind: "template", name: template })
+  const library = yield* ArtifactLibrary
+  const files = yield* library.files({ scope, kind: "template", name: template })
   const builder = files?.find(({ path }) => isBuilder(path))
   if (builder?.kind !== "file")
     return { template, images: [], notChecked: "its builder file is not there" } satisfies CheckedTemplate

@@ -28,7 +28,8 @@ export interface DeletedTemplate {
 }
 
 const definedIn = Effect.fnUntraced(function* (scope: LibraryScope, name: string) {
-  const { templates } = yield* (yield* ArtifactLibrary).list(scope)
+  const library = yield* ArtifactLibrary
+  const { templates } = yield* library.list(scope)
   return templates.some((one) => one.name === name)
 })
 
@@ -39,7 +40,8 @@ const isShared = (machine: ObservedMachine, name: string): boolean =>
 /** The VMs of this name that builds of the user have made. */
 const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
   const engine = yield* RunEngine
-  const runs = yield* (yield* RunJournal).list({ subject: templateSubject(name), kinds: [templateBuildName], limit: 1000 })
+  const journal = yield* RunJournal
+  const runs = yield* journal.list({ subject: templateSubject(name), kinds: [templateBuildName], limit: 1000 })
   const made = yield* Effect.forEach(
     runs.filter((run) => run.status !== "running" && isBuildOf(run, user)),
     ({ id }) =>
@@ -50,8 +52,9 @@ const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
 
 /** Whose files are meant: the user's own; for an administrator else those of the one other user who has some. */
 const ownerOf = Effect.fnUntraced(function* (user: User, name: string) {
+  const userStore = yield* Users
   if (yield* definedIn(scopeOf(user), name)) return user.id
-  const users = (yield* (yield* Users).list).filter(({ id }) => id !== user.id)
+  const users = (yield* userStore.list).filter(({ id }) => id !== user.id)
   const owners: UserId[] = []
   for (const { id } of users) if (yield* definedIn({ type: "user", userId: id }, name)) owners.push(id)
   const [owner, ...more] = owners
@@ -82,7 +85,8 @@ const unbuild = (template: string, vmid: Vmid, user: User): Effect.Effect<void, 
   })
 
 const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
-  const run = yield* (yield* RunJournal).active(templateSubject(name))
+  const journal = yield* RunJournal
+  const run = yield* journal.active(templateSubject(name))
   if (run !== undefined)
     return yield* new Conflict({
       what: `Cannot delete template ${name}: run ${run.id} ${run.kind === templateBuildName ? "builds" : "removes"} it`,
@@ -95,8 +99,11 @@ const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
  * somebody else built stays, unless an administrator asks.
  */
 export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: User) {
+  const machines = yield* Machines
+  const library = yield* ArtifactLibrary
+  const sources = yield* Sources
   if (!isTemplateName(name)) return yield* unknown(name)
-  const built = (yield* (yield* Machines).templates).filter((machine) => isShared(machine, name))
+  const built = (yield* machines.templates).filter((machine) => isShared(machine, name))
   const owner = yield* ownerOf(user, name)
   const shipped = owner === undefined && (yield* definedIn({ type: "global" }, name))
   if (owner === undefined && !shipped && built.length === 0) return yield* unknown(name)
@@ -112,7 +119,7 @@ export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: U
   if (owner === undefined)
     return { unbuilt: removable.length, stays, definition: shipped ? "shipped" : "none" } satisfies DeletedTemplate
   const scope: LibraryScope = { type: "user", userId: owner }
-  yield* (yield* ArtifactLibrary).remove({ scope, kind: "template", name })
-  yield* (yield* Sources).release(["template"], name, scope)
+  yield* library.remove({ scope, kind: "template", name })
+  yield* sources.release(["template"], name, scope)
   return { unbuilt: removable.length, stays, definition: "removed" } satisfies DeletedTemplate
 }, hostFailures)

@@ -14,9 +14,10 @@ const closedPoolsFor = Effect.fnUntraced(function* (user: User) {
 
 /** The templates that a user sees, as the hypervisor was last observed: it is not asked. */
 export const listTemplates = Effect.fnUntraced(function* (user: User) {
+  const machines = yield* Machines
   const { own, global } = yield* hostFailures(listInstalled(user))
   const known: readonly KnownTemplate[] = knownTemplates({
-    machines: yield* (yield* Machines).templates,
+    machines: yield* machines.templates,
     closedPools: yield* closedPoolsFor(user),
     installed: [...own.templates, ...global.templates],
     building: new Set((yield* runningBuilds).map(({ template }) => template)),

@@ -15,7 +15,8 @@ const namedAtMost = 10
 
 /** Fails while disks of other VMs need the template's. */
 const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Removal.Type) {
-  const clones = yield* (yield* HypervisorTemplates).clones({ vmid, name: template })
+  const templates = yield* HypervisorTemplates
+  const clones = yield* templates.clones({ vmid, name: template })
   if (clones.length === 0) return
   const named = clones.slice(0, namedAtMost).map((clone) => `${clone.name} (VM ${clone.vmid})`)
   const more = clones.length > named.length ? ` and ${clones.length - named.length} more` : ""
@@ -30,9 +31,11 @@ const remove = work({
   input: Removal,
   settle: (removal) =>
     Effect.gen(function* () {
+      const templates = yield* HypervisorTemplates
+      const machines = yield* Machines
       yield* needNothing(removal)
-      yield* (yield* HypervisorTemplates).remove({ vmid: removal.vmid, name: removal.template })
-      yield* (yield* Machines).forget(removal.vmid)
+      yield* templates.remove({ vmid: removal.vmid, name: removal.template })
+      yield* machines.forget(removal.vmid)
       return { changed: true }
     }),
 })

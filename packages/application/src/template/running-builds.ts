@@ -14,9 +14,11 @@ export interface RunningBuild {
 
 /** The builds that go on, of all users, newest first. A build that waits for its turn is one of them. */
 export const runningBuilds = Effect.gen(function* () {
-  const unfinished = (yield* (yield* RunJournal).recoverable).filter(({ kind }) => kind === templateBuildName)
+  const journal = yield* RunJournal
+  const userStore = yield* Users
+  const unfinished = (yield* journal.recoverable).filter(({ kind }) => kind === templateBuildName)
   if (unfinished.length === 0) return []
-  const users = yield* (yield* Users).list
+  const users = yield* userStore.list
   return unfinished.flatMap((run): readonly RunningBuild[] => {
     const request = buildRequestOf(run)
     const by = users.find(({ recordId }) => recordId === builderOf(run))
@@ -36,7 +38,8 @@ export const isBuildOf = (run: RunRecord, user: User): boolean => builderOf(run)
 
 /** The newest builds of a user, finished ones too. */
 export const buildsOf = Effect.fnUntraced(function* (user: User, limit: number) {
-  const runs = yield* (yield* RunJournal).list({ kinds: [templateBuildName], limit: mostLookedAt })
+  const journal = yield* RunJournal
+  const runs = yield* journal.list({ kinds: [templateBuildName], limit: mostLookedAt })
   return runs.filter((run) => isBuildOf(run, user)).slice(0, limit)
 })
 

@@ -58,7 +58,8 @@ const starts = Semaphore.makeUnsafe(1)
 
 /** Fails where this host cannot build at all. */
 const ableToBuild = Effect.gen(function* () {
-  const state = yield* (yield* TemplateBuilder).available
+  const builder = yield* TemplateBuilder
+  const state = yield* builder.available
   if (!state.available)
     return yield* new Failed({ what: `Cannot build templates: ${state.because.join("; ")}`, hint: state.hint })
 })

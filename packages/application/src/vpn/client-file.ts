@@ -23,15 +23,18 @@ export const requireVpn = (doing: string, user: User) =>
 /** The file of a user's WireGuard client. Reads the store alone. */
 export const clientFileOf = (doing: string, user: User, server: VpnEndpoint) =>
   Effect.gen(function* () {
-    const key = yield* (yield* VpnRecords).key(user.id)
+    const vpn = yield* VpnRecords
+    const ranges = yield* Ranges
+    const secrets = yield* SecretStore
+    const key = yield* vpn.key(user.id)
     if (key === undefined)
       return yield* new Conflict({
         what: `Cannot ${doing}: user ${user.id} has no key yet`,
         hint: "The service makes it within seconds. Repeat the call.",
       })
-    const grants = yield* (yield* Ranges).grantsOf(user.id)
+    const grants = yield* ranges.grantsOf(user.id)
     return vpnClientFile({
-      privateKey: yield* (yield* SecretStore).open(key.sealed, vpnKeyContext(user.id)),
+      privateKey: yield* secrets.open(key.sealed, vpnKeyContext(user.id)),
       userNumber: user.number,
       rangeNumbers: grants.map(({ rangeNumber }) => rangeNumber),
       server,

@@ -16,8 +16,10 @@ export const AuthResult = Schema.Struct({
 /** A fresh token for the user, with their record. */
 export const authResult = (user: User) =>
   Effect.gen(function* () {
-    const found = yield* (yield* Users).forAuthentication(user.id)
-    const token = yield* (yield* TokenSigner).sign(
+    const users = yield* Users
+    const signer = yield* TokenSigner
+    const found = yield* users.forAuthentication(user.id)
+    const token = yield* signer.sign(
       { userId: user.id, recordId: user.recordId, tokenKey: found?.secrets.tokenKey ?? "" },
       new Date(yield* Clock.currentTimeMillis),
     )

@@ -38,7 +38,8 @@ const vpnFindings = async (config: Config): Promise<readonly Finding[]> => {
   const file = databaseFile(config)
   const read = Effect.gen(function* () {
     const records = yield* VpnRecords
-    const ranges = yield* (yield* Ranges).list()
+    const rangeStore = yield* Ranges
+    const ranges = yield* rangeStore.list()
     const { held } = yield* records.held
     return { rangeNumbers: ranges.map(({ number }) => number), wanted: yield* records.members, held }
   })

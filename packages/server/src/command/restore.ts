@@ -15,7 +15,8 @@ import { configOf } from "./serve.ts"
 
 /** A backup does not know a migration that goes on now: its machines would be left half-way, and its record of the bridges lost. */
 const requireNoMigration = Effect.gen(function* () {
-  const run = yield* (yield* RunJournal).active(installation)
+  const journal = yield* RunJournal
+  const run = yield* journal.active(installation)
   if (run === undefined) return
   return yield* new Conflict({
     what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation`,

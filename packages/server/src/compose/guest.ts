@@ -104,7 +104,8 @@ const withInstalledRoles = (options: PlaybookOptions) =>
   Layer.effect(
     GuestAutomation,
     Effect.gen(function* () {
-      return { ...(yield* GuestAutomation), roles: yield* libraryRoles(options) }
+      const guests = yield* GuestAutomation
+      return { ...guests, roles: yield* libraryRoles(options) }
     }),
   )
 

@@ -31,9 +31,10 @@ const fullness = async (folder: string): Promise<string | undefined> => {
 /** What the store knows of the world, in one look. */
 const look = Effect.gen(function* () {
   const machines = yield* Machines
+  const journal = yield* RunJournal
   const freshness = yield* machines.freshness
   const cluster = yield* machines.cluster
-  const unfinished = yield* (yield* RunJournal).recoverable
+  const unfinished = yield* journal.recoverable
   const now = yield* Clock.currentTimeMillis
   const ageSeconds = freshness.observedAt === undefined ? 0 : Math.max(0, now - freshness.observedAt.getTime()) / 1000
   return { freshness, ageSeconds, machines: cluster?.machineCount ?? 0, runs: unfinished.length }
@@ -41,7 +42,8 @@ const look = Effect.gen(function* () {
 
 /** Another instance, or a command, has changed the key since this service started. */
 const keyWasChanged = Effect.gen(function* () {
-  const ours = sealingKeyOf((yield* SecretStore).seal("", "which key is it?"))
+  const secrets = yield* SecretStore
+  const ours = sealingKeyOf(secrets.seal("", "which key is it?"))
   return (yield* sealingKey)?.keyId !== ours
 })
 

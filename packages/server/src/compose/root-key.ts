@@ -46,8 +46,9 @@ export const renewRootKey = (
   Effect.gen(function* () {
     const users = yield* Users
     const hasher = yield* CredentialHasher
+    const secrets = yield* SecretStore
     const { key, hash } = named === undefined ? yield* newApiKey(rootUserId) : { key: named, hash: hasher.hash(named) }
-    yield* keepSealedRootKey((yield* SecretStore).seal(key, rootKeyContext))
+    yield* keepSealedRootKey(secrets.seal(key, rootKeyContext))
     if ((yield* users.find(rootUserId)) !== undefined) yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
     else
       yield* users.create({
@@ -66,9 +67,10 @@ export const renewRootKey = (
 
 /** ROOT's key as the database keeps it for the file; undefined where an older version wrote it, or it cannot be opened. */
 const sealedRootKey = Effect.gen(function* () {
+  const secrets = yield* SecretStore
   const sealed = (yield* sealingKey)?.sealedRootKey
   if (sealed === undefined) return undefined
-  return yield* Effect.orElseSucceed((yield* SecretStore).open(sealed, rootKeyContext), () => undefined)
+  return yield* Effect.orElseSucceed(secrets.open(sealed, rootKeyContext), () => undefined)
 })
 
 /** What became of the file of ROOT's key; `unknown`: it is not in the file, nor known otherwise. */
@@ -84,13 +86,15 @@ export const ensureRootKey = (
   database: { readonly shared: boolean },
 ): Effect.Effect<RootKeyState, Fault, CredentialHasher | Database | SecretStore | Users> =>
   Effect.gen(function* () {
-    const hash = (yield* (yield* Users).forAuthentication(rootUserId))?.secrets.apiKeyHash
+    const users = yield* Users
+    const secrets = yield* SecretStore
+    const hash = (yield* users.forAuthentication(rootUserId))?.secrets.apiKeyHash
     if (hash === undefined) return yield* Effect.as(renewRootKey(data), "made" as const)
     const hasher = yield* CredentialHasher
     const kept = readRootKey(data)
     const known = yield* sealedRootKey
     if (kept !== undefined && hasher.verify(kept, hash)) {
-      if (kept !== known) yield* keepSealedRootKey((yield* SecretStore).seal(kept, rootKeyContext))
+      if (kept !== known) yield* keepSealedRootKey(secrets.seal(kept, rootKeyContext))
       return "kept"
     }
     if (database.shared) return "kept"

@@ -96,9 +96,11 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
 /** What sources and roles need on this host and do not find there. */
 const tellWhatIsMissing = (log: Log) =>
   Effect.gen(function* () {
-    const git = yield* (yield* ContentFetcher).gitAvailable
+    const fetcher = yield* ContentFetcher
+    const roleInstaller = yield* RoleInstaller
+    const git = yield* fetcher.gitAvailable
     if (!git.available) log.warn({ because: git.because }, "git cannot be used: sources come from archives and folders only")
-    const installer = yield* (yield* RoleInstaller).available
+    const installer = yield* roleInstaller.available
     if (!installer.available)
       log.warn({ because: installer.because }, "roles and collections that are published elsewhere cannot be installed")
   })

@@ -16,7 +16,8 @@ const isOldVersion = (version: string): boolean => {
 }
 
 const reached = Effect.gen(function* () {
-  const version = yield* (yield* Hypervisor).version
+  const hypervisor = yield* Hypervisor
+  const version = yield* hypervisor.version
   return isOldVersion(version)
     ? fail("version", `Proxmox VE ${version}`, `Upgrade to ${leastVersion.join(".")} or newer.`)
     : ok("version", `Proxmox VE ${version}`)
@@ -24,7 +25,8 @@ const reached = Effect.gen(function* () {
 
 /** One finding where nothing is missing, else one for each feature that is blocked. Only without the first is everything. */
 const rights = Effect.gen(function* () {
-  const features = yield* (yield* HypervisorAccess).privileges
+  const access = yield* HypervisorAccess
+  const features = yield* access.privileges
   const all = new Set(features.flatMap(({ privileges }) => [...privileges.keys()]))
   const blocked = features.flatMap(({ feature, privileges }, index) => {
     const missing = [...privileges].filter(([, has]) => !has).map(([name]) => name)
@@ -43,8 +45,9 @@ const rights = Effect.gen(function* () {
 })
 
 const clockOf = Effect.gen(function* () {
+  const hypervisor = yield* Hypervisor
   const before = Date.now()
-  const theirs = (yield* (yield* Hypervisor).clock).getTime()
+  const theirs = (yield* hypervisor.clock).getTime()
   const offset = Math.round((theirs - (before + Date.now()) / 2) / 1000)
   return Math.abs(offset) > 30
     ? warn("clock", `the hypervisor's clock differs by ${offset} s`, "Set up time synchronisation on both hosts.")
@@ -117,8 +120,9 @@ const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwor
 
 const networkOf = (config: Config, cluster: ObservedCluster) =>
   Effect.gen(function* () {
+    const network = yield* HypervisorNetwork
     const name = config.natNetwork ?? natNetworkName(isCluster(config.clusterMode, cluster.nodes))
-    const networks = yield* (yield* HypervisorNetwork).observe
+    const networks = yield* network.observe
     const found = networks.find((n) => n.spec.name === name)
     return found === undefined
       ? fail(
@@ -184,9 +188,10 @@ const attempt = <R>(
 /** Everything about the hypervisor; when it cannot be reached at all, that alone. */
 export const checkHypervisor = (config: Config) =>
   Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
     const first = yield* attempt("hypervisor", reached)
     if (first.some(({ what }) => what === "hypervisor")) return first
-    const observed = yield* Effect.result((yield* Hypervisor).observe)
+    const observed = yield* Effect.result(hypervisor.observe)
     if (Result.isFailure(observed))
       return [...first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Look at the cluster's state.")]
     const cluster = observed.success

@@ -35,9 +35,7 @@ export const filterRecords = <A extends object>(items: readonly A[], filter: str
     const field = match?.[1]
     const value = (match?.[2] ?? match?.[3] ?? "").replace(/\\(.)/gu, "$1")
     if (field === undefined || !(items.length === 0 || items.some((item) => Object.hasOwn(item, field))))
-      return yield* Effect.fail(
-        new InvalidInput({ what: `Cannot filter by ${filter.slice(0, 200)}`, hint: 'Write <field> = "<value>".' }),
-      )
+      return yield* new InvalidInput({ what: `Cannot filter by ${filter.slice(0, 200)}`, hint: 'Write <field> = "<value>".' })
     return items.filter((item) => textOf((item as Readonly<Record<string, unknown>>)[field]) === value)
   })
 

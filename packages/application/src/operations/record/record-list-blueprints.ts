@@ -25,7 +25,8 @@ export const recordListBlueprints = operation({
   },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
-      const found = yield* (yield* Blueprints).list(user.isAdmin ? {} : { for: user.id })
+      const blueprints = yield* Blueprints
+      const found = yield* blueprints.list(user.isAdmin ? {} : { for: user.id })
       const ids = yield* recordIds
       const records = found.map((blueprint) => blueprintRecord(blueprint, ids))
       return pageOf(yield* filterRecords(records, query.filter), query)

@@ -29,9 +29,12 @@ export const recordListLogs = operation({
   },
   handle: ({ query }) =>
     Effect.gen(function* () {
-      const users = new Map((yield* (yield* Users).list).map((user) => [user.id, user.recordId]))
-      const ranges = new Map((yield* (yield* Ranges).list()).map((range) => [range.id, range.recordId]))
-      const runs = yield* Effect.forEach(yield* (yield* RunJournal).list({ kinds: ["deploy"], limit: most }), shownInHistory)
+      const userStore = yield* Users
+      const rangeStore = yield* Ranges
+      const journal = yield* RunJournal
+      const users = new Map((yield* userStore.list).map((user) => [user.id, user.recordId]))
+      const ranges = new Map((yield* rangeStore.list()).map((range) => [range.id, range.recordId]))
+      const runs = yield* Effect.forEach(yield* journal.list({ kinds: ["deploy"], limit: most }), shownInHistory)
       const records = runs.map((run) => {
         const rangeId = rangeOf(run)
         return logRecord(run, { user: users.get(run.by), range: rangeId === undefined ? undefined : ranges.get(rangeId) })

@@ -20,7 +20,8 @@ export const recordListRanges = operation({
   statuses: { 200: "one page of ranges, ascending by number", 400: "the filter is not understood", 401: "no valid credentials" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
-      const overviews = yield* (yield* Ranges).overview(user.isAdmin ? {} : { for: user.id })
+      const ranges = yield* Ranges
+      const overviews = yield* ranges.overview(user.isAdmin ? {} : { for: user.id })
       const records = overviews.map(({ range, machines }) =>
         rangeRecord(range, machines.filter((machine) => !machine.template).length),
       )

@@ -21,7 +21,8 @@ export const recordListUsers = operation({
   statuses: { 200: "one page of users", 400: "the filter is not understood", 401: "no valid credentials" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
-      const visible = user.isAdmin ? (yield* (yield* Users).list).filter((u) => u.id !== rootUserId) : [user]
+      const users = yield* Users
+      const visible = user.isAdmin ? (yield* users.list).filter((u) => u.id !== rootUserId) : [user]
       const records = yield* Effect.forEach(visible, (u) => recordOfUser(u, { withEmail: true }))
       return pageOf(yield* filterRecords(records, query.filter), query)
     }),

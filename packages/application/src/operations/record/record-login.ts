@@ -12,7 +12,8 @@ const refused = (issues: readonly FaultIssue[] = []) => new InvalidInput({ what:
 
 const judge = (email: string, password: string) =>
   Effect.gen(function* () {
-    const user = yield* (yield* Users).findByEmail(email)
+    const users = yield* Users
+    const user = yield* users.findByEmail(email)
     return { user, right: yield* isPasswordOf(user, password) }
   })
 
@@ -40,12 +41,12 @@ export const recordLogin = operation({
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
+      const signIns = yield* SignIns
       const blank = (["identity", "password"] as const).filter((field) => body[field] === "" || body[field].length > 255)
-      if (blank.length > 0)
-        return yield* Effect.fail(refused(blank.map((path) => ({ path, message: "1 to 255 characters are needed" }))))
+      if (blank.length > 0) return yield* refused(blank.map((path) => ({ path, message: "1 to 255 characters are needed" })))
       const attempt = { operation: "recordLogin", account: body.identity, address: meta.remote }
-      const user = yield* (yield* SignIns).attempt(attempt, judge(body.identity, body.password))
-      if (user === undefined) return yield* Effect.fail(refused())
+      const user = yield* signIns.attempt(attempt, judge(body.identity, body.password))
+      if (user === undefined) return yield* refused()
       const result = yield* authResult(user)
       yield* recordSignIn("recordLogin", user, meta)
       return result

@@ -42,6 +42,7 @@ export const recordUpdateBlueprint = operation({
   },
   handle: ({ path, body, file, user }) =>
     Effect.gen(function* () {
+      const blueprints = yield* Blueprints
       const blueprint = yield* ownBlueprint(path.id, user, "change").pipe(
         Effect.catchTags({ BlueprintNotFound: notFound, Forbidden: notFound }),
       )
@@ -53,7 +54,7 @@ export const recordUpdateBlueprint = operation({
       const picture = file === undefined ? {} : { thumbnail: yield* uploadedPicture(file) }
       // an empty text in the place of the picture removes it; the name of the present one says nothing
       const removal = body.thumbnail === "" ? { thumbnail: undefined } : {}
-      const changed = yield* (yield* Blueprints).change(blueprint.id, { ...change, ...removal, ...picture })
+      const changed = yield* blueprints.change(blueprint.id, { ...change, ...removal, ...picture })
       return blueprintRecord(changed, yield* recordIds)
     }),
 })

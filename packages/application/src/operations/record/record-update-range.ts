@@ -41,12 +41,13 @@ export const recordUpdateRange = operation({
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const machines = yield* Machines
       const range = isRecordId(path.id) ? yield* ranges.findByRecordId(path.id as RecordId) : undefined
-      if (range === undefined) return yield* Effect.fail(notFound())
+      if (range === undefined) return yield* notFound()
       yield* requireRangeAccess(range, user, "range-owner").pipe(Effect.catchTag("Forbidden", () => Effect.fail(notFound())))
       const issues = rangeTextProblems(body)
       if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const changed = yield* ranges.change(range.id, body)
-      return rangeRecord(changed, (yield* (yield* Machines).ofRange(range.id)).filter((machine) => !machine.template).length)
+      return rangeRecord(changed, (yield* machines.ofRange(range.id)).filter((machine) => !machine.template).length)
     }),
 })

@@ -52,26 +52,26 @@ export const recordUpdateUser = operation({
   handle: ({ path, body, user, meta }) =>
     Effect.gen(function* () {
       const users = yield* Users
+      const signIns = yield* SignIns
       const target = yield* users.findByRecordId(path.id as RecordId)
       if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
         return yield* new NotFound({ what: "The requested resource wasn't found." })
       const rights = body.isAdmin === target.isAdmin ? undefined : body.isAdmin
       if (rights !== undefined && (!user.isAdmin || whyNotTheirs(target, user) !== undefined))
-        return yield* Effect.fail(refused("isAdmin", "only another administrator may change this"))
+        return yield* refused("isAdmin", "only another administrator may change this")
       if (body.name !== undefined && (body.name.trim() === "" || body.name.length > 255))
-        return yield* Effect.fail(refused("name", "1 to 255 characters are needed"))
+        return yield* refused("name", "1 to 255 characters are needed")
       if (body.password !== undefined) {
         const problem = passwordProblem(body.password, [target.id, target.name, target.email])
-        if (problem !== undefined) return yield* Effect.fail(refused("password", problem))
-        if (body.password !== body.passwordConfirm)
-          return yield* Effect.fail(refused("passwordConfirm", "it differs from the password"))
+        if (problem !== undefined) return yield* refused("password", problem)
+        if (body.password !== body.passwordConfirm) return yield* refused("passwordConfirm", "it differs from the password")
         if (!user.isAdmin || target.id === user.id) {
           const right = Effect.map(isPasswordOf(target, body.oldPassword ?? ""), (is) => ({ user: target, right: is }))
           const attempt = { operation: "recordUpdateUser", account: target.email, address: meta.remote }
-          const known = yield* (yield* SignIns)
+          const known = yield* signIns
             .attempt(attempt, right)
             .pipe(Effect.catchTag("TooManyAttempts", ({ message }) => Effect.fail(refused("oldPassword", message))))
-          if (known === undefined) return yield* Effect.fail(refused("oldPassword", "it is not the current password"))
+          if (known === undefined) return yield* refused("oldPassword", "it is not the current password")
         }
       }
       if (rights !== undefined)
