@@ -674,6 +674,7 @@ describe("testing mode of a range", () => {
 
   describe("what the router shows", () => {
     const line = { source: "10.1.10.11", destination: "198.18.0.2", protocol: 17, port: 123, packets: 3 }
+    const asked = { source: "10.1.10.11", name: "c2.evil.example", queries: 2 }
     const shows = (code: number, ...lines: readonly object[]) => {
       service.lab.world.routerReport = [`check ${code}`, ...lines.map((one) => JSON.stringify(one))].join("\n")
     }
@@ -682,8 +683,8 @@ describe("testing mode of a range", () => {
       (await call("getRangeDrift")) as { readonly inSync: boolean; readonly differences: readonly object[] }
 
     it("is what it did not let out, also after a stop, and nothing before it was asked", async () => {
-      shows(0, line, { packets: 3, full: false })
-      expect(await blocked(false)).toEqual({ testingState: "off", packets: 0, complete: false, blocked: [] })
+      shows(0, line, asked, { packets: 3, full: false })
+      expect(await blocked(false)).toEqual({ testingState: "off", packets: 0, complete: false, blocked: [], names: [] })
       expect((await refused(blocked())).kind).toBe("conflict")
       await start()
       const told = {
@@ -693,6 +694,7 @@ describe("testing mode of a range", () => {
         packets: 3,
         complete: true,
         blocked: [{ ...line, protocol: "udp", machine: "LAB-dc01" }],
+        names: [{ ...asked, machine: "LAB-dc01" }],
       }
       expect(await blocked()).toEqual(told)
       await stop()

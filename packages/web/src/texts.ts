@@ -282,6 +282,7 @@ export const t = {
     notAsked: "The router was not asked yet.",
     changedRules: "The router had other rules than those that were loaded: more may have got out.",
     columns: { machine: "From", to: "To", port: "Port", packets: "Packets" },
+    nameColumns: { machine: "From", name: "Name that was asked for", queries: "Questions" },
   },
   runs: {
     title: "Runs",

@@ -93,6 +93,16 @@ for n in itertools.count():
     time.sleep(0.01)
 `
 
+/** Asks the router for more names than it remembers. */
+const many = `
+import socket, struct
+for n in range(600):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(5)
+    s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in ("m%d" % n, "many", "example")) + b"\\0\\0\\1\\0\\1", ("10.7.10.254", 53))
+    s.recv(4096)
+`
+
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
@@ -273,7 +283,18 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(all).toContainEqual({ ...about, protocol: 1, packets: 2 })
     expect(all).toContainEqual({ ...about, protocol: 47, packets: 1 })
     expect(all.at(-1)).toEqual({ packets: expect.any(Number), full: false })
+    const name = { source: web, name: "t16.closed.evil.example", queries: 1 }
+    await until(async () => (await inspected())?.refusedNames?.some((one) => one.name === name.name) === true)
     const told = await inspected()
+    expect(told?.refusedNames).toContainEqual(name)
+    // also by TCP, and not what the router itself answers
+    expect(told?.refusedNames).toContainEqual({ ...name, name: "tcp.closed.evil.example" })
+    expect(told?.refusedNames?.filter((one) => one.name === "web")).toEqual([])
+    // one that asks without end fills its own part
+    await on(lab.host("LAB-web"), "python3", "-c", many)
+    await until(async () => (await inspected())?.isComplete === false)
+    const ofOne = (await inspected())?.refusedNames?.filter(({ source }) => source === web)
+    expect([ofOne?.length, ofOne?.find((one) => one.name === name.name)]).toEqual([512, name])
     expect(told).toMatchObject({ rules: "as-loaded", isComplete: true })
     expect(told?.refused).toContainEqual({ ...about, protocol: 17, port: 123, packets: 1 })
   })
@@ -330,6 +351,9 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     })
     expect(allowed.said["rebind.allowed.example 1"]).toMatch(/^\d+ $/u)
     await stopFlows()
+    // refused before the name service was started anew, and since; what is allowed by now was refused once, before
+    for (const [name, queries] of Object.entries({ "t16.closed.evil.example": 1, "notallowed.example": 2, "allowed.example": 1 }))
+      expect((await inspected())?.refusedNames).toContainEqual({ source: web, name, queries })
   })
 
   it("follows the addresses of what is allowed", async () => {

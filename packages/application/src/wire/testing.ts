@@ -36,7 +36,7 @@ export const BlockedTraffic = Schema.Struct({
   rules: Schema.optionalKey(Schema.Literals(["as-loaded", "changed"])),
   /** All packets that were blocked. */
   packets: Schema.Int,
-  /** False: destinations are missing. */
+  /** False: destinations or names are missing. */
   complete: Schema.Boolean,
   blocked: Schema.Array(
     Schema.Struct({
@@ -50,6 +50,16 @@ export const BlockedTraffic = Schema.Struct({
       packets: Schema.Int,
     }),
   ),
+  /** Names that machines asked their router for and that are not allowed. Machines that keep their way out ask freely: theirs are not in it. */
+  names: Schema.Array(
+    Schema.Struct({
+      source: Schema.String,
+      machine: Schema.optionalKey(Schema.String),
+      /** As the machine wrote it; `<name unprintable>` where it cannot be shown. */
+      name: Schema.String,
+      queries: Schema.Int,
+    }),
+  ),
 }).annotate({ identifier: "BlockedTraffic" })
 
 const protocols: Readonly<Record<number, string>> = { 1: "icmp", 6: "tcp", 17: "udp" }
@@ -59,17 +69,23 @@ export const blockedTraffic = (
   inspection: KeptInspection | undefined,
   machines: readonly Pick<RangeMachine, "name" | "address">[],
 ): typeof BlockedTraffic.Type => {
-  if (inspection === undefined) return { testingState: mode, packets: 0, complete: false, blocked: [] }
+  if (inspection === undefined) return { testingState: mode, packets: 0, complete: false, blocked: [], names: [] }
   const names = new Map(machines.map(({ name, address }) => [address, name]))
+  const machineAt = (source: string) => {
+    const machine = names.get(source)
+    return machine === undefined ? {} : { machine }
+  }
   return {
     testingState: mode,
     inspectedAt: inspection.at.toISOString(),
     rules: inspection.rules,
     packets: inspection.packets,
     complete: inspection.isComplete,
-    blocked: inspection.refused.map(({ protocol, ...to }) => {
-      const machine = names.get(to.source)
-      return { ...to, protocol: protocols[protocol] ?? String(protocol), ...(machine === undefined ? {} : { machine }) }
-    }),
+    blocked: inspection.refused.map(({ protocol, ...to }) => ({
+      ...to,
+      protocol: protocols[protocol] ?? String(protocol),
+      ...machineAt(to.source),
+    })),
+    names: (inspection.refusedNames ?? []).map((asked) => ({ ...asked, ...machineAt(asked.source) })),
   }
 }

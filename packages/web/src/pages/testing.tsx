@@ -73,6 +73,9 @@ const Allowed = ({ id, range, doing }: { readonly id: string; readonly range: Ra
   )
 }
 
+const fromText = (id: string, { source, machine }: { readonly source: string; readonly machine?: string }): string =>
+  machine === undefined ? source : shortName(id, machine)
+
 const Blocked = ({ id }: { readonly id: string }) => {
   const { data, refusal } = useRead<BlockedTrafficAnswer>("/testing/blocked", { rangeID: id }, ({ rangeID }) => rangeID === id)
   const traffic = data.value
@@ -88,7 +91,8 @@ const Blocked = ({ id }: { readonly id: string }) => {
               t.testing.notAsked
             ) : (
               <>
-                {traffic.blocked.length === 0 ? t.testing.nothingBlocked : null} <Time at={traffic.inspectedAt} />
+                {traffic.blocked.length + traffic.names.length === 0 ? t.testing.nothingBlocked : null}{" "}
+                <Time at={traffic.inspectedAt} />
               </>
             )}
           </p>
@@ -97,7 +101,7 @@ const Blocked = ({ id }: { readonly id: string }) => {
               {traffic.blocked.map((one) => (
                 <tr key={`${one.source} ${one.destination} ${one.protocol} ${one.port}`}>
                   <th scope="row">
-                    <Text>{one.machine === undefined ? one.source : shortName(id, one.machine)}</Text>
+                    <Text>{fromText(id, one)}</Text>
                   </th>
                   <td class="mono" data-label={t.testing.columns.to}>
                     <Text>{one.destination}</Text>
@@ -106,6 +110,21 @@ const Blocked = ({ id }: { readonly id: string }) => {
                     <Text>{`${one.protocol}${one.port === undefined ? "" : ` ${one.port}`}`}</Text>
                   </td>
                   <td data-label={t.testing.columns.packets}>{count(one.packets)}</td>
+                </tr>
+              ))}
+            </CardTable>
+          )}
+          {traffic.names.length === 0 ? null : (
+            <CardTable columns={Object.values(t.testing.nameColumns)}>
+              {traffic.names.map((one) => (
+                <tr key={`${one.source} ${one.name}`}>
+                  <th scope="row">
+                    <Text>{fromText(id, one)}</Text>
+                  </th>
+                  <td class="mono" data-label={t.testing.nameColumns.name}>
+                    <Text>{one.name}</Text>
+                  </td>
+                  <td data-label={t.testing.nameColumns.queries}>{count(one.queries)}</td>
                 </tr>
               ))}
             </CardTable>
