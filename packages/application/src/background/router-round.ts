@@ -1,33 +1,59 @@
-import { isFault } from "@rangewright/domain"
-import { GuestAutomation, Ranges } from "@rangewright/ports"
+import { isClosed, isFault, type Range, type RangeId, rangeSubject } from "@rangewright/domain"
+import { GuestAutomation, Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { inspectRouter } from "../range/inspect-router.ts"
 
-/** Seconds between two looks at one router. */
-const lookEverySeconds = 300
+const tickMillis = 60_000
+/** Between two looks at one router: while its range is tested, and else. */
+const testedMillis = 5 * 60_000
+const openMillis = 60 * 60_000
 
-/** Makes one round: asks the routers of ranges in testing mode, one after another, that nobody asked for a while. */
-export const routerRound = Effect.gen(function* () {
-  const ranges = yield* Ranges
-  for (const range of yield* ranges.list()) {
-    if (range.testing.mode !== "on") continue
-    const before = (yield* ranges.inspection(range.id))?.at.getTime() ?? Number.NEGATIVE_INFINITY
-    if ((yield* Clock.currentTimeMillis) - before < lookEverySeconds * 1000) continue
-    yield* inspectRouter(`look at the router of range ${range.id}`, range).pipe(
-      // a router that is off, or that a run changes, is asked in another round
-      Effect.catch((fault) => Effect.logInfo(isFault(fault) ? fault.message : fault)),
-    )
-  }
-})
+/** Makes rounds. Each asks the routers that nobody asked for a while, one after another: all those of ranges in testing mode, and one other. */
+export const makeRouterRound = () => {
+  /** When a router was asked that did not answer: others have their turn first. */
+  const tried = new Map<RangeId, number>()
+
+  /**
+   * When the router was asked last, of one that is to be asked now. A run that has ended since may have changed its rules, by a role or by
+   * loading them again: that counts while the range is tested, and where they were changed before.
+   */
+  const dueSince = Effect.fnUntraced(function* ({ id, testing }: Range) {
+    const router = (yield* (yield* Machines).ofRange(id)).find((machine) => machine.isRouter)
+    if (router?.power !== "running") return undefined
+    const kept = yield* (yield* Ranges).inspection(id)
+    const seen = kept?.since ?? (kept === undefined ? undefined : { rules: kept.rules, at: kept.at.getTime() })
+    const last = Math.max(seen?.at ?? 0, tried.get(id) ?? 0)
+    const isTested = isClosed(testing)
+    if ((yield* Clock.currentTimeMillis) - last >= (isTested ? testedMillis : openMillis)) return last
+    if (!isTested && seen?.rules !== "changed") return undefined
+    const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(id), limit: 1 })
+    return (run?.endedAt?.getTime() ?? 0) > last ? last : undefined
+  })
+
+  return Effect.gen(function* () {
+    const due: { readonly range: Range; readonly since: number }[] = []
+    for (const range of yield* (yield* Ranges).list()) {
+      const since = yield* dueSince(range)
+      if (since !== undefined) due.push({ range, since })
+    }
+    const isTested = ({ range }: { readonly range: Range }) => isClosed(range.testing)
+    const longest = due.filter((one) => !isTested(one)).toSorted((a, b) => a.since - b.since)
+    for (const { range } of [...due.filter(isTested), ...longest.slice(0, 1)]) {
+      tried.set(range.id, yield* Clock.currentTimeMillis)
+      yield* inspectRouter(`look at the router of range ${range.id}`, range).pipe(
+        Effect.catch((fault) => Effect.logInfo(isFault(fault) ? fault.message : fault)),
+      )
+    }
+  })
+}
 
 /** Looks at routers for ever, where the service speaks to machines at all. */
 export const routerRoundLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const guests = yield* GuestAutomation
-    if (guests.overNetwork !== true) return
-    const step = Effect.andThen(Effect.sleep((lookEverySeconds / 5) * 1000), Effect.ignore(routerRound, { log: "Warn" }))
+    if ((yield* GuestAutomation).overNetwork !== true) return
+    const step = Effect.andThen(Effect.sleep(tickMillis), Effect.ignore(makeRouterRound(), { log: "Warn" }))
     yield* Effect.forkScoped(Effect.forever(step))
   }),
 )

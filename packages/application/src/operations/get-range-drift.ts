@@ -1,4 +1,4 @@
-import { changeText, concernsRange, howTo, type Range } from "@rangewright/domain"
+import { changeText, concernsRange, howTo, isClosed, type Range } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -8,15 +8,14 @@ import { RunPlanner } from "../run/planner.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** What the last look at the router showed, until testing was started again. */
+/** What the last look at the router showed, until its rules are loaded again. */
 const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
-  const ranges = yield* Ranges
-  const inspection = testing.mode === "entering" ? yield* ranges.inspection(id) : undefined
-  return inspection?.rules === "changed"
-    ? [
-        `something on it changed them, seen at ${inspection.at.toISOString()}: ${howTo("PUT /testing/start", {}, id)} loads them again`,
-      ]
-    : []
+  const inspection = yield* (yield* Ranges).inspection(id)
+  if (inspection === undefined || testing.mode === "on") return []
+  const seen = isClosed(testing) ? { rules: inspection.rules, at: inspection.at.getTime() } : inspection.since
+  if (seen?.rules !== "changed") return []
+  const way = isClosed(testing) ? howTo("PUT /testing/start", {}, id) : "a reboot of the router"
+  return [`something on it changed them, seen at ${new Date(seen.at).toISOString()}: ${way} loads them again`]
 })
 
 export const getRangeDrift = operation({

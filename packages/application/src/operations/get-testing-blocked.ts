@@ -2,7 +2,7 @@ import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { inspectRouter } from "../range/inspect-router.ts"
+import { inspectRouter, requireTesting } from "../range/inspect-router.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 import { BlockedTraffic, blockedTraffic } from "../wire/testing.ts"
@@ -30,8 +30,11 @@ export const getTestingBlocked = operation({
   handle: ({ range, query }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
-      const machineStore = yield* Machines
-      if (query.refresh === true) yield* inspectRouter(`tell what testing mode of range ${range.id} blocked`, range)
+      if (query.refresh === true) {
+        const doing = `tell what testing mode of range ${range.id} blocked`
+        yield* requireTesting(doing, range)
+        yield* inspectRouter(doing, range)
+      }
       const testing = (yield* ranges.find(range.id))?.testing ?? range.testing
       const machines = yield* machineStore.ofRange(range.id)
       return blockedTraffic(testing, yield* ranges.inspection(range.id), machines)

@@ -8,6 +8,7 @@ import {
   type Range,
   rangeSubject,
   readRouterReport,
+  seenOpen,
 } from "@rangewright/domain"
 import { GuestAutomation, type KeptInspection, Machines, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -63,9 +64,15 @@ const askRouter = Effect.fnUntraced(function* (doing: string, range: Range, { vm
   )
 })
 
+/** There is nothing to tell of a range that nobody tests. */
+export const requireTesting = Effect.fnUntraced(function* (doing: string, range: Range) {
+  if (!isClosed(range.testing))
+    yield* refuse(doing, `testing of range ${range.id} is not on`, `Start it: ${howTo("PUT /testing/start", {}, range.id)}.`)
+})
+
 /**
- * Looks at the router of a range in testing mode, and keeps what it shows. A router that has other rules than those that were loaded, twice in
- * a row, makes testing mode `entering`: nobody may rely on it until a start has loaded them again.
+ * Looks at the router of a range, and keeps what it shows. A router that has other rules than those that were loaded, twice in a row, makes
+ * testing mode `entering` where it was `on`: nobody may rely on it until a start has loaded them again.
  */
 export const inspectRouter = (
   doing: string,
@@ -73,18 +80,14 @@ export const inspectRouter = (
 ): Effect.Effect<KeptInspection, Fault, GuestAutomation | Machines | Ranges | RunJournal> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
-    if (!isClosed(range.testing))
-      return yield* refuse(
-        doing,
-        `testing of range ${range.id} is not on`,
-        `Start it: ${howTo("PUT /testing/start", {}, range.id)}.`,
-      )
     const router = yield* runningRouter(doing, range)
     yield* requireNoRun(range)
     const first = yield* askRouter(doing, range, router)
     const found = first.rules === "changed" ? yield* askRouter(doing, range, router) : first
     yield* requireNoRun(range)
-    const inspection = { ...found, at: new Date(yield* Clock.currentTimeMillis) }
+    const at = new Date(yield* Clock.currentTimeMillis)
+    const before = isClosed(range.testing) ? undefined : ((yield* ranges.inspection(range.id)) ?? { ...found, at })
+    const inspection = before === undefined ? { ...found, at } : seenOpen(before, found, at.getTime())
     if (yield* ranges.keepInspection(range.id, inspection))
       yield* Effect.logWarning(
         `range ${range.id}: router ${router.name ?? router.vmid} has other rules than those that were loaded, so testing is no longer noted as on`,

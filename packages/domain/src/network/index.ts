@@ -32,5 +32,5 @@ export { type FirewallInput, packetFilter, type TestingFirewall } from "./firewa
 export { renderGuard } from "./guard.ts"
 export { renderIptablesRestore } from "./iptables.ts"
 export type { AddressMatch, Chain, PacketFilter, PacketRule } from "./packet-rule.ts"
-export { readRouterReport, RefusedDestination, RouterInspection } from "./router-inspection.ts"
+export { readRouterReport, RefusedDestination, RouterInspection, seenOpen } from "./router-inspection.ts"
 export { publicRules, testingWarnings } from "./testing-warnings.ts"
