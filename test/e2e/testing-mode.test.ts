@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Internet, openInternet } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
+import { type Internet, openInternet, type Seen } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
 import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
 import { flows } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
-import type { ApiClient } from "./support/client.ts"
+import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
 import { addUser, deploy, expectSuccess, follow, rangeOf } from "./support/lab.ts"
@@ -14,7 +14,22 @@ import { machine } from "./support/shop-lab.ts"
 const rangeId = "TEST"
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
 const config = `ludus:
-${machine("web", 10)}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
+${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
+
+/** Sends to these addresses for ever, each time from another port: a packet, and what goes over a connection that it opens. */
+const knocker = `
+import socket, sys, threading, time
+def knock(to):
+    while True:
+        try:
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:knock;", (to, 80))
+            with socket.create_connection((to, 80), 1) as c: c.sendall(b"rw:knock;")
+        except OSError: pass
+        time.sleep(0.01)
+for to in sys.argv[1:]: threading.Thread(target=knock, args=(to,)).start()
+`
+/** What a journal tells of once, however often the service is started again. */
+const isMoment = ({ type }: StreamEvent): boolean => /^(?:Planned|Step(?:Started|Dispatched|Settled))$/u.test(type)
 
 describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(obstacle)}`, { timeout: 2 * patience }, () => {
   let lab: RealLab
@@ -32,15 +47,20 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
         `import socket; [socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", (a, 80)) for a in ("${good}", "${bad}")]`,
       ),
     )
-  /** Which addresses a machine reaches; the one that keeps its way out says when all that will arrive has arrived. */
-  const reached = async (mark: string): Promise<readonly string[]> => {
-    expect(await send(10, mark)).toMatchObject({ code: 0 })
+  /** What arrived; the machine that keeps its way out says when all that will arrive has arrived. */
+  const drained = async (): Promise<Seen> => {
+    const mark = `drain${Math.random()}`
     await eventually(
       "a packet of the machine that keeps its way out",
-      async () => (await send(20, `${mark}-after`), internet.seen()),
-      (seen) => `${mark}-after ${bad}` in seen,
+      async () => (await send(20, mark), internet.seen()),
+      (seen) => `${mark} ${bad}` in seen,
     )
-    const seen = await internet.take()
+    return internet.take()
+  }
+  /** Which addresses a machine reaches. */
+  const reached = async (mark: string): Promise<readonly string[]> => {
+    expect(await send(10, mark)).toMatchObject({ code: 0 })
+    const seen = await drained()
     return [good, bad].filter((to) => `${mark} ${to}` in seen || `flow-busy-udp ${to}` in seen || `flow-busy-tcp ${to}` in seen)
   }
   const change = (what: string, body: unknown = {}) =>
@@ -111,5 +131,62 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       () => reached("stopped"),
       ({ length }) => length === 2,
     )
+  })
+
+  /** Asks for this, and kills the service after each thing that its run writes; each time, what arrived meanwhile has to be right. */
+  const killedEverywhere = async (what: "start" | "stop", holds: (moment: string) => Promise<void>): Promise<number> => {
+    const asked = change(what).catch(() => undefined)
+    const runId = await eventually(
+      "the run",
+      async () =>
+        (await user.get<readonly { readonly id: string; readonly kind: string; readonly status: string }[]>("/runs")).find(
+          ({ kind, status }) => kind === `testing-${what}` && status === "running",
+        )?.id,
+      (id) => id ?? false,
+    )
+    const seen: StreamEvent[] = []
+    const moments = new Set<string>()
+    const isNext = (event: StreamEvent): boolean => {
+      const moment = `${event.type} ${event.data.key ?? ""}`
+      return isMoment(event) && !moments.has(moment) && moments.add(moment).has(moment)
+    }
+    while (await follow(user, runId, seen, isNext)) {
+      await service.crash()
+      await asked
+      service = await lab.start()
+      user = service.as(key)
+      await holds([...moments].at(-1) ?? "")
+    }
+    await expectSuccess(user, runId)
+    return moments.size
+  }
+  /** What arrived of the machine that knocks and of the connections that it had. */
+  const leaks = (seen: Seen): readonly string[] => Object.keys(seen).filter((what) => /^(?:knock|flow-)/u.test(what))
+
+  it("lets nothing out that it has closed, and opens only after all is rolled back, wherever the service is killed", async () => {
+    for (const line of [`${python(knocker)} ${good} ${bad}`, `${python(flows)} kept - ${good} ${bad}`])
+      expect(await lab.on(at(30), `setsid nohup ${line} >/dev/null 2>&1 &`)).toMatchObject({ code: 0 })
+    await eventually("what knocks", internet.seen, (seen) => `knock ${bad}` in seen && `flow-kept-tcp ${bad}` in seen)
+    let isClosed = false
+    const kills = await killedEverywhere("start", async (moment) => {
+      const wasClosed = isClosed
+      if ((await state()) === "on" || moment.startsWith("StepSettled firewall")) isClosed = true
+      if (isClosed && !wasClosed) await internet.take()
+      if (isClosed) expect([moment, leaks(await drained())]).toEqual([moment, []])
+    })
+    expect([await state(), isClosed]).toEqual(["on", true])
+    expect(kills).toBeGreaterThan(10)
+
+    expect(await lab.on(at(10), "touch infected")).toMatchObject({ code: 0 })
+    await internet.take()
+    const more = await killedEverywhere("stop", async (moment) => {
+      const arrived = leaks(await internet.take())
+      // it is noted before the router opens
+      if (arrived.length > 0) expect([moment, await state()]).toEqual([moment, "off"])
+    })
+    expect(more).toBeGreaterThan(10)
+    expect(await state()).toBe("off")
+    await eventually("an open router", internet.seen, (seen) => `knock ${bad}` in seen)
+    expect(await lab.on(at(10), "ls infected")).not.toMatchObject({ code: 0 })
   })
 })

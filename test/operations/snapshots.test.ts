@@ -144,6 +144,46 @@ describe("snapshots of a range", () => {
     }
   })
 
+  it.each([true, false])(
+    "a failure at any machine after its snapshot was taken leaves none or says that it is there (all or none: %s)",
+    async (atomic) => {
+      const { world } = service.lab
+      for (const [k, failing] of vmids().entries()) {
+        const name = `after-${k}`
+        world.fault = ({ method, action }) =>
+          method === "dispatch" && action?.kind === "take-snapshot" && action.machine.vmid === failing
+            ? { when: "after", reason: "failed" }
+            : undefined
+        const told = await take({ name, atomic })
+        world.fault = () => undefined
+        const has = machines().flatMap(({ vmid, snapshots = [] }) => (snapshots.some((one) => one.name === name) ? [vmid] : []))
+        expect(has).toEqual(atomic ? [] : vmids())
+        if (!atomic) expect(told.success).toEqual(vmids().filter((vmid) => vmid !== failing))
+        const own = told.errors?.find(({ vmid }) => vmid === failing)?.error
+        expect(own?.includes(`Its snapshot ${name} is there all the same`)).toBe(!atomic)
+        const shown = (await list()).snapshots?.filter((one) => one.name === name).map(({ vmid }) => vmid)
+        expect(shown).toEqual(has)
+      }
+    },
+  )
+
+  it.each([true, false])("a lost answer of any machine changes nothing of the end (all or none: %s)", async (atomic) => {
+    const { world } = service.lab
+    for (const [k, failing] of vmids().entries()) {
+      let isLost = false
+      world.fault = ({ method, action }) => {
+        if (isLost || method !== "dispatch" || action?.kind !== "take-snapshot" || action.machine.vmid !== failing)
+          return undefined
+        isLost = true
+        return { when: "after", reason: "unknown-effect" }
+      }
+      const told = await take({ name: `lost-${k}`, atomic })
+      if (told.runID !== undefined) await service.end(ada, told.runID)
+      expect(await statusOf(told)).toBe("success")
+      expect(held().filter((names) => names.split(",").filter((name) => name === `lost-${k}`).length !== 1)).toEqual([])
+    }
+  })
+
   it("one whose removal fails too is told to be there", async () => {
     const { world } = service.lab
     const [first, second] = vmids()

@@ -79,6 +79,24 @@ const tookBack = (
     )
   })
 
+/** Why machines have no snapshot, and which have it all the same: a step may fail after its effect. */
+const takenAllTheSame = (
+  request: { readonly rangeId: Range["id"]; readonly name: string; readonly description: string },
+  errors: ReadonlyMap<Vmid, string>,
+  stepsOf: (vmid: Vmid) => readonly StepState[],
+) =>
+  Effect.map(
+    Machines.use((machines) => machines.snapshots(request.rangeId)),
+    (kept) =>
+      new Map(
+        [...errors].map(([vmid, error]) => {
+          const left = isLeft(kept.get(vmid), stepsOf(vmid), request)
+          if (left === false) return [vmid, error] as const
+          return [vmid, `${error}. Its snapshot ${request.name} ${left === true ? "is" : "may be"} there all the same`] as const
+        }),
+      ),
+  )
+
 const outcome = (
   machines: readonly RangeMachine[],
   errors: ReadonlyMap<Vmid, string>,
@@ -142,9 +160,11 @@ export const changeSnapshots = (
         return error === undefined ? [] : [[vmid, error] as const]
       }),
     )
-    const all =
-      isRemovedAgain && away === undefined && state.status !== "success"
+    const hasEnded = request.kind === "snapshot-create" && away === undefined && state.status !== "success"
+    const all = !hasEnded
+      ? errors
+      : request.atomic
         ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, stepsOf, head.id)
-        : errors
+        : yield* takenAllTheSame({ ...request, rangeId: range.id }, errors, stepsOf)
     return { ...withRefused(outcome(machines, all, stepsOf), refused), runID: head.id }
   })

@@ -11,24 +11,28 @@ type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
 /** Longest wait of a whole run for a hypervisor that is away: nobody can abort a run that is about to end. */
 const waitAtMostSeconds = 120
 
+/** Keeps which snapshots a machine has after a step whose end says nothing of that. */
+const lookAgain = ({ machine, snapshot: { name } }: Taken, until: number) =>
+  insist(readSnapshots(machine), { until }).pipe(
+    Effect.flatMap((kept) =>
+      Machines.use((machines) => retryStorage(machines.keepSnapshots(machine.mark.range, machine.vmid, kept))),
+    ),
+    Effect.catch((fault: Fault) =>
+      Effect.logWarning(`whether VM ${machine.vmid} has snapshot ${name} of a run that failed is not known: ${fault.message}`),
+    ),
+  )
+
 /** Removes a snapshot if it is there and is the one that this request made, and keeps which snapshots are left, whatever came of that. */
-const removeAgain = ({ machine, snapshot: { name, description } }: Taken, until: number) =>
+const removeAgain = (taken: Taken, until: number) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
-    const machines = yield* Machines
-    const action = { kind: "remove-snapshot", machine, snapshot: name, description } as const
+    const { machine, snapshot } = taken
+    const action = { kind: "remove-snapshot", machine, snapshot: snapshot.name, description: snapshot.description } as const
     const removal = Effect.flatMap(hypervisor.dispatch(action), ({ token }) => hypervisor.settle(action, token))
     const removed = yield* Effect.result(insist(removal, { until }))
     if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
-    const kept = yield* insist(readSnapshots(machine), { until })
-    yield* retryStorage(machines.keepSnapshots(machine.mark.range, machine.vmid, kept))
-  }).pipe(
-    Effect.catch((fault: Fault) =>
-      Effect.logWarning(
-        `whether VM ${machine.vmid} still has snapshot ${name}, which was to be removed again, is not known: ${fault.message}`,
-      ),
-    ),
-  )
+    yield* lookAgain(taken, until)
+  })
 
 /** Machines whose earlier snapshot a run has begun to replace: they keep what it made, and are never left without any. */
 const replacedIn = (state: RunState): ReadonlySet<Vmid> =>
@@ -50,15 +54,20 @@ const wantsAllOrNone = (head: RunHead, state: RunState): boolean => {
 
 /**
  * Removes what a run has made that was to take all snapshots or none. What it may have made counts too: who did not learn the end of a step cannot
- * know. May be repeated. Where the hypervisor stays away, the run ends all the same, and who asked is told what may be left.
+ * know. Of any other run that takes snapshots it is looked up whether those that failed are there. May be repeated. Where the hypervisor stays
+ * away, the run ends all the same, and who asked is told what may be left.
  */
 export const takeBack = (head: RunHead, state: RunState): Effect.Effect<void, never, Hypervisor | Machines> => {
-  if (!wantsAllOrNone(head, state)) return Effect.void
+  const isAllOrNone = wantsAllOrNone(head, state)
+  if (!isAllOrNone && head.kind !== "snapshot-create") return Effect.void
   const replaced = replacedIn(state)
-  const made = [...state.steps.values()].flatMap(({ step: { action }, attempt }) =>
-    action.kind === "take-snapshot" && attempt > 0 && !replaced.has(action.machine.vmid) ? [action] : [],
+  const tried = [...state.steps.values()].flatMap(({ step: { action }, attempt, phase }) =>
+    action.kind === "take-snapshot" && attempt > 0 && !replaced.has(action.machine.vmid) && (isAllOrNone || phase === "failed")
+      ? [action]
+      : [],
   )
+  const clear = isAllOrNone ? removeAgain : lookAgain
   return Effect.flatMap(monotonicMillis, (now) =>
-    Effect.forEach(made, (action) => removeAgain(action, now + waitAtMostSeconds * 1000), { concurrency: 4, discard: true }),
+    Effect.forEach(tried, (action) => clear(action, now + waitAtMostSeconds * 1000), { concurrency: 4, discard: true }),
   )
 }
