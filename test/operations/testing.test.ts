@@ -380,6 +380,67 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("off")
   })
 
+  describe("an abort", () => {
+    /** Aborts what runs as soon as this is asked of the hypervisor or of a machine. */
+    const abortAt = (kind: string, stage?: string) => {
+      let begun: Promise<unknown> | undefined
+      service.lab.world.fault = ({ method, action }) => {
+        const isIt = action?.kind === kind && (stage === undefined || (action.kind === "guest" && action.stage === stage))
+        if (method === "dispatch" && isIt) begun ??= call("abortRange").catch((fault: unknown) => fault)
+        return undefined
+      }
+      return async () => {
+        heals()
+        expect(begun).toBeDefined()
+        await begun
+      }
+    }
+
+    it.each([
+      ["take-snapshot", undefined],
+      ["guest", "firewall"],
+      ["guest", "dns"],
+    ] as const)(
+      "of a start at %s %s leaves an open range without snapshots, or one that is not said to be closed",
+      async (kind, stage) => {
+        const open = rules()
+        const aborted = abortAt(kind, stage)
+        const fault = await refused(start())
+        await aborted()
+        const { mode } = await testing()
+        if (kind === "take-snapshot") {
+          expect([mode, held().join("")]).toEqual(["off", ""])
+          expect(rules()).toBe(open)
+        } else {
+          expect(mode).toBe("entering")
+          expect(fault.hint).toContain("entering")
+        }
+        await start()
+        expect((await testing()).mode).toBe("on")
+      },
+    )
+
+    it.each([
+      ["roll-back", undefined],
+      ["guest", "firewall"],
+    ] as const)("of a stop at %s %s opens no range whose machines are not rolled back", async (kind, stage) => {
+      await start()
+      for (const { vmid } of others()) change(vmid, { parent: undefined })
+      const closed = rules()
+      const aborted = abortAt(kind, stage)
+      await refused(stop())
+      await aborted()
+      const { mode } = await testing()
+      expect(mode).toBe(kind === "roll-back" ? "leaving" : "off")
+      if (mode === "leaving") expect(rules()).toBe(closed)
+      else for (const { parent } of others()) expect(parent).toBe(testingSnapshot)
+      if (mode === "off") await service.deploy(ada, await service.find("LAB"))
+      else await stop()
+      expect((await testing()).mode).toBe("off")
+      expect(rules()).not.toBe(closed)
+    })
+  })
+
   it("takes a snapshot anew that is too old, and is never without one in between", async () => {
     await start()
     await stop()
