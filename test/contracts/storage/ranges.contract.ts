@@ -193,6 +193,10 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* ranges.change(range.id, { testing: { ...testing, mode: "off" } })
         expect(yield* ranges.keepInspection(range.id, changed)).toBe(false)
         expect((yield* ranges.find(range.id))?.testing.mode).toBe("off")
+        const names = [{ source: "10.1.10.11", name: "<name \0unprintable>", queries: 2 }]
+        const since = { ...look, refusedNames: names, since: { rules: "changed", at: later(3).getTime() } } as const
+        expect(yield* ranges.keepInspection(range.id, since)).toBe(false)
+        expect(yield* ranges.inspection(range.id)).toEqual(since)
         expect(yield* ranges.keepInspection(rangeId("NO"), look)).toBe(false)
         yield* ranges.remove(range.id)
         expect(yield* ranges.inspection(range.id)).toBeUndefined()

@@ -85,6 +85,9 @@ export const inspectRouter = (
     const first = yield* askRouter(doing, range, router)
     const found = first.rules === "changed" ? yield* askRouter(doing, range, router) : first
     yield* requireNoRun(range)
+    const testing = (yield* ranges.find(range.id))?.testing ?? range.testing
+    if (isClosed(testing) !== isClosed(range.testing))
+      return yield* refuse(doing, "testing was started or stopped meanwhile", "Ask again.")
     const at = new Date(yield* Clock.currentTimeMillis)
     const before = isClosed(range.testing) ? undefined : ((yield* ranges.inspection(range.id)) ?? { ...found, at })
     const inspection = before === undefined ? { ...found, at } : seenOpen(before, found, at.getTime())
@@ -101,7 +104,6 @@ const lastLookMillis = 15_000
 /** What the router counted goes when it opens. One that cannot be asked keeps nobody from stopping. */
 export const keepLastLook = (doing: string, range: Range) =>
   Effect.gen(function* () {
-    const guests = yield* GuestAutomation
-    if (guests.overNetwork !== true) return
+    if ((yield* GuestAutomation).overNetwork !== true || !isClosed(range.testing)) return
     yield* Effect.timeoutOption(inspectRouter(doing, range), lastLookMillis).pipe(Effect.ignore)
   })
