@@ -1,11 +1,11 @@
 import { isDnsName, plainAddress } from "@rangewright/domain"
-import { ImageServers, type ServerFile, type ServerText } from "@rangewright/ports"
+import { ImageServers, type ServerBytes, type ServerFile, type ServerText } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Agent, type IncomingMessage, request } from "node:http"
 import type { Duplex } from "node:stream"
 import { connect } from "node:tls"
-import { dialOf, type InternetOptions, timeoutOf, usable } from "./options.ts"
+import { dialOf, idleMillis, type InternetOptions, timeoutOf, usable } from "./options.ts"
 import { resolve } from "./resolve.ts"
 
 const mostRedirects = 5
@@ -140,13 +140,47 @@ const read = async (options: InternetOptions, url: string, signal: AbortSignal):
   return { state: "there", text: Buffer.concat(chunks).toString("utf8") }
 }
 
+const fetchWith =
+  (options: InternetOptions) =>
+  async (url: string, most: number, take: (part: Uint8Array) => Promise<void>, signal: AbortSignal): Promise<ServerBytes> => {
+    const late = new AbortController()
+    let timer = setTimeout(() => late.abort(), 2 * timeoutOf(options))
+    const answer = await follow(options, url, "GET", AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer))
+    const silence = idleMillis(options)
+    const wait = () => {
+      timer = setTimeout(() => answer.destroy(new Unasked(`its server sent nothing for ${silence / 1000} s`)), silence)
+    }
+    try {
+      if (answer.statusCode !== 200) return refusal(answer.statusCode ?? 0)
+      const tooLong = { state: "unknown", because: `it is longer than ${Math.floor(most / 1024 ** 2)} MiB` } as const
+      const whole = bytesIn(answer)
+      if (whole !== undefined && whole > most) return tooLong
+      let bytes = 0
+      wait()
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        clearTimeout(timer)
+        bytes += part.length
+        if (bytes > most) return tooLong
+        await take(part).catch((error: unknown) => {
+          throw new Unasked(`it cannot be kept: ${error instanceof Error ? error.message : String(error)}`)
+        })
+        wait()
+      }
+      if (!answer.complete || (whole !== undefined && bytes !== whole)) throw new Unasked("its server ended it early")
+      return { state: "there", bytes }
+    } finally {
+      clearTimeout(timer)
+      answer.destroy()
+    }
+  }
+
+const becauseOf = (cause: unknown): string => (cause instanceof Unasked ? cause.message : "its server broke the connection")
+
 /** Asks public servers for images. */
 export const imageServersLayer = (options: InternetOptions = {}): Layer.Layer<ImageServers> => {
+  const fetching = fetchWith(options)
   const within = <A>(ask: (signal: AbortSignal) => Promise<A>) =>
-    Effect.tryPromise({
-      try: ask,
-      catch: (cause) => (cause instanceof Unasked ? cause.message : "its server broke the connection"),
-    }).pipe(
+    Effect.tryPromise({ try: ask, catch: becauseOf }).pipe(
       Effect.timeoutOrElse({
         duration: 2 * timeoutOf(options),
         orElse: () => Effect.fail(`its server did not answer within ${(2 * timeoutOf(options)) / 1000} s`),
@@ -156,5 +190,9 @@ export const imageServersLayer = (options: InternetOptions = {}): Layer.Layer<Im
   return Layer.succeed(ImageServers, {
     look: (url) => within<ServerFile>((signal) => look(options, url, signal)),
     read: (url) => within<ServerText>((signal) => read(options, url, signal)),
+    fetch: (url, most, take) =>
+      Effect.tryPromise({ try: (signal) => fetching(url, most, take, signal), catch: becauseOf }).pipe(
+        Effect.catch((because) => Effect.succeed({ state: "unknown" as const, because })),
+      ),
   })
 }

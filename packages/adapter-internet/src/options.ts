@@ -22,5 +22,7 @@ export const usable = async (addresses: readonly string[], { never }: InternetOp
   return addresses.filter((address) => !address.includes(":") && mayConnect(address, []) && !kept.has(plainAddress(address)))
 }
 
+/** How long a server may send nothing of a file that it has begun. */
+export const idleMillis = (options: InternetOptions): number => 12 * timeoutOf(options)
 export const timeoutOf = ({ timeoutMillis = 5000 }: InternetOptions): number => timeoutMillis
 export const dialOf = ({ dial = dialDirectly }: InternetOptions): Dial => dial

@@ -44,6 +44,13 @@ const open = async (answers: RequestListener, more: InternetOptions = {}) => {
     asked,
     look: (url: string) => run(ImageServers.use((port) => port.look(url))),
     read: (url: string) => run(ImageServers.use((port) => port.read(url))),
+    fetch: async (url: string, most = 1024 ** 2) => {
+      const parts: Uint8Array[] = []
+      const told = await run(
+        ImageServers.use((port) => port.fetch(url, most, (part) => Promise.resolve(void parts.push(part)))),
+      )
+      return { told, text: Buffer.concat(parts).toString("utf8") }
+    },
   }
 }
 
@@ -127,4 +134,43 @@ it("reads short texts only", async () => {
     state: "unknown",
     because: expect.stringContaining("longer"),
   })
+})
+
+it("gives a whole file on as it comes, also where a server redirects to another public one", async () => {
+  const { fetch } = await open((request, response) => {
+    if (request.url === "/latest.iso") response.writeHead(302, { location: "http://images.example/12.iso" }).end()
+    else response.end("x".repeat(300_000))
+  })
+  expect(await fetch("http://images.example/latest.iso")).toEqual({
+    told: { state: "there", bytes: 300_000 },
+    text: "x".repeat(300_000),
+  })
+})
+
+const untold: readonly (readonly [string, RequestListener, RegExp])[] = [
+  ["is missing", (_, response) => response.writeHead(404).end(), /no such file/u],
+  ["says that it is too long", (_, response) => response.writeHead(200, { "content-length": "2000000" }).end(), /longer than 1 MiB/u],
+  ["is too long without saying so", (_, response) => response.end("x".repeat(1_200_000)), /longer than 1 MiB/u],
+  [
+    "ends early",
+    (_, response) =>
+      void response.writeHead(200, { "content-length": "20000" }).write("x", () => setImmediate(() => response.destroy())),
+    /broke the connection|ended it early/u,
+  ],
+  ["leads inside", (_, response) => response.writeHead(302, { location: "http://inside.example/a" }).end(), /no public|not/u],
+  ["falls silent", (_, response) => void response.writeHead(200, { "content-length": "20000" }).write("x"), /sent nothing for/u],
+]
+it.each(untold)("does not give a file for whole that %s", async (_, answers, because) => {
+  const { fetch } = await open(answers, { timeoutMillis: 50 })
+  const { told } = await fetch("http://images.example/a.iso")
+  expect(told.state).not.toBe("there")
+  expect("because" in told ? told.because : "").toMatch(because)
+})
+
+it("connects to no address inside for a file", async () => {
+  const { fetch, dialled } = await open((_, response) => response.end("x"))
+  for (const host of ["inside.example", "loopback.example", "hypervisor.example", "127.0.0.1", "169.254.169.254", "[::1]"])
+    expect([host, (await fetch(`http://${host}/a`)).told.state]).toEqual([host, "unknown"])
+  expect((await fetch("file:///etc/passwd")).told).toEqual({ state: "unknown", because: "only http and https are asked" })
+  expect(dialled).toEqual([])
 })

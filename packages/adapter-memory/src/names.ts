@@ -1,4 +1,4 @@
-import { ImageServers, NameFault, NameLookup, type ServerFile } from "@rangewright/ports"
+import { ImageServers, NameFault, NameLookup, type ServerBytes, type ServerFile } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -33,6 +33,17 @@ const imagesLayer = ({ files, asked }: MemoryNames): Layer.Layer<ImageServers> =
       return files.get(url) ?? gone
     })
   return Layer.succeed(ImageServers, {
+    fetch: (url, most, take) =>
+      Effect.flatMap(found(url), (file): Effect.Effect<ServerBytes> => {
+        if (typeof file !== "string")
+          return Effect.succeed(file.state === "there" ? { state: "unknown", because: "nobody knows what is in it" } : file)
+        const part = new TextEncoder().encode(file)
+        if (part.length > most) return Effect.succeed({ state: "unknown", because: "it is too long" })
+        return Effect.as(
+          Effect.promise(() => take(part)),
+          { state: "there", bytes: part.length },
+        )
+      }),
     look: (url) =>
       Effect.map(found(url), (file) =>
         typeof file === "string" ? { state: "there", bytes: file.length, lastModified: undefined } : file,

@@ -19,6 +19,8 @@ import { availabilityOf, type Found, lookAround } from "./availability.ts"
 import { cleanLines, cleanLine } from "./clean-lines.ts"
 import { doorName, openDoor } from "./door.ts"
 import { buildFolders, failed } from "./files.ts"
+import { openImageStorage } from "./image-storage.ts"
+import type { Images } from "./images.ts"
 import type { Settings } from "./options.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
 import { tellWaiting } from "./waiting.ts"
@@ -77,7 +79,11 @@ const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): Build
 type Stopped = { readonly type: "too-large" } | { readonly type: "too-long" }
 
 /** Runs Packer for one build, from its own folders to the end of its last process. */
-export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effect<void, BuildFault> => {
+export const buildWith = (
+  settings: Settings,
+  images: Images | undefined,
+  build: TemplateBuild,
+): Effect.Effect<void, BuildFault> => {
   const doing = `build template ${build.template}`
   const { account } = build
   const ofHost = Effect.mapError((error: Error) => failed(doing, `the service's host cannot: ${error.message}`))
@@ -90,7 +96,16 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const address = found.address ?? ""
       const bridge = yield* Effect.mapError(settings.bridge, ({ message }) => failed(doing, message))
       const { host } = found
-      const places = yield* buildFolders(settings.folder, build, doing)
+      const lines = cleanLines(coverOf({}, [Redacted.value(account.password), Redacted.value(account.tokenSecret)]))
+      const handOn = Effect.suspend(() => {
+        const text = lines.take()
+        return text === "" ? Effect.void : build.output(text)
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn))))
+      const storage = openImageStorage(settings.hypervisor, account, { node: build.node, storage: settings.isoStorage })
+      const template = { ...build, doing, storage, say: lines.say }
+      const files = images === undefined ? build.files : yield* Effect.ensuring(images.use(template), handOn)
+      const places = yield* buildFolders(settings.folder, { ...build, files }, doing)
       const { work } = places
       yield* ofHost(
         Effect.tryPromise({
@@ -103,7 +118,6 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
           catch: (cause) => new Error(String(cause)),
         }),
       )
-      const lines = cleanLines(coverOf({}, [Redacted.value(account.password), Redacted.value(account.tokenSecret)]))
       const said: string[] = []
       const waiting = tellWaiting(lines.say)
       const door = openDoor({
@@ -147,10 +161,6 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
         fileBytes: settings.diskBytes,
         ...limits,
       }
-      const handOn = Effect.suspend(() => {
-        const text = lines.take()
-        return text === "" ? Effect.void : build.output(text)
-      })
       lines.say(`Packer ${found.version} builds ${build.template} on ${build.node}; machines reach this host at ${address}`)
       const tool = yield* Effect.forkScoped(
         runCommand(command, outputBytes, (_, line) => {
@@ -159,7 +169,6 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
           if (said.length > 200) said.splice(0, 100)
         }),
       )
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn))))
       /** Packer removes what it made when it is interrupted; it has its time for that. */
       const stop = Effect.gen(function* () {
         const heard = yield* Effect.promise(() => interruptWithin(work))

@@ -6,12 +6,14 @@ import { mkdir } from "node:fs/promises"
 import { availabilityOf, lookAround } from "./availability.ts"
 import { buildWith } from "./build.ts"
 import { clearBuild } from "./files.ts"
+import { type Images, openImages } from "./images.ts"
 import { type PackerOptions, settingsOf } from "./options.ts"
 
-const open = async (folder: string): Promise<void> => {
+const open = async ({ folder, images }: PackerOptions): Promise<Images | undefined> => {
   await endProcessesBelow(folder)
   await removeFolder(folder)
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  return images === undefined ? undefined : openImages(images)
 }
 
 /** Builds with the operator's Packer. What a killed service left of builds ends when it starts again. */
@@ -20,13 +22,13 @@ export const packerLayer = (options: PackerOptions): Layer.Layer<TemplateBuilder
     TemplateBuilder,
     Effect.gen(function* () {
       const settings = settingsOf(options)
-      yield* Effect.tryPromise({
-        try: () => open(settings.folder),
+      const images = yield* Effect.tryPromise({
+        try: () => open(options),
         catch: (cause) => new BuildFault({ doing: "open the folder of builds", reason: "failed", detail: String(cause) }),
       })
       return {
         available: Effect.map(lookAround(settings), availabilityOf),
-        build: (build) => buildWith(settings, build),
+        build: (build) => buildWith(settings, images, build),
         clear: (id) => clearBuild(settings.folder, id),
       }
     }),

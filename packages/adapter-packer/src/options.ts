@@ -3,6 +3,7 @@ import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Effect from "effect/Effect"
 import type { Agent } from "node:http"
 import type { BuildCaps } from "./caps.ts"
+import type { ImageOptions } from "./images.ts"
 
 /** How templates are built on this host. Everything optional has a default. */
 export interface PackerOptions {
@@ -27,6 +28,8 @@ export interface PackerOptions {
   readonly address?: string
   /** What one build may make of the hypervisor. */
   readonly caps: BuildCaps
+  /** How images are kept for all builds; absent: each build fetches its own. */
+  readonly images?: ImageOptions
   /** What the files of one build may take. */
   readonly diskBytes?: number
   /** How long one build may take. */
@@ -36,7 +39,7 @@ export interface PackerOptions {
 }
 
 /** What can be said without the hypervisor. */
-export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge" | "caps">
+export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge" | "caps" | "images">
 
 export const settingsOf = <O extends LocalOptions>(options: O) => ({
   program: "packer",

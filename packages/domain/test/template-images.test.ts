@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it, test } from "vitest"
-import { readBuilderImages } from "../src/source/index.ts"
+import { readBuilderImages, withStoredImages } from "../src/source/index.ts"
 import { evaluationDays, listsBeside, readChecksum, sumsOf } from "../src/template/index.ts"
 
 const url = "https://images.example/12/linux.iso"
@@ -70,6 +70,51 @@ test.each([
   [undefined, { kind: "unreadable" }],
 ])("the checksum %s is read", (text, checksum) => {
   expect(readChecksum(text)).toEqual(checksum)
+})
+
+describe("a builder file with stored images", () => {
+  const volume = "local:iso/rw-iso-1.iso"
+
+  it("names the volume where the URL was; all else stays, line by line", () => {
+    const text = `variable "iso" {
+  default = "${url}" # iso_url = "x"
+}
+source "proxmox-iso" "x" {
+  boot_iso {
+    type             = "scsi"
+    iso_url          = var.iso // the newest
+    iso_checksum     = join("", [
+      "sha256:", "${sha256}",
+    ])
+    iso_storage_pool = "local"
+    unmount          = true
+  }
+  iso_download_pve = true
+  additional_iso_files { iso_url = "https://images.example/other.iso" }
+  cd_content = { "iso_url" = "${url}" }
+  notes = <<EOT
+    iso_url = "${url}"
+EOT
+}
+`
+    const written = withStoredImages(text, (image) => (image.url === url ? volume : undefined))
+    expect(written).toBe(
+      text
+        .replace("iso_url          = var.iso //", `iso_file = "${volume}" //`)
+        .replace(/iso_checksum {5}= join[^)]*\)/u, "\n\n"),
+    )
+    expect(readBuilderImages("x.pkr.hcl", written).map(({ file }) => file)).toEqual([volume, undefined])
+  })
+
+  it.each([
+    ["lists of URLs", `iso_urls = ["${url}"]\n iso_url = "${url}"`],
+    ["files beside a URL", `iso_url = "${url}"\n iso_file = "local:iso/mine.iso"`],
+    ["an image that is not stored", `iso_url = "https://images.example/mine.iso"`],
+    ["a URL that must be computed", `iso_url = lower("${url}")`],
+  ])("leaves %s to the builder", (_, attributes) => {
+    const text = `source "proxmox-iso" "x" {\n ${attributes}\n}\n`
+    expect(withStoredImages(text, (image) => (image.url === url ? volume : undefined))).toBe(text)
+  })
 })
 
 test("lists of sums are read in the forms that servers have", () => {

@@ -13,8 +13,11 @@ export type ServerFile =
 /** A text, or why there is none. */
 export type ServerText = { readonly state: "there"; readonly text: string } | Exclude<ServerFile, { readonly state: "there" }>
 
+/** A file that came as a whole, or why it did not. */
+export type ServerBytes = { readonly state: "there"; readonly bytes: number } | Exclude<ServerFile, { readonly state: "there" }>
+
 /**
- * Public servers that images of discs are fetched from, asked within seconds. Authors of templates choose the URLs: only public addresses are connected
+ * Public servers that images of discs are fetched from. Authors of templates choose the URLs: only public addresses are connected
  * to, also where a server redirects, and none of the service's or the hypervisor's.
  */
 export class ImageServers extends Context.Service<
@@ -24,5 +27,10 @@ export class ImageServers extends Context.Service<
     readonly look: (url: string) => Effect.Effect<ServerFile>
     /** A text of at most a mebibyte; a longer one is `unknown`. */
     readonly read: (url: string) => Effect.Effect<ServerText>
+    /**
+     * A whole file, given on in parts as it comes, the next part when the one before was taken; one of more than `most` bytes is `unknown`. Takes as long as
+     * something comes. What cannot be taken is `unknown`, too.
+     */
+    readonly fetch: (url: string, most: number, take: (part: Uint8Array) => Promise<void>) => Effect.Effect<ServerBytes>
   }
 >()("rangewright/ImageServers") {}

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { childOf, type Node } from "../range/config/node.ts"
 import { readYaml } from "../range/config/read-yaml.ts"
-import { type Expression, literal, readBlocks, readTemplateText } from "./hcl.ts"
+import { type Block, type Expression, literal, readBlocks, readTemplateText, type Span } from "./hcl.ts"
 
 export interface BuilderFacts {
   /** The machine that is built; undefined where the file does not say it in a way that can be computed without running anything. */
@@ -28,12 +28,42 @@ export interface BuilderImage {
 export const readBuilderImages = (path: string, text: string): ReadonlyArray<BuilderImage> => {
   const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
   const values = valuesOf(file)
+  return file.images.map((image) => imageIn(image, values))
+}
+
+const imageIn = ({ url, checksum, file }: BuilderFile["images"][number], values: Values): BuilderImage => {
   const told = (expression: Expression) => evaluate(expression, values)?.trim() || undefined
-  return file.images.map(({ url, checksum, file: volume }) => ({
-    url: told(url),
-    checksum: told(checksum),
-    file: told(volume),
-  }))
+  return { url: told(url), checksum: told(checksum), file: told(file) }
+}
+
+/** What names an image by its URL, and what goes with that. */
+const keysOfUrl = ["iso_url", "iso_checksum", "iso_checksum_type", "iso_target_path", "iso_target_extension", "iso_download_pve"]
+
+/**
+ * A builder file in HCL with volumes of the hypervisor in place of the images that `stored` knows: `iso_file` where `iso_url` was. Everything else
+ * stays as it is, each line in its place. Images that are named by several URLs, or are files already, are not asked for.
+ */
+export const withStoredImages = (text: string, stored: (image: BuilderImage) => string | undefined | void): string => {
+  const values = valuesOf(inHcl(text))
+  const changes: Array<Span & { readonly put: string }> = []
+  for (const block of imageBlocksIn(readBlocks(text))) {
+    if (block.attributes.has("iso_urls") || block.attributes.has("iso_file")) continue
+    const volume = stored(imageIn(namedBy(block), values))
+    if (typeof volume !== "string") continue
+    for (const key of keysOfUrl) {
+      const span = block.spans.get(key)
+      if (span === undefined) continue
+      const lines = text.slice(span.from, span.to).replaceAll(/[^\n]/gu, "")
+      changes.push({ ...span, put: (key === "iso_url" ? `iso_file = ${JSON.stringify(volume)}` : "") + lines })
+    }
+  }
+  let written = ""
+  let at = 0
+  for (const { from, to, put } of changes.toSorted((a, b) => a.from - b.from)) {
+    written += text.slice(at, from) + put
+    at = to
+  }
+  return written + text.slice(at)
 }
 
 /** Reads a builder file, in HCL or, by its name, in JSON. A text that is neither says nothing. */
@@ -101,16 +131,22 @@ const inHcl = (text: string): BuilderFile => {
     variables: ofType("variable").map(({ labels, attributes }) => [labels[0] ?? "", attributes.get("default")]),
     locals: ofType("locals").flatMap(({ attributes }) => [...attributes]),
     machines: ofType("source").map(({ attributes }) => attributes.get("vm_name")),
-    images: ofType("source")
-      .flatMap((source) => [source, ...source.blocks.filter(({ type }) => imageBlocks.has(type))])
-      .filter(({ attributes }) => imageKeys.some((key) => attributes.has(key)))
-      .map(({ attributes }) => ({
-        url: attributes.get("iso_url"),
-        checksum: attributes.get("iso_checksum"),
-        file: attributes.get("iso_file"),
-      })),
+    images: imageBlocksIn(blocks).map(namedBy),
   }
 }
+
+/** The blocks that name an image. */
+const imageBlocksIn = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> =>
+  blocks
+    .filter(({ type }) => type === "source")
+    .flatMap((source) => [source, ...source.blocks.filter(({ type }) => imageBlocks.has(type))])
+    .filter(({ attributes }) => imageKeys.some((key) => attributes.has(key)))
+
+const namedBy = ({ attributes }: Block): BuilderFile["images"][number] => ({
+  url: attributes.get("iso_url"),
+  checksum: attributes.get("iso_checksum"),
+  file: attributes.get("iso_file"),
+})
 
 /** In JSON a block is an object by its labels, or a list of such objects. */
 const inJson = (text: string): BuilderFile => {

@@ -15,8 +15,15 @@ export interface Block {
   readonly type: string
   readonly labels: ReadonlyArray<string>
   readonly attributes: ReadonlyMap<string, Expression>
+  /** Where in the text each of its attributes is written, from its name to the end of its value. */
+  readonly spans: ReadonlyMap<string, Span>
   /** Those directly in it; of what is in these, nothing is told. */
   readonly blocks: ReadonlyArray<Block>
+}
+
+export interface Span {
+  readonly from: number
+  readonly to: number
 }
 
 /** Longer texts are not read: builder files have some kilobytes. */
@@ -39,10 +46,10 @@ export const readBlocks = (text: string): ReadonlyArray<Block> => {
       at += 1
     }
     if (!isMark(tokens[at], "{")) continue
-    const attributes = new Map<string, Expression>()
+    const body: Body = { attributes: new Map(), spans: new Map() }
     const inner: Array<Block> = []
-    at = readBody(tokens, at + 1, attributes, inner)
-    blocks.push({ type: start.text, labels, attributes, blocks: inner })
+    at = readBody(tokens, at + 1, body, inner)
+    blocks.push({ type: start.text, labels, ...body, blocks: inner })
   }
   return blocks
 }
@@ -77,10 +84,15 @@ export const readTemplateText = (text: string): Expression => {
   return [...parts, plain].filter((part) => part !== "")
 }
 
-type Token =
-  | { readonly kind: "word" | "mark" | "newline"; readonly text: string }
-  | { readonly kind: "text"; readonly value: Expression }
-const newline: Token = { kind: "newline", text: "\n" }
+type Token = Span &
+  (
+    | { readonly kind: "word" | "mark" | "newline"; readonly text: string }
+    | { readonly kind: "text"; readonly value: Expression }
+  )
+interface Body {
+  readonly attributes: Map<string, Expression>
+  readonly spans: Map<string, Span>
+}
 const opening: ReadonlySet<string> = new Set(["{", "[", "("])
 const closing: ReadonlySet<string> = new Set(["}", "]", ")"])
 
@@ -88,12 +100,7 @@ const isLabel = (token: Token): boolean => token.kind === "word" || token.kind =
 const isMark = (token: Token | undefined, mark: string): boolean => token?.kind === "mark" && token.text === mark
 
 /** Reads attributes, and blocks where somebody wants them, up to the bracket that closes the block, and gives the place after it. */
-const readBody = (
-  tokens: ReadonlyArray<Token>,
-  from: number,
-  attributes: Map<string, Expression>,
-  blocks?: Array<Block>,
-): number => {
+const readBody = (tokens: ReadonlyArray<Token>, from: number, body: Body, blocks?: Array<Block>): number => {
   let at = from
   let fresh = true
   while (at < tokens.length && !isMark(tokens[at], "}")) {
@@ -101,13 +108,17 @@ const readBody = (
     const after = tokens[at + 3]
     if (fresh && token?.kind === "word" && isMark(tokens[at + 1], "=")) {
       const alone = after === undefined || after.kind === "newline" || isMark(after, "}")
-      if (!attributes.has(token.text)) attributes.set(token.text, alone ? valueOf(tokens[at + 2]) : undefined)
-      at += 2
+      const end = endOfValue(tokens, at + 2)
+      if (!body.attributes.has(token.text)) {
+        body.attributes.set(token.text, alone ? valueOf(tokens[at + 2]) : undefined)
+        body.spans.set(token.text, { from: token.from, to: tokens[end - 1]?.to ?? token.to })
+      }
+      at = end
       fresh = false
     } else if (fresh && blocks !== undefined && token?.kind === "word" && isMark(tokens[at + 1], "{")) {
-      const own = new Map<string, Expression>()
+      const own: Body = { attributes: new Map(), spans: new Map() }
       at = readBody(tokens, at + 2, own)
-      blocks.push({ type: token.text, labels: [], attributes: own, blocks: [] })
+      blocks.push({ type: token.text, labels: [], ...own, blocks: [] })
       fresh = false
     } else if (token?.kind === "mark" && opening.has(token.text)) {
       at = passBrackets(tokens, at)
@@ -118,6 +129,14 @@ const readBody = (
     }
   }
   return at + 1
+}
+
+/** The place after a value: where its line ends, or the block that it is in. */
+const endOfValue = (tokens: ReadonlyArray<Token>, from: number): number => {
+  let at = from
+  for (let token = tokens[at]; token !== undefined && token.kind !== "newline" && !isMark(token, "}"); token = tokens[at])
+    at = token.kind === "mark" && opening.has(token.text) ? passBrackets(tokens, at) : at + 1
+  return at
 }
 
 /** The place after the bracket that closes the one at `from`. */
@@ -166,24 +185,22 @@ const tokenise = (text: string): ReadonlyArray<Token> => {
     if (character === "#" || two === "//") at = endOfLine(text, at)
     else if (two === "/*") at = after(text, "*/", at)
     else if (character === "\n") {
-      tokens.push(newline)
-      at += 1
+      tokens.push({ kind: "newline", text: "\n", from: at, to: (at += 1) })
     } else if (character === '"') {
       const end = endOfQuoted(text, at)
-      tokens.push({ kind: "text", value: readTemplateText(unescape(text.slice(at + 1, end - 1))) })
+      tokens.push({ kind: "text", value: readTemplateText(unescape(text.slice(at + 1, end - 1))), from: at, to: end })
       at = end
     } else {
+      const from = at
       const found = take(word)
       const here = found === null ? take(heredoc) : null
-      if (found !== null) tokens.push({ kind: "word", text: found[0] })
+      if (found !== null) tokens.push({ kind: "word", text: found[0], from, to: at })
       else if (here !== null) {
         const body = readHeredoc(text, at, here[1] ?? "")
-        tokens.push({ kind: "text", value: readTemplateText(body.text) }, newline)
         at = body.end
-      } else {
-        tokens.push({ kind: "mark", text: character })
-        at += 1
-      }
+        tokens.push({ kind: "text", value: readTemplateText(body.text), from, to: at })
+        tokens.push({ kind: "newline", text: "\n", from: at, to: at })
+      } else tokens.push({ kind: "mark", text: character, from, to: (at += 1) })
     }
   }
   return tokens

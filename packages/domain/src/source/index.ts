@@ -1,5 +1,5 @@
 export { type BlueprintManifest, readBlueprintManifest } from "./blueprint.ts"
-export { type BuilderFacts, type BuilderImage, readBuilderFile, readBuilderImages } from "./builder-file.ts"
+export { type BuilderFacts, type BuilderImage, readBuilderFile, readBuilderImages, withStoredImages } from "./builder-file.ts"
 export {
   type BrokenItem,
   type CollectionRequirement,

@@ -56,7 +56,7 @@ export interface Parts<E> {
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly internet: Layer.Layer<NameLookup | ImageServers>
   readonly vpn: Layer.Layer<VpnServer>
-  readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor>
+  readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor | ImageServers>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -72,11 +72,10 @@ export type Service = AppServices | RunPlanner | Database
 /** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
 export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
-    Layer.provideMerge(parts.builder, parts.hypervisor),
+    Layer.provideMerge(parts.builder, Layer.merge(parts.hypervisor, parts.internet)),
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,
-    parts.internet,
     parts.vpn,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))

@@ -1,7 +1,7 @@
 import { type BuilderFinding, builderFindings, type PackerOptions, packerLayer } from "@rangewright/adapter-packer"
 import { proxmoxAgent } from "@rangewright/adapter-proxmox"
 import { isCluster, natNetworkName } from "@rangewright/domain"
-import { type BuildFault, Hypervisor, TemplateBuilder } from "@rangewright/ports"
+import { type BuildFault, Hypervisor, ImageServers, TemplateBuilder } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
@@ -39,14 +39,17 @@ export const packerOptions = (config: Config, data: string): Omit<PackerOptions,
 })
 
 /** Builds with the operator's Packer. */
-export const bindBuilder = (config: Config, data: string): Layer.Layer<TemplateBuilder, BuildFault, Hypervisor> => {
+export const bindBuilder = (config: Config, data: string): Layer.Layer<TemplateBuilder, BuildFault, Hypervisor | ImageServers> => {
   const [url] = config.proxmoxUrl
   if (hypervisorKind(config) === "simulator" || url === undefined) return noBuilder
   return Layer.unwrap(
-    Effect.map(Hypervisor, (hypervisor) =>
+    Effect.map(Effect.all([Hypervisor, ImageServers]), ([hypervisor, servers]) =>
       packerLayer({
         ...packerOptions(config, data),
         hypervisor: { url, agent: proxmoxAgent(url, proxmoxTls(config)) },
+        ...(config.templateImageStorage === 0
+          ? {}
+          : { images: { folder: join(data, "template-images"), storageBytes: config.templateImageStorage * 1024 ** 3, servers } }),
         bridge: Effect.map(
           hypervisor.observe,
           ({ nodes }) => config.natNetwork ?? natNetworkName(isCluster(config.clusterMode, nodes)),

@@ -310,6 +310,11 @@ export const keys = {
     about: "GiB that the disks of one build's VMs and the images that it uploads may have together, in their full size.",
     default: 600,
   }),
+  templateImageStorage: wholeNumber(0, 1_000_000)(network, "template_image_storage", {
+    about:
+      "GiB that images of discs may take on the storage of images which the service keeps there for all builds (`rw-iso-…`). Beyond it, and with 0, each build fetches and uploads its own, which go with it.",
+    default: 100,
+  }),
   templateBuildAttempts: wholeNumber(1, 100)(network, "template_build_attempts", {
     about: "How often one build may begin: a build that is interrupted, by a restart of the service for example, starts over.",
     default: 3,
