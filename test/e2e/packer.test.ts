@@ -1,6 +1,6 @@
 import { hostsObstacle } from "@rangewright/pve-simulator"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { eventually } from "./support/eventually.ts"
@@ -154,6 +154,31 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(await leftovers()).toEqual([])
     const login = { username: "ada", password: "lovelace" }
     expect((await onClone(901, "small-iso-template", "cat /etc/made-by-packer", login)).output).toBe("built from a disc\n")
+  })
+
+  it("installs from an image that the service fetched once, whichever build asks", async () => {
+    const fetched = () => readFileSync(join(lab.data, "fetched"), "utf8").trim().split("\n")
+    const build = start("fetched-iso", "fetched-debian-template")
+    expect(await build.ended, build.log()).toBe(0)
+    expect(await leftovers()).toEqual([])
+    const login = { username: "ada", password: "lovelace" }
+    const made = await onClone(902, "fetched-debian-template", "cat /etc/made-by-packer", login)
+    expect(made.output).toBe("built from an image of all\n")
+    const again = start("fetched-iso", "fetched-debian-template")
+    await eventually(
+      "its installation",
+      async () => again.log(),
+      (log) => /fetches \/preseed\.cfg/u.test(log),
+    )
+    again.child.kill("SIGTERM")
+    await again.ended
+    expect(again.log()).toContain("small.iso is on the storage already: local:iso/rw-iso-")
+    expect(fetched()).toEqual(["https://images.example/12/small.iso"])
+    expect(await leftovers()).toEqual([])
+    const isos = await lab.simulator.read<readonly { readonly volid: string }[]>("/nodes/pve/storage/local/content?content=iso")
+    expect(isos.filter(({ volid }) => volid !== `local:iso/${image}`)).toEqual([
+      expect.objectContaining({ volid: expect.stringMatching(/^local:iso\/rw-iso-[0-9a-f]{64}\.iso$/u) as string }),
+    ])
   })
 
   it("gives a hostile template nothing of the service's: no files, no secrets, no network, and no more of the hypervisor than a build may have", async () => {

@@ -5,7 +5,7 @@ import { type ArtifactEntry, HypervisorTemplates, TemplateBuilder } from "@range
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { readdirSync, readFileSync } from "node:fs"
+import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { Agent } from "node:https"
 import { join } from "node:path"
 
@@ -58,6 +58,22 @@ const build = Effect.gen(function* () {
   yield* templates.close(id)
 })
 
+/** Servers that have every image, and what was fetched of them. */
+const images = {
+  folder: join(asked.data, "images"),
+  storageBytes: 1024 ** 3,
+  servers: {
+    read: () => Effect.succeed({ state: "gone", because: "it has no lists" } as const),
+    fetch: (url: string, _most: number, take: (part: Uint8Array) => Promise<void>) =>
+      Effect.promise(async () => {
+        appendFileSync(join(asked.data, "fetched"), `${url}\n`)
+        const image = Buffer.from(`the image of ${url}`)
+        await take(image)
+        return { state: "there", bytes: image.length } as const
+      }),
+  },
+}
+
 const program = (asked.what === "clear" ? clear : build).pipe(
   Effect.provide(
     Layer.merge(
@@ -72,6 +88,7 @@ const program = (asked.what === "clear" ? clear : build).pipe(
         storage: "local-lvm",
         isoStorage: "local",
         caps: { vms: 2, cores: 16, memoryMiB: 32 * 1024, diskBytes: 600 * 1024 ** 3 },
+        images,
         bridge: Effect.succeed("vmbr1000"),
       }),
     ),
