@@ -41,6 +41,16 @@ it("the audit trail is read page by page, each before the last id of the one bef
   expect((await audit({ before: String(second.at(-1)?.id) })).entries).toEqual([])
 })
 
+it("the Link header of the audit trail leads to its next page, and is not there on the last one", async () => {
+  const link = async (path: string) =>
+    (await fetch(service.url + path, { headers: { "x-api-key": service.keys.admin } })).headers.get("link")
+  const { entries } = await audit({ operation: "createRange" })
+  const next = `/api/v2/audit?limit=2&operation=createRange&before=${entries[1]?.id}`
+  expect(await link("/api/v2/audit?limit=2&operation=createRange")).toBe(`<${next}>; rel="next"`)
+  expect(await link(next)).toBeNull()
+  expect(await link("/api/v2/audit?limit=4")).toBeNull()
+})
+
 it("the audit trail is found by who, what, which range, also one that is gone, how it ended, from where and when", async () => {
   expect(await found({ user: "ME" })).toEqual(["createRange"])
   expect(await found({ operation: "deleteRange" })).toEqual(["deleteRange"])

@@ -79,6 +79,8 @@ const expectSuccess = async (operation: Operation, response: Answer) => {
     case "json":
     case "prepared-json":
     case "session":
+    case "json-or-download":
+    case "marked-json":
     case "json-or-file":
       expect(type).toBe("application/json")
       return expectShape(operation, response.status, JSON.parse(text))

@@ -4,6 +4,7 @@ import {
   type Call,
   type Download,
   type Input,
+  type JsonOrDownload,
   type Operation,
   type Page,
   type ServerSentEvent,
@@ -112,6 +113,17 @@ const eventStreamHeaders: HeaderList = [
   "no",
 ]
 
+/** The file that is made while it is sent, where that is the answer. */
+const downloadOf = (
+  { output }: Operation,
+  result: unknown,
+): { readonly file: Download; readonly contentType: string } | undefined => {
+  if (output.type === "download") return { file: result as Download, contentType: output.contentType }
+  if (output.type !== "json-or-download") return undefined
+  const answer = result as JsonOrDownload<unknown>
+  return "download" in answer ? { file: answer.download, contentType: output.contentType } : undefined
+}
+
 /** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
 export const operationHandler = (
   operation: Operation,
@@ -153,8 +165,9 @@ export const operationHandler = (
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (state.scratch !== undefined) await rm(state.scratch, { recursive: true, force: true }).catch(() => undefined)
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
-    if (output.type === "download") {
-      const sent = await sendDownload(ctx, exit.value as Download, output.contentType, options)
+    const download = downloadOf(operation, exit.value)
+    if (download !== undefined) {
+      const sent = await sendDownload(ctx, download.file, download.contentType, options)
       if (Exit.isSuccess(sent)) return
       return ctx.res.headersSent
         ? tellOfDefect(state, sent.cause, options.observer)

@@ -3,6 +3,7 @@ import {
   defineFault,
   type JournalEntry,
   type QuotaExceeded,
+  type RangeId,
   type RangeNotFound,
   type RangeState,
   type RunEvent,
@@ -12,6 +13,7 @@ import {
   type RunSubject,
   subjectText,
   type SubjectType,
+  type UserId,
 } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -27,6 +29,24 @@ export interface RunRecord extends RunHead {
   readonly cancelRequested: boolean
   /** For a run of a range: the run of the installation, or cancelled run of the range, that must end before this one begins. */
   readonly blockedBy: RunId | undefined
+}
+
+/** Where a run stands among all: by its start, runs of the same moment by their id. */
+export type RunPlace = Pick<RunRecord, "startedAt" | "id">
+
+/** Which runs; each member that is given narrows it further. */
+export interface RunFilter {
+  readonly subject?: RunSubject
+  readonly ranges?: readonly RangeId[]
+  readonly types?: readonly SubjectType[]
+  readonly kinds?: readonly RunHead["kind"][]
+  readonly statuses?: readonly RunStatus[]
+  readonly by?: UserId
+  /** Started then or later. */
+  readonly since?: Date
+  /** Older than the one that stands there, which need not exist any more. */
+  readonly before?: RunPlace
+  readonly limit: number
 }
 
 /** The subject has an unfinished run that does not give way. The engine turns this into a fault for callers. */
@@ -113,13 +133,8 @@ export class RunJournal extends Context.Service<
     readonly unfinished: Effect.Effect<readonly RunRecord[], StorageFault>
     /** The unfinished runs that can be read, for callers that do not need all; the others are logged. */
     readonly recoverable: Effect.Effect<readonly RunRecord[], StorageFault>
-    /** Newest first. Empty `kinds` or `types` mean none. */
-    readonly list: (filter: {
-      readonly subject?: RunSubject
-      readonly types?: readonly SubjectType[]
-      readonly kinds?: readonly RunHead["kind"][]
-      readonly limit: number
-    }) => Effect.Effect<readonly RunRecord[], StorageFault>
+    /** Newest first. Empty `ranges`, `kinds`, `types` or `statuses` mean none. */
+    readonly list: (filter: RunFilter) => Effect.Effect<readonly RunRecord[], StorageFault>
     /** Keeps the newest `keep` finished runs of each kind and subject; returns how many were deleted. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
     /** Deletes the finished runs of a subject that was removed, with their journals. Not needed for ranges, whose runs are deleted with them. */

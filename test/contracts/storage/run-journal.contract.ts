@@ -436,6 +436,35 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* ids({ limit: 10, subject: source })).toEqual(["s"])
         expect(yield* ids({ limit: 0 })).toEqual([])
         expect(yield* ids({ limit: 10, subject: rangeSubject(rangeId(hostileText)) })).toEqual([])
+        expect(yield* ids({ limit: 10, ranges: [lab] })).toEqual(["r3", "r2", "r1", "r"])
+        expect(yield* ids({ limit: 10, ranges: [rangeId("OTHER"), rangeId(hostileText)] })).toEqual(["x"])
+        expect(yield* ids({ limit: 10, ranges: [] })).toEqual([])
+        expect(yield* ids({ limit: 10, statuses: ["running"] })).toEqual(["s", "x"])
+        expect(yield* ids({ limit: 10, statuses: [] })).toEqual([])
+        expect(yield* ids({ limit: 10, by: userId("bob") })).toEqual(["s"])
+        expect(yield* ids({ limit: 10, by: userId(hostileText) })).toEqual([])
+        expect(yield* ids({ limit: 10, since: later(3) })).toEqual(["s", "x", "r3"])
+      }),
+    )
+
+    it(
+      "goes on behind a run, whatever began meanwhile, and among runs of one moment",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        for (const id of ["a", "b", "c"]) {
+          yield* journal.open(deployRun(id, { startedAt: later(1) }), undefined)
+          yield* journal.close(runId(id), 0, ended("success"), undefined, later(1))
+        }
+        const [first, second] = yield* journal.list({ limit: 2 })
+        expect([first?.id, second?.id]).toEqual([runId("c"), runId("b")])
+        yield* journal.open(deployRun("d", { startedAt: later(2) }), undefined)
+        expect((yield* journal.list({ limit: 2, before: second! })).map(({ id }) => id)).toEqual([runId("a")])
+        expect(yield* journal.prune(0)).toBe(3)
+        expect(yield* journal.list({ limit: 2, before: second! })).toEqual([])
+        expect((yield* journal.list({ limit: 2, before: { startedAt: later(2), id: runId("e") } })).map(({ id }) => id)).toEqual([
+          runId("d"),
+        ])
       }),
     )
 

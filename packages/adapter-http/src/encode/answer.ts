@@ -1,10 +1,11 @@
-import type { BinaryFile, JsonOrFile, OutputSpec, SessionAnswer, ZipEntry } from "@rangewright/application"
+import type { BinaryFile, JsonOrFile, MarkedJson, OutputSpec, SessionAnswer, ZipEntry } from "@rangewright/application"
 import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
 import { reply } from "../reply.ts"
 import { sessionCookie } from "../session.ts"
 import { attachment } from "./attachment.ts"
+import { marks } from "./marks.ts"
 
 /** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
 export type Answer = (ctx: Context, result: unknown) => void
@@ -28,6 +29,18 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       const encode = Schema.encodeUnknownSync(output.schema)
       const status = output.status ?? 200
       return (ctx, result) => reply(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
+    }
+    case "json-or-download": {
+      // a download is written before it comes to this
+      const encode = Schema.encodeUnknownSync(output.schema)
+      return (ctx, result) => reply(ctx, 200, json, `${JSON.stringify(encode((result as { readonly json: unknown }).json))}\n`)
+    }
+    case "marked-json": {
+      const encode = Schema.encodeUnknownSync(output.schema)
+      return (ctx, result) => {
+        const marked = result as MarkedJson<unknown>
+        return reply(ctx, 200, json, `${JSON.stringify(encode(marked.json))}\n`, marks(ctx, marked))
+      }
     }
     case "session": {
       const encode = Schema.encodeUnknownSync(output.schema)

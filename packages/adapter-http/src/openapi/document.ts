@@ -15,6 +15,7 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
   switch (output.type) {
     case "json":
     case "prepared-json":
+    case "marked-json":
     case "session":
       return json(describe(output.schema))
     case "text":
@@ -22,6 +23,7 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
     case "binary":
     case "download":
       return { [output.contentType]: { schema: { type: "string", format: "binary" } } }
+    case "json-or-download":
     case "json-or-file":
       return { ...json(describe(output.schema)), [output.contentType]: { schema: { type: "string" } } }
     case "json-or-zip":
@@ -61,6 +63,12 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
   }
 }
 
+/** What the answer to a list or to something with a version may tell beside it. */
+const marks = {
+  Link: { description: 'The next page, where there is one: `</api/v2/…>; rel="next"`', schema: { type: "string" } },
+  ETag: { description: "The version of what is answered, for If-Match", schema: { type: "string" } },
+}
+
 const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject => {
   const form = operation.route.base === "/" ? "Record" : ""
   const failure = { $ref: `#/components/responses/${form}Failure` }
@@ -69,7 +77,11 @@ const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject 
     Object.entries(operation.statuses).map(([status, description]) => [
       status,
       Number(status) < 300
-        ? { description, ...(status === "101" ? {} : { content: contentOf(operation, schemas) }) }
+        ? {
+            description,
+            ...(operation.output.type === "marked-json" ? { headers: marks } : {}),
+            ...(status === "101" ? {} : { content: contentOf(operation, schemas) }),
+          }
         : { ...(status === "429" ? throttled : failure), description },
     ]),
   )

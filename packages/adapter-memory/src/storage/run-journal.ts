@@ -12,7 +12,7 @@ import {
   storedRunEvent,
   subjectKey,
 } from "@rangewright/domain"
-import { LeaseLost, RunJournal, type RunRecord, SubjectTaken } from "@rangewright/ports"
+import { LeaseLost, type RunFilter, RunJournal, type RunPlace, type RunRecord, SubjectTaken } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -24,8 +24,23 @@ import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 /** JSON as a database gives it back, owned by nobody else. */
 const asStored = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const newestFirst = (a: RunRecord, b: RunRecord): number =>
-  b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
+const newestFirst = (a: RunPlace, b: RunPlace): number =>
+  b.startedAt.getTime() - a.startedAt.getTime() || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1)
+
+const isAsked = (filter: RunFilter, run: RunRecord): boolean => {
+  const { subject, ranges, types, kinds, statuses, by, since, before } = filter
+  const rangeId = rangeOf(run)
+  return (
+    (subject === undefined || subjectKey(run.subject) === subjectKey(subject)) &&
+    (ranges === undefined || (rangeId !== undefined && ranges.includes(rangeId))) &&
+    (types === undefined || types.includes(run.subject.type)) &&
+    (kinds === undefined || kinds.includes(run.kind)) &&
+    (statuses === undefined || statuses.includes(run.status)) &&
+    (by === undefined || run.by === by) &&
+    (since === undefined || run.startedAt >= since) &&
+    (before === undefined || newestFirst(before, run) < 0)
+  )
+}
 
 export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => {
   const { atomically, change } = writesTo(store)
@@ -116,13 +131,11 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     active: (subject) => Effect.sync(() => active(subject)),
     unfinished: Effect.sync(unfinished),
     recoverable: Effect.sync(unfinished),
-    list: ({ subject, types, kinds, limit }) =>
+    list: (filter) =>
       Effect.sync(() =>
         records()
-          .filter((run) => subject === undefined || isAbout(subject)(run))
-          .filter((run) => types === undefined || types.includes(run.subject.type))
-          .filter((run) => kinds === undefined || kinds.includes(run.kind))
-          .slice(0, limit),
+          .filter((run) => isAsked(filter, run))
+          .slice(0, filter.limit),
       ),
     prune: (keep) =>
       change(() => {

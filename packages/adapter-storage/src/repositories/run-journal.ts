@@ -15,6 +15,7 @@ import type { Transaction } from "../engine/transaction.ts"
 import { journalEntries, toRun } from "../records/run.ts"
 import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
+import { listRuns } from "./list-runs.ts"
 import { pruneRuns } from "./prune-runs.ts"
 import { refuseDeployOverQuota } from "./quota-facts.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
@@ -161,20 +162,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       active: (subject) => busy(subjectKey(subject)),
       unfinished: unfinished(),
       recoverable: recoverable(),
-      list: ({ subject, types, kinds, limit }) =>
-        kinds?.length === 0 || types?.length === 0
-          ? Effect.succeed([])
-          : Effect.flatMap(
-              database.read("list runs", (db) => {
-                let runs = db.selectFrom("runs").selectAll()
-                if (subject !== undefined) runs = runs.where("subject", "=", subjectKey(subject))
-                if (types !== undefined)
-                  runs = runs.where((where) => where.or(types.map((type) => where("subject", "like", `${type}:%`))))
-                if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
-                return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
-              }),
-              (rows) => database.readable(rows, toRun),
-            ),
+      list: (filter) => listRuns(database, filter),
       forget: (subject) =>
         database.write("forget runs", (tx) =>
           Effect.asVoid(

@@ -86,11 +86,15 @@ export interface BinaryFile {
 
 export type OutputSpec =
   | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
+  /** JSON with headers that say where the next page is, or which version this is: the handler returns a `MarkedJson`. */
+  | { readonly type: "marked-json"; readonly schema: WireSchema }
   /** JSON that also begins or ends the session of the browser that asked: the handler returns a `SessionAnswer`. */
   | { readonly type: "session"; readonly schema: WireSchema }
   /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
   | { readonly type: "text"; readonly contentType: string }
+  /** JSON, or where the request asks for it a file that is made while it is sent: the handler returns a `JsonOrDownload`. */
+  | { readonly type: "json-or-download"; readonly schema: WireSchema; readonly contentType: string }
   /** JSON, or where the request asks for it a text file to save: the handler returns a `JsonOrFile`. */
   | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
   /** The handler returns what the schema says: a zip archive that holds it as a file of this name, or JSON where the request asks for JSON. */
@@ -105,6 +109,15 @@ export type OutputSpec =
   | { readonly type: "events"; readonly schema: WireSchema }
   /** A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none where none is asked for. */
   | { readonly type: "socket"; readonly protocol: string }
+
+/** JSON, and what the headers of the answer tell. */
+export interface MarkedJson<A> {
+  readonly json: A
+  /** Parameters of the query that asks for the next page, in place of those that asked for this one; undefined: this is the last. */
+  readonly next?: Readonly<Record<string, string>> | undefined
+  /** Of what is answered: other content has another one. Of `[A-Za-z0-9_-]`. */
+  readonly version?: string | undefined
+}
 
 /** What a browser keeps from now on as its cookie; undefined: nothing any more. */
 export interface SessionAnswer<A> {
@@ -123,6 +136,8 @@ export interface Download {
   readonly ending: string
   readonly bytes: Stream.Stream<Uint8Array, Fault>
 }
+
+export type JsonOrDownload<A> = { readonly json: A } | { readonly download: Download }
 
 export interface ZipEntry {
   readonly name: string
@@ -212,21 +227,25 @@ type ResultOf<O extends OutputSpec> = O extends {
   ? S["Type"]
   : O extends { readonly type: "session"; readonly schema: infer S extends WireSchema }
     ? SessionAnswer<S["Type"]>
-    : O extends { readonly type: "prepared-json" }
-      ? string | Uint8Array
-      : O extends { readonly type: "text" }
-        ? string
-        : O extends { readonly type: "binary" }
-          ? BinaryFile
-          : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
-            ? JsonOrFile<S["Type"]>
-            : O extends { readonly type: "zip" }
-              ? readonly ZipEntry[]
-              : O extends { readonly type: "download" }
-                ? Download
-                : O extends { readonly type: "socket" }
-                  ? SocketSession
-                  : Stream.Stream<ServerSentEvent, Fault>
+    : O extends { readonly type: "marked-json"; readonly schema: infer S extends WireSchema }
+      ? MarkedJson<S["Type"]>
+      : O extends { readonly type: "json-or-download"; readonly schema: infer S extends WireSchema }
+        ? JsonOrDownload<S["Type"]>
+        : O extends { readonly type: "prepared-json" }
+          ? string | Uint8Array
+          : O extends { readonly type: "text" }
+            ? string
+            : O extends { readonly type: "binary" }
+              ? BinaryFile
+              : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
+                ? JsonOrFile<S["Type"]>
+                : O extends { readonly type: "zip" }
+                  ? readonly ZipEntry[]
+                  : O extends { readonly type: "download" }
+                    ? Download
+                    : O extends { readonly type: "socket" }
+                      ? SocketSession
+                      : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<

@@ -14,7 +14,7 @@ export const listAudit = operation({
   group: "Host",
   origin: "ours",
   does: "read the audit trail",
-  summary: "Who changed what and who signed in, newest first; the next page is before the last id",
+  summary: "Who changed what and who signed in, newest first; the Link header leads to older entries",
   access: "admin",
   target: "none",
   query: {
@@ -28,17 +28,23 @@ export const listAudit = operation({
     since: Schema.optionalKey(TimeText),
     until: Schema.optionalKey(TimeText),
   },
-  output: { type: "json", schema: Schema.Array(AuditObject) },
+  output: { type: "marked-json", schema: Schema.Array(AuditObject) },
   statuses: {
     200: `at most ${most} entries, ${usual} unless limit says otherwise`,
     400: "limit or before is no whole number; since or until is no time",
   },
   handle: ({ query }) =>
     Effect.gen(function* () {
-      const trail = yield* AuditTrail
-      const { limit = usual, range, ...filter } = query
+      const { range, ...filter } = query
+      const limit = Math.min(query.limit ?? usual, most)
       const of = range === undefined ? filter : { ...filter, rangeId: range }
-      const entries = yield* trail.list(Math.min(limit, most), of)
-      return entries.map(auditObject)
+      // one more tells whether there is a next page
+      const entries = limit === 0 ? [] : yield* (yield* AuditTrail).list(limit + 1, of)
+      const shown = entries.slice(0, limit)
+      const last = shown.at(-1)
+      return {
+        json: shown.map(auditObject),
+        next: entries.length > limit && last !== undefined ? { before: String(last.id) } : undefined,
+      }
     }),
 })

@@ -1,10 +1,10 @@
-import { type RangeId, rangeSubject } from "@rangewright/domain"
-import { Ranges, RunJournal } from "@rangewright/ports"
+import { runStatuses, type UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { followable } from "../run/find-run.ts"
-import { WholeNumberText } from "../wire/parameters.ts"
+import { followableRuns } from "../run/followable-runs.ts"
+import { CommaListText, literalsIn, TimeText, WholeNumberText } from "../wire/parameters.ts"
+import { runCursor, RunCursorText } from "../wire/run-cursor.ts"
 import { RunSummary, runSummary } from "../wire/run.ts"
 
 const usual = 50
@@ -16,34 +16,45 @@ export const listRuns = operation({
   group: "Range",
   origin: "ours",
   does: "list runs",
-  summary: "Runs of the selected range, or all runs that concern the caller, newest first",
+  summary: "Runs of the selected range, or all runs that concern the caller, newest first; the Link header leads to older ones",
   access: "user",
   accessNote:
     "administrators see all, others those of ranges they may use, of their own sources and blueprints, and what they started",
   target: "none",
-  query: { limit: Schema.optionalKey(WholeNumberText) },
-  output: { type: "json", schema: Schema.Array(RunSummary) },
+  query: {
+    status: Schema.optionalKey(literalsIn(runStatuses)),
+    kind: Schema.optionalKey(CommaListText),
+    by: Schema.optionalKey(Schema.String),
+    since: Schema.optionalKey(TimeText),
+    cursor: Schema.optionalKey(RunCursorText),
+    limit: Schema.optionalKey(WholeNumberText),
+  },
+  output: { type: "marked-json", schema: Schema.Array(RunSummary) },
   statuses: {
     200: `at most ${most} runs, ${usual} unless limit says otherwise`,
-    400: "limit is no whole number; userID names an unknown user",
+    400: "limit is no whole number, status no status, since no time, cursor none of this list; userID names an unknown user",
     403: "the caller may not use the range",
     404: "the range is unknown",
   },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
-      const journal = yield* RunJournal
-      const ranges = yield* Ranges
+      const { status: statuses, kind: kinds, by, since, cursor: before } = query
       const limit = Math.min(query.limit ?? usual, most)
-      if (limit === 0) return []
-      if (range === undefined && user.isAdmin) return (yield* journal.list({ limit })).map(runSummary)
-      // as many are looked at as can be shown: runs about sources and blueprints are few
-      const others = range === undefined ? yield* journal.list({ types: ["source", "blueprint"], limit: most }) : []
-      const rangeIds: readonly RangeId[] =
-        range === undefined ? [...new Set((yield* ranges.grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
-      const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ subject: rangeSubject(rangeId), limit }))
-      return [...runs.flat(), ...(yield* followable(others, user))]
-        .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())
-        .slice(0, limit)
-        .map(runSummary)
+      if (limit === 0) return { json: [] }
+      const filter = {
+        ...(statuses && { statuses }),
+        ...(kinds && { kinds }),
+        ...(by !== undefined && { by: by as UserId }),
+        ...(since && { since }),
+        ...(before && { before }),
+      }
+      // one more tells whether there is a next page
+      const runs = yield* followableRuns({ ...filter, limit: limit + 1 }, user, range)
+      const shown = runs.slice(0, limit)
+      const last = shown.at(-1)
+      return {
+        json: shown.map(runSummary),
+        next: runs.length > limit && last !== undefined ? { cursor: runCursor(last) } : undefined,
+      }
     }),
 })

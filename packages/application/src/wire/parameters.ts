@@ -62,3 +62,20 @@ export const commaList = (text: string): readonly string[] =>
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "")
+
+/** A comma list in a query. */
+export const CommaListText = Schema.String.pipe(
+  Schema.decodeTo(Schema.Array(Schema.String), {
+    decode: SchemaGetter.transform(commaList),
+    encode: SchemaGetter.transform((items: readonly string[]) => items.join(",")),
+  }),
+)
+
+/** A comma list of these words in a query. */
+export const literalsIn = <const W extends readonly string[]>(words: W) =>
+  Schema.String.pipe(
+    Schema.decodeTo(Schema.Array(Schema.Literals(words)), {
+      decode: SchemaGetter.transform((text: string) => commaList(text) as readonly W[number][]),
+      encode: SchemaGetter.transform((items: readonly W[number][]) => items.join(",")),
+    }),
+  )

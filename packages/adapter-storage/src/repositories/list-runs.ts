@@ -1,0 +1,38 @@
+import { subjectKey } from "@rangewright/domain"
+import type { RunFilter, RunRecord, StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Database } from "../engine/database.ts"
+import { toRun } from "../records/run.ts"
+
+const isEmpty = (list: readonly unknown[] | undefined): boolean => list?.length === 0
+
+/** The newest of the runs that the filter lets through. Rows that cannot be read take nobody's place. */
+export const listRuns = (database: Database["Service"], filter: RunFilter): Effect.Effect<readonly RunRecord[], StorageFault> => {
+  const { subject, ranges, types, kinds, statuses, by, since, before, limit } = filter
+  if ([ranges, types, kinds, statuses].some(isEmpty)) return Effect.succeed([])
+  return Effect.gen(function* () {
+    const rows = yield* database.read("list runs", (db) => {
+      let runs = db.selectFrom("runs").selectAll()
+      if (subject !== undefined) runs = runs.where("subject", "=", subjectKey(subject))
+      if (ranges !== undefined) runs = runs.where("range_id", "in", ranges)
+      if (types !== undefined) runs = runs.where((where) => where.or(types.map((type) => where("subject", "like", `${type}:%`))))
+      if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
+      if (statuses !== undefined) runs = runs.where("status", "in", statuses)
+      if (by !== undefined) runs = runs.where("by_user", "=", by)
+      if (since !== undefined) runs = runs.where("started_at", ">=", since.getTime())
+      if (before !== undefined)
+        runs = runs.where((where) =>
+          where.or([
+            where("started_at", "<", before.startedAt.getTime()),
+            where.and([where("started_at", "=", before.startedAt.getTime()), where("id", "<", before.id)]),
+          ]),
+        )
+      return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
+    })
+    const readable = yield* database.readable(rows, toRun)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < limit || readable.length === rows.length) return readable
+    const place = { startedAt: new Date(last.started_at), id: last.id }
+    return [...readable, ...(yield* listRuns(database, { ...filter, before: place, limit: limit - readable.length }))]
+  })
+}

@@ -1,0 +1,33 @@
+import { type Range, type User } from "@rangewright/domain"
+import { Ranges, type RunFilter, RunJournal, type RunRecord } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { followable } from "./find-run.ts"
+
+/** Runs of sources and blueprints that are read at once to find those that somebody may follow. */
+const batch = 500
+
+const newestFirst = (a: RunRecord, b: RunRecord): number =>
+  b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
+
+/** Those of other things than ranges that the user may follow: at least `limit`, unless there are no more. */
+const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
+  const journal = yield* RunJournal
+  const found: RunRecord[] = []
+  let { before } = filter
+  for (;;) {
+    const runs = yield* journal.list({ ...filter, types: ["source", "blueprint"], limit: batch, ...(before && { before }) })
+    found.push(...(yield* followable(runs, user)))
+    before = runs.at(-1)
+    if (runs.length < batch || found.length >= filter.limit) return found
+  }
+})
+
+/** The newest runs of a range, or of everything that the user may follow, as far as the filter lets them through. */
+export const followableRuns = Effect.fnUntraced(function* (filter: RunFilter, user: User, range: Range | undefined) {
+  const journal = yield* RunJournal
+  if (range !== undefined) return yield* journal.list({ ...filter, ranges: [range.id] })
+  if (user.isAdmin) return yield* journal.list(filter)
+  const ranges = [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))]
+  const all = [...(yield* journal.list({ ...filter, ranges })), ...(yield* othersOf(filter, user))]
+  return all.toSorted(newestFirst).slice(0, filter.limit)
+})
