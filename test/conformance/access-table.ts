@@ -75,6 +75,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "destroyVM",
       "getConsoleWebsocketTicket",
       "getRun",
+      "getRunLog",
       "streamRunEvents",
       "cancelRun",
       "resumeRun",

@@ -1,5 +1,6 @@
 import {
   concludeRun,
+  criticalPathOf,
   emptyRunState,
   foldRun,
   isCancellable,
@@ -51,6 +52,12 @@ describe("the fold of a journal", () => {
         expect(progress.done + progress.running).toBeLessThanOrEqual(progress.total)
         expect(progress.percent).toBeGreaterThanOrEqual(0)
         expect(progress.percent).toBeLessThanOrEqual(100)
+        expect(state.waited.filter(({ to }) => to === undefined)).toHaveLength(state.waits.size)
+        for (const { attempts } of state.steps.values())
+          expect(attempts.slice(0, -1).every(({ endedAt }) => endedAt !== undefined)).toBe(true)
+        expect(keys.filter((key) => criticalPathOf(state, secondOf(100)).has(key)).length).toBe(
+          criticalPathOf(state, secondOf(100)).size,
+        )
       }),
     )
   })
@@ -269,5 +276,61 @@ describe("a point of no return", () => {
         if (some.some(({ type }) => type === "CancelRequested")) expect(state.cancelRequested || state.irreversible).toBe(true)
       }),
     )
+  })
+})
+
+describe("what a run tells of its past", () => {
+  const started = (of: string, attempt = 1): RunEvent => ({ type: "StepStarted", key: of, attempt })
+  const settled = (of: string): RunEvent => ({ type: "StepSettled", key: of, facts: {} })
+  const after = (...events: readonly RunEvent[]) => foldRun(entriesOf([{ type: "Planned", plan }, ...events]))
+
+  it("keeps attempts apart, each with its time and why it failed", () => {
+    const { steps } = after(
+      started("a:m1"),
+      { type: "StepFailed", key: "a:m1", failure, final: false },
+      started("a:m1", 2),
+      // the service ended here
+      { type: "Resumed", generation: 2 },
+      started("a:m1", 3),
+      settled("a:m1"),
+    )
+    expect(steps.get("a:m1")?.attempts).toEqual([
+      { startedAt: secondOf(2), endedAt: secondOf(3), failure },
+      { startedAt: secondOf(4), endedAt: secondOf(6), failure: undefined },
+      { startedAt: secondOf(6), endedAt: secondOf(7), failure: undefined },
+    ])
+  })
+
+  it("keeps each wait with its reason, its begin and its end", () => {
+    const { waited } = after(
+      { type: "Waiting", reason: "behind a migration", behind: "r1" as never },
+      { type: "Continued", reason: "it ended" },
+      { type: "Waiting", reason: "away", key: "a:m1" },
+      { type: "Waiting", reason: "away for long", key: "a:m1" },
+      settled("a:m1"),
+      { type: "Waiting", reason: "away", key: "c:m2" },
+    )
+    expect(waited.map(({ key, reason, blockedBy, from, to }) => [key, reason, blockedBy, from, to])).toEqual([
+      [undefined, "behind a migration", "r1", secondOf(2), secondOf(3)],
+      ["a:m1", "away", undefined, secondOf(4), secondOf(5)],
+      ["a:m1", "away for long", undefined, secondOf(5), secondOf(6)],
+      ["c:m2", "away", undefined, secondOf(7), undefined],
+    ])
+  })
+
+  it("names the steps that decide when it ends, by estimates first and then by what was measured", () => {
+    const path = (state: ReturnType<typeof after>, second: number) => [...criticalPathOf(state, secondOf(second))]
+    expect(path(after(), 1)).toEqual(["c:m2"])
+    expect(path(after(started("c:m2"), settled("c:m2")), 4)).toEqual(["b:m1", "a:m1"])
+    const done = after(started("a:m1"), started("c:m2"), settled("c:m2"), settled("a:m1"), started("b:m1"), settled("b:m1"))
+    expect(path(done, 60)).toEqual(["b:m1", "a:m1"])
+    const skipped = after(
+      started("a:m1"),
+      { type: "StepFailed", key: "a:m1", failure, final: true },
+      { type: "StepSkipped", key: "b:m1", because: "a:m1 failed" },
+      { type: "StepSkipped", key: "c:m2", because: "aborted" },
+    )
+    expect(path(skipped, 60)).toEqual(["a:m1"])
+    expect(path(foldRun([]), 60)).toEqual([])
   })
 })

@@ -72,6 +72,7 @@ import { getRdp } from "./get-rdp.ts"
 import { getRolesAndCollections } from "./get-roles-and-collections.ts"
 import { getRoleVars } from "./get-role-vars.ts"
 import { getRun } from "./get-run.ts"
+import { getRunLog } from "./get-run-log.ts"
 import { getSDNMigrationReport } from "./get-sdn-migration-report.ts"
 import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
 import { migrateSQLiteToPostgreSQL } from "./migrate-sqlite.ts"
@@ -347,7 +348,7 @@ const antiSandbox = [
 const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
-const run = [listRuns, getRun, streamRunEvents, streamEvents, cancelRun, resumeRun]
+const run = [listRuns, getRun, getRunLog, streamRunEvents, streamEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
 export const operations: readonly Operation[] = [

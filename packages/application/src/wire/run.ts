@@ -1,4 +1,12 @@
-import { progressOf, type RunState, type StepState, subjectTypes, waitingFor } from "@rangewright/domain"
+import {
+  criticalPathOf,
+  type PastWait,
+  progressOf,
+  type RunState,
+  type StepState,
+  subjectTypes,
+  waitingFor,
+} from "@rangewright/domain"
 import type { RunRecord } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { RunStatusText } from "./log-history.ts"
@@ -28,10 +36,34 @@ export const StepFailureObject = Schema.Struct({
   hint: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "StepFailure" })
 
+/** A wait that began `from` then; without `to` it goes on. `behind`: the run whose end is waited for. */
+const WaitObject = Schema.Struct({
+  reason: Schema.String,
+  from: Schema.String,
+  to: Schema.optionalKey(Schema.String),
+  behind: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "RunWait" })
+
+const waits = Schema.optionalKey(Schema.Array(WaitObject))
+
 export const RunStep = Schema.Struct({
   ...PlanStep.fields,
   phase: Schema.Literals(["planned", "started", "dispatched", "settled", "failed", "skipped"]),
   attempt: Schema.Int,
+  /** Each start of its own, oldest first; absent before the first. */
+  attempts: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        startedAt: Schema.String,
+        endedAt: Schema.optionalKey(Schema.String),
+        failure: Schema.optionalKey(StepFailureObject),
+      }),
+    ),
+  ),
+  /** When and why it waited; absent when it did not. */
+  waits,
+  /** It decides when the run ends. Absent: it does not. */
+  critical: Schema.optionalKey(Schema.Literal(true)),
   startedAt: Schema.optionalKey(Schema.String),
   endedAt: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.Boolean),
@@ -51,6 +83,8 @@ export const RunObject = Schema.Struct({
   message: Schema.String,
   /** What the run waits for while the hypervisor is away; it goes on by itself. */
   waiting: Schema.optionalKey(Schema.String),
+  /** When and why the run as a whole waited; absent when it did not. */
+  waits,
   cancelRequested: Schema.Boolean,
   /** Last event id so far: a stream after it misses nothing. */
   lastEventID: Schema.Int,
@@ -93,10 +127,28 @@ export const progressObject = ({ done, total }: NonNullable<StepState["progress"
   ...(total === undefined ? {} : { total }),
 })
 
-const runStep = (state: StepState): typeof RunStep.Type => ({
+const attemptObject = ({ startedAt, endedAt, failure }: StepState["attempts"][number]) => ({
+  startedAt: startedAt.toISOString(),
+  ...when("endedAt", endedAt),
+  ...(failure === undefined ? {} : { failure: failureObject(failure) }),
+})
+
+const waitObject = ({ reason, from, to, blockedBy }: PastWait): typeof WaitObject.Type => ({
+  reason,
+  from: from.toISOString(),
+  ...when("to", to),
+  ...(blockedBy === undefined ? {} : { behind: blockedBy }),
+})
+
+const waitObjects = (waits: readonly PastWait[] = []) => (waits.length === 0 ? {} : { waits: waits.map(waitObject) })
+
+const runStep = (state: StepState, waits: readonly PastWait[] | undefined, critical: boolean): typeof RunStep.Type => ({
   ...planStep(state.step),
   phase: state.phase,
   attempt: state.attempt,
+  ...(state.attempts.length === 0 ? {} : { attempts: state.attempts.map(attemptObject) }),
+  ...waitObjects(waits),
+  ...(critical ? { critical } : {}),
   ...when("startedAt", state.startedAt),
   ...when("endedAt", state.endedAt),
   ...(state.facts?.changed === undefined ? {} : { changed: state.facts.changed }),
@@ -111,17 +163,20 @@ const runStep = (state: StepState): typeof RunStep.Type => ({
 export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
   const { remainingSeconds, ...counts } = progressOf(state, now)
   const waiting = waitingFor(state)
+  const waits = Map.groupBy(state.waited, ({ key }) => key)
+  const critical = criticalPathOf(state, now)
   return {
     ...runSummary(run),
     status: state.status,
     ...when("endedAt", state.endedAt),
     message: state.message,
     ...(waiting === undefined ? {} : { waiting }),
+    ...waitObjects(waits.get(undefined)),
     cancelRequested: state.cancelRequested,
     lastEventID: state.lastSeq,
     progress: { ...counts, ...(remainingSeconds === undefined ? {} : { remainingSeconds }) },
     ...(state.plan === undefined ? {} : { estimateSeconds: state.plan.criticalPathSeconds }),
     notes: state.plan?.notes ?? [],
-    steps: [...state.steps.values()].map(runStep),
+    steps: [...state.steps.values()].map((step) => runStep(step, waits.get(step.step.key), critical.has(step.step.key))),
   }
 }

@@ -6,6 +6,7 @@ import type { QuotaStatus } from "./quota.ts"
 import type { RangeObject, VMObject } from "./range-object.ts"
 import type { RangeRecord } from "./range-record.ts"
 import type { RunEventObject } from "./run-event.ts"
+import type { RunLogPage } from "./run-log.ts"
 import type { RunObject, RunStep, RunSummary, StepFailureObject } from "./run.ts"
 import type { SnapshotOutcome, SnapshotSet, SnapshotSets } from "./snapshot.ts"
 import type { SourceResponse } from "./source.ts"
@@ -29,6 +30,7 @@ export type RangeHead = typeof RangeRecord.Type
 export type Run = typeof RunObject.Type
 export type RunEvent = typeof RunEventObject.Type
 export type RunHead = typeof RunSummary.Type
+export type RunLog = typeof RunLogPage.Type
 export type Snapshots = typeof SnapshotSets.Type
 export type SnapshotGroup = typeof SnapshotSet.Type
 export type SnapshotResult = typeof SnapshotOutcome.Type

@@ -3,7 +3,7 @@ import type { Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent } from "./event.ts"
 import { isDone } from "./progress.ts"
 import { reallocateStep } from "./reallocate.ts"
-import { isCancellable, type RunState, type StepState, type Wait } from "./state.ts"
+import { isCancellable, type PastWait, type RunState, type StepAttempt, type StepState, type Wait } from "./state.ts"
 
 /** An incremental fold: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
 export interface RunFold {
@@ -17,6 +17,7 @@ const planned = (step: Step): StepState => ({
   step,
   phase: "planned",
   attempt: 0,
+  attempts: [],
   token: undefined,
   startedAt: undefined,
   endedAt: undefined,
@@ -32,6 +33,7 @@ export const emptyRunState: RunState = {
   status: "running",
   message: "",
   waits: new Map(),
+  waited: [],
   cancelRequested: false,
   cancelRequestedAt: undefined,
   irreversible: false,
@@ -45,6 +47,10 @@ type StepEvent = Extract<
   { readonly type: "StepStarted" | "StepDispatched" | "StepProgress" | "StepSettled" | "StepFailed" | "StepSkipped" }
 >
 
+/** The attempts when the last one, if it goes on, ends in this way. */
+const ended = (attempts: readonly StepAttempt[], at: Date, failure?: StepAttempt["failure"]): readonly StepAttempt[] =>
+  attempts.map((attempt) => (attempt.endedAt === undefined ? { ...attempt, endedAt: at, failure } : attempt))
+
 /** The state of a step after an event. */
 const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   switch (event.type) {
@@ -53,6 +59,8 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
         ...was,
         phase: "started",
         attempt: event.attempt,
+        // one that a crash cut off ended when the next one began, as far as anybody knows
+        attempts: [...ended(was.attempts, at), { startedAt: at, endedAt: undefined, failure: undefined }],
         token: undefined,
         startedAt: was.startedAt ?? at,
         endedAt: undefined,
@@ -63,12 +71,19 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
     case "StepProgress":
       return { ...was, progress: { done: event.done, total: event.total } }
     case "StepSettled":
-      return { ...was, phase: "settled", facts: event.facts, failure: undefined, endedAt: at }
-    case "StepFailed":
+      return {
+        ...was,
+        phase: "settled",
+        attempts: ended(was.attempts, at),
+        facts: event.facts,
+        failure: undefined,
+        endedAt: at,
+      }
+    case "StepFailed": {
+      const failed = { ...was, attempts: ended(was.attempts, at, event.failure), failure: event.failure }
       // a step whose failure is not final can be started again
-      return event.final
-        ? { ...was, phase: "failed", failure: event.failure, endedAt: at }
-        : { ...was, phase: "planned", failure: event.failure, token: undefined }
+      return event.final ? { ...failed, phase: "failed", endedAt: at } : { ...failed, phase: "planned", token: undefined }
+    }
     case "StepSkipped":
       return { ...was, phase: "skipped", skippedBecause: event.because, endedAt: at }
   }
@@ -80,7 +95,30 @@ export const openFold = (): RunFold => {
   const ofMachine = new Map<string, string[]>()
   const reallocated = new Map<string, Vmid>()
   const waits = new Map<string | undefined, Wait>()
-  let state: RunState = { ...emptyRunState, steps, reallocated, waits }
+  const waited: PastWait[] = []
+  /** Where in `waited` the wait of a key stands. */
+  const open = new Map<string | undefined, number>()
+  let state: RunState = { ...emptyRunState, steps, reallocated, waits, waited }
+
+  const closeWait = (key: string | undefined, at: Date): void => {
+    const place = open.get(key)
+    const was = place === undefined ? undefined : waited[place]
+    if (place === undefined || was === undefined) return
+    waited[place] = { ...was, to: at }
+    open.delete(key)
+  }
+  const goOn = (key: string | undefined, at: Date): void => {
+    waits.delete(key)
+    closeWait(key, at)
+  }
+  const wait = ({ key, reason, behind }: Extract<RunEvent, { readonly type: "Waiting" }>, at: Date): void => {
+    closeWait(key, at)
+    waits.set(key, { reason, blockedBy: behind })
+    open.set(key, waited.push({ key, reason, blockedBy: behind, from: at, to: undefined }) - 1)
+  }
+  const goOnWithAll = (at: Date): void => {
+    for (const key of [...open.keys()]) goOn(key, at)
+  }
 
   const plan = (event: Extract<RunEvent, { readonly type: "Planned" }>): Partial<RunState> => {
     steps.clear()
@@ -109,7 +147,7 @@ export const openFold = (): RunFold => {
     if (was === undefined) return {}
     const now = stepAfter(was, event, at)
     steps.set(event.key, now)
-    if (isDone(now)) waits.delete(event.key)
+    if (isDone(now)) goOn(event.key, at)
     return {}
   }
 
@@ -135,18 +173,18 @@ export const openFold = (): RunFold => {
       case "StepSkipped":
         return step(event, at)
       case "Waiting":
-        waits.set(event.key, { reason: event.reason, blockedBy: event.behind })
+        wait(event, at)
         return {}
       case "Continued":
-        waits.delete(event.key)
+        goOn(event.key, at)
         return {}
       case "CancelRequested":
         return isCancellable(state) ? { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at } : {}
       case "Ended":
-        waits.clear()
+        goOnWithAll(at)
         return { status: event.status, message: event.message, endedAt: at }
       case "Resumed":
-        waits.clear()
+        goOnWithAll(at)
         return {}
       case "Output":
         return {}

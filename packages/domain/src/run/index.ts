@@ -1,4 +1,5 @@
 export * from "./conclude.ts"
+export * from "./critical-path.ts"
 export * from "./event.ts"
 export * from "./event-json.ts"
 export * from "./fold.ts"

@@ -5,12 +5,22 @@ import type { RunStatus, StepFacts, StepFailure } from "./event.ts"
 
 export type StepPhase = "planned" | "started" | "dispatched" | "settled" | "failed" | "skipped"
 
+/** One start of a step, and how it ended. */
+export interface StepAttempt {
+  readonly startedAt: Date
+  /** Undefined while it goes on. */
+  readonly endedAt: Date | undefined
+  readonly failure: StepFailure | undefined
+}
+
 /** The state of one step. */
 export interface StepState {
   readonly step: Step
   readonly phase: StepPhase
   /** Number of starts. */
   readonly attempt: number
+  /** Oldest first. */
+  readonly attempts: readonly StepAttempt[]
   readonly token: Json | undefined
   readonly startedAt: Date | undefined
   readonly endedAt: Date | undefined
@@ -27,6 +37,14 @@ export interface Wait {
   readonly blockedBy: RunId | undefined
 }
 
+/** From when to when a step, or without a key the run itself, waited. */
+export interface PastWait extends Wait {
+  readonly key: string | undefined
+  readonly from: Date
+  /** Undefined while it goes on. */
+  readonly to: Date | undefined
+}
+
 /** The state of a run: the fold of its journal. */
 export interface RunState {
   readonly plan: Plan | undefined
@@ -36,6 +54,8 @@ export interface RunState {
   readonly message: string
   /** By the key of the step that waits, oldest first; undefined for the run itself. */
   readonly waits: ReadonlyMap<string | undefined, Wait>
+  /** All waits, in the order in which they began. */
+  readonly waited: readonly PastWait[]
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined
   /** Whether a step that is a point of no return has started. */
