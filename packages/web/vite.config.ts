@@ -21,6 +21,9 @@ const compressed: Plugin = {
   },
 }
 
+/** As the browser asked: a session counts for the host that the page is of. */
+const service = { target: process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080", changeOrigin: false, ws: true }
+
 export default defineConfig({
   plugins: [compressed],
   base: "/ui/",
@@ -45,10 +48,5 @@ export default defineConfig({
     },
   },
   // for work on the page: `RANGEWRIGHT_URL=http://127.0.0.1:8080 npx vite packages/web`
-  server: {
-    proxy: {
-      "/api": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080",
-      "/ui/session": process.env["RANGEWRIGHT_URL"] ?? "http://127.0.0.1:8080",
-    },
-  },
+  server: { proxy: { "/api": service, "/ui/session": service } },
 })

@@ -4,8 +4,8 @@ import { useEffect, useRef } from "preact/hooks"
 import { read } from "./api/client.ts"
 import { mayBeSignedIn, signedOut } from "./api/session.ts"
 import { startLive } from "./live/live.ts"
-import { me } from "./me.ts"
-import type { UserAnswer } from "@rangewright/application/wire"
+import { managed, me } from "./me.ts"
+import type { MembershipAnswer, UserAnswer } from "@rangewright/application/wire"
 import { Loading, Refused } from "./parts/parts.tsx"
 import { Refusal } from "./api/client.ts"
 import { matchPath, place } from "./router.ts"
@@ -31,11 +31,21 @@ const routes: readonly Route[] = [
   { pattern: "/ranges/{id}/snapshots", load: async () => (await import("./pages/snapshots.tsx")).SnapshotsPage },
   { pattern: "/ranges/{id}/testing", load: async () => (await import("./pages/testing.tsx")).TestingPage },
   { pattern: "/ranges/{id}/console/{vmid}", load: async () => (await import("./pages/console.tsx")).ConsolePage },
+  { pattern: "/ranges/{id}/access", load: async () => (await import("./pages/access.tsx")).AccessPage },
   { pattern: "/runs", load: async () => (await import("./pages/runs.tsx")).RunsPage },
   { pattern: "/runs/{id}", load: async () => (await import("./pages/run.tsx")).RunPage },
   { pattern: "/blueprints", load: async () => (await import("./pages/blueprints.tsx")).BlueprintsPage },
   { pattern: "/templates", load: async () => (await import("./pages/templates.tsx")).TemplatesPage },
   { pattern: "/sources", load: async () => (await import("./pages/sources.tsx")).SourcesPage },
+  { pattern: "/classes", load: async () => (await import("./pages/classes/classes.tsx")).ClassesPage },
+  { pattern: "/classes/{group}", load: async () => (await import("./pages/classes/class.tsx")).ClassPage },
+  { pattern: "/admin", load: async () => (await import("./pages/admin/overview.tsx")).OverviewPage },
+  { pattern: "/admin/overview", load: async () => (await import("./pages/admin/overview.tsx")).OverviewPage },
+  { pattern: "/admin/users", load: async () => (await import("./pages/admin/users.tsx")).UsersPage },
+  { pattern: "/admin/users/{id}", load: async () => (await import("./pages/admin/user.tsx")).UserPage },
+  { pattern: "/admin/groups", load: async () => (await import("./pages/admin/groups.tsx")).GroupsPage },
+  { pattern: "/admin/quotas", load: async () => (await import("./pages/admin/quotas.tsx")).QuotasPage },
+  { pattern: "/admin/audit", load: async () => (await import("./pages/admin/audit.tsx")).AuditPage },
   { pattern: "/me", load: async () => (await import("./pages/me.tsx")).MePage },
 ]
 
@@ -65,10 +75,17 @@ const load = async (path: string): Promise<void> => {
   shown.value = { path, page: NotFound, values: {} }
 }
 
+const isForAdministrators = (path: string): boolean => /^\/(?:admin(?:\/|$)|ranges\/[^/]+\/access$)/u.test(path)
+
 const identify = async (): Promise<void> => {
   if (!mayBeSignedIn()) return signedOut()
   try {
-    me.value = (await read<{ readonly user: UserAnswer }>("/whoami")).user
+    const [{ user }, groups] = await Promise.all([
+      read<{ readonly user: UserAnswer }>("/whoami"),
+      read<readonly MembershipAnswer[]>("/user/memberships"),
+    ])
+    managed.value = groups.filter(({ role }) => role === "manager").map(({ groupName }) => groupName)
+    me.value = user
     startLive()
   } catch (error) {
     if (error instanceof Refusal && error.status !== 401) broken.value = error
@@ -91,6 +108,8 @@ const Current = () => {
   }, [at])
   if (broken.value !== undefined) return <Refused refusal={broken.value} retry={() => location.reload()} />
   if (shown.value === undefined || me.value === undefined) return <Loading />
+  // every operation refuses them what is there; a page that only shows refusals helps nobody
+  if (isForAdministrators(shown.value.path) && !me.value.isAdmin) return <NotFound />
   const { page: Page, values } = shown.value
   return <Page key={shown.value.path} values={values} />
 }

@@ -4,6 +4,9 @@ import { signal } from "@preact/signals"
 /** Who is signed in; undefined until it is known. */
 export const me = signal<UserAnswer | undefined>(undefined)
 
+/** Groups that the user manages; administrators manage all, and have none here. */
+export const managed = signal<readonly string[]>([])
+
 export type Theme = "auto" | "light" | "dark"
 const kept = "rangewright-theme"
 

@@ -4,20 +4,35 @@ import { useEffect } from "preact/hooks"
 import { ask } from "./api/client.ts"
 import { signedOut } from "./api/session.ts"
 import { awaySince } from "./live/live.ts"
-import { me } from "./me.ts"
+import { managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog } from "./parts/parts.tsx"
 import { navigate, place } from "./router.ts"
 import { t } from "./texts.ts"
 
-const links: readonly (readonly [path: string, text: string, icon: IconName, key: string])[] = [
-  ["/ranges", t.nav.ranges, "ranges", "r"],
-  ["/runs", t.nav.runs, "runs", "u"],
-  ["/blueprints", t.nav.blueprints, "blueprints", "b"],
-  ["/templates", t.nav.templates, "templates", "t"],
-  ["/sources", t.nav.sources, "sources", "s"],
+interface Link {
+  readonly path: string
+  readonly text: string
+  readonly icon: IconName
+  readonly key: string
+  /** Absent: for everybody. */
+  readonly isShown?: () => boolean
+}
+
+const isAdmin = (): boolean => me.value?.isAdmin === true
+
+const links: readonly Link[] = [
+  { path: "/ranges", text: t.nav.ranges, icon: "ranges", key: "r" },
+  { path: "/runs", text: t.nav.runs, icon: "runs", key: "u" },
+  { path: "/classes", text: t.nav.classes, icon: "classes", key: "c", isShown: () => isAdmin() || managed.value.length > 0 },
+  { path: "/blueprints", text: t.nav.blueprints, icon: "blueprints", key: "b" },
+  { path: "/templates", text: t.nav.templates, icon: "templates", key: "t" },
+  { path: "/sources", text: t.nav.sources, icon: "sources", key: "s" },
+  { path: "/admin", text: t.nav.admin, icon: "admin", key: "o", isShown: isAdmin },
 ]
+
+const shownLinks = (): readonly Link[] => links.filter(({ isShown }) => isShown?.() ?? true)
 
 const menuOpen = signal(false)
 const keysOpen = signal(false)
@@ -59,7 +74,7 @@ const keyboard = (): (() => void) => {
     }
     if (event.timeStamp - afterG < 1_500) {
       afterG = 0
-      const to = event.key === "a" ? "/me" : links.find(([, , , key]) => key === event.key)?.[0]
+      const to = event.key === "a" ? "/me" : shownLinks().find(({ key }) => key === event.key)?.path
       if (to !== undefined) {
         event.preventDefault()
         navigate(to)
@@ -115,7 +130,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
             {t.menu}
           </button>
           <nav id="nav" aria-label={t.nav.label}>
-            {links.map(([path, text, icon]) => (
+            {shownLinks().map(({ path, text, icon }) => (
               <NavLink key={path} path={path} text={text} icon={icon} />
             ))}
             <span class="gap" />

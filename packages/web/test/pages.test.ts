@@ -48,7 +48,7 @@ describe("the sources of the page", () => {
   test("call operations that there are", () => {
     const known = new Set(operations.map(({ route }) => route.path))
     const call =
-      /\b(?:useRead|read|fetchFile|send|change|text)(?:<[^;()]*?>)?\(\s*(?:"(?:GET|POST|PUT|PATCH|DELETE)",\s*)?(?:[^",()]*\? undefined : )?"(\/[^"]+)"/gu
+      /\b(?:useRead|read|fetchFile|send|changeText|change|text)(?:<[^;()]*?>)?\(\s*(?:"(?:GET|POST|PUT|PATCH|DELETE)",\s*)?(?:[^",()]*\? undefined : )?"(\/[^"]+)"/gu
     const called = files.flatMap((name) => [...textOf(name).matchAll(call)].map(([, path]) => path ?? ""))
     expect(called.length).toBeGreaterThan(25)
     expect(called.filter((path) => !known.has(path))).toEqual([])

@@ -88,6 +88,14 @@ export const change = async <A>(
     })
   ).json()) as A
 
+/** A change whose answer is a sentence: that sentence. */
+export const changeText = async (
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  parameters?: Parameters,
+  body?: unknown,
+): Promise<string> => (await change<{ readonly result: string }>(method, path, parameters, body)).result
+
 /** A file that the service makes, saved by the browser. */
 export const save = async (name: string, blob: Blob): Promise<void> => {
   const url = URL.createObjectURL(blob)

@@ -4,9 +4,22 @@ import { change, fetchFile, read, save } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
 import { CardTable } from "../parts/list.tsx"
-import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import {
+  Confirm,
+  type Doing,
+  Empty,
+  Loading,
+  Note,
+  Outcome,
+  Refused,
+  State,
+  Text,
+  Time,
+  useDoing,
+  useQuestion,
+} from "../parts/parts.tsx"
 import { Picture } from "../range/picture.tsx"
-import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { RangeHead, useRange } from "../range/range-head.tsx"
 import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../router.ts"

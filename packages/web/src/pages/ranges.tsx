@@ -4,23 +4,16 @@ import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
+import { managed, me } from "../me.ts"
 import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, Head, Outcome, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { patchRange } from "../range/patch.ts"
+import { patchRanges } from "../range/patch.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo, navigate, place, setQuery } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
 const touched = ({ topic }: LiveEvent): boolean => topic === "range" || topic === "machine"
-
-/** A machine's power and address come with the event: the other rows stay as they are. */
-const patch = (ranges: readonly Range[], event: LiveEvent): readonly Range[] | undefined => {
-  const at = ranges.findIndex(({ rangeID }) => rangeID === event.rangeID)
-  const range = ranges[at]
-  const patched = range === undefined ? undefined : patchRange(range, event)
-  return patched === undefined ? undefined : ranges.with(at, patched)
-}
 
 const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
 
@@ -122,15 +115,23 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   )
 }
 
+/** Where somebody begins: who administers at what needs them, who teaches at their class, who has one range at that. */
+const homeOf = (ranges: readonly Range[] | undefined): string | undefined => {
+  if (me.value?.isAdmin === true) return "/admin/overview"
+  const [group, ...more] = managed.value
+  if (group !== undefined) return more.length > 0 ? "/classes" : `/classes/${encodeURIComponent(group)}`
+  const [range, ...others] = ranges ?? []
+  return range === undefined || others.length > 0 ? undefined : `/ranges/${encodeURIComponent(range.rangeID)}`
+}
+
 export const Ranges = () => {
-  const ranges = useRead<readonly Range[]>("/range/all", {}, touched, patch)
+  const ranges = useRead<readonly Range[]>("/range/all", {}, touched, patchRanges)
   const creating = useSignal(false)
   const data = ranges.data.value
-  const only = place.value.path === "/" && data?.length === 1 ? data[0]?.rangeID : undefined
-  // who has one range wants to see it, not a list of it
+  const home = place.value.path === "/" ? homeOf(data) : undefined
   useEffect(() => {
-    if (only !== undefined) navigate(`/ranges/${encodeURIComponent(only)}`, { replace: true })
-  }, [only])
+    if (home !== undefined) navigate(home, { replace: true })
+  }, [home])
   return (
     <>
       <Head title={t.ranges.title}>

@@ -7,8 +7,21 @@ import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import { Confirm, Head, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
-import { useQuestion } from "../range/range-head.tsx"
+import {
+  Confirm,
+  Head,
+  Loading,
+  Note,
+  Outcome,
+  Refused,
+  State,
+  Tabs,
+  Text,
+  Time,
+  type Tone,
+  useDoing,
+  useQuestion,
+} from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo, navigate, place } from "../router.ts"
 import { TimelineView } from "../run/timeline-view.tsx"

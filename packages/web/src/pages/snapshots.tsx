@@ -3,26 +3,12 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { CardTable, Unread } from "../parts/list.tsx"
-import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
-import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
+import { snapshotText } from "../range/snapshot-outcome.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
-import { Refusal } from "../api/client.ts"
-
-/** What became of each machine; where one failed it is no success. */
-const outcomeOf = ({ success = [], errors = [], warnings = [] }: SnapshotResult): string => {
-  const said = warnings.map(({ vmname, vmid, warning }) => `${vmname ?? vmid}: ${warning}`)
-  if (errors.length > 0)
-    throw new Refusal(
-      500,
-      [
-        ...errors.map(({ vmname, vmid, error }) => `${vmname ?? vmid ?? ""}: ${error}`),
-        ...(success.length > 0 ? [t.snapshots.done(success.length)] : []),
-      ].join("\n"),
-    )
-  return [t.snapshots.done(success.length), ...said].join("\n")
-}
 
 export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
@@ -33,7 +19,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
   const question = useQuestion()
   const data = sets.data.value
   const act = (path: string, body: object) =>
-    doing.run(async () => outcomeOf(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
+    doing.run(async () => snapshotText(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
   const take = (event: SubmitEvent): void => {
     const { text, has } = submitted(event)
     taking.value = false

@@ -3,8 +3,20 @@ import { change, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import { Confirm, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
-import { RangeHead, useQuestion, useRange } from "../range/range-head.tsx"
+import {
+  Confirm,
+  type Doing,
+  Field,
+  Loading,
+  Note,
+  Outcome,
+  Refused,
+  Text,
+  Time,
+  useDoing,
+  useQuestion,
+} from "../parts/parts.tsx"
+import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"

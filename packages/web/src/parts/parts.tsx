@@ -158,11 +158,13 @@ export const Dialog = ({
   title,
   open,
   onClose,
+  wide = false,
   children,
 }: {
   readonly title: string
   readonly open: boolean
   readonly onClose: () => void
+  readonly wide?: boolean
   readonly children: ComponentChildren
 }) => {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -174,7 +176,7 @@ export const Dialog = ({
     else element.close()
   }, [open])
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose}>
       {open ? (
         <>
           <h2 id={id}>{title}</h2>
@@ -192,6 +194,8 @@ export interface Question {
   readonly danger?: boolean
   readonly act: () => void
 }
+
+export const useQuestion = () => useSignal<Question | undefined>(undefined)
 
 /** Asks before something that cannot be taken back. */
 export const Confirm = ({ question, onClose }: { readonly question: Question | undefined; readonly onClose: () => void }) => (

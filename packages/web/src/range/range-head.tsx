@@ -1,10 +1,10 @@
 import type { Range, Run, RunHead } from "@rangewright/application/wire"
-import { useSignal } from "@preact/signals"
-import { change } from "../api/client.ts"
+import { changeText } from "../api/client.ts"
 import { type Resource, useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { Icon } from "../parts/icon.tsx"
-import { Confirm, type Doing, Head, Outcome, type Question, State, Tabs, Text, useDoing } from "../parts/parts.tsx"
+import { Confirm, type Doing, Head, Outcome, State, Tabs, Text, useDoing, useQuestion } from "../parts/parts.tsx"
+import { me } from "../me.ts"
 import { linkTo, place } from "../router.ts"
 import { t } from "../texts.ts"
 import { patchRange } from "./patch.ts"
@@ -40,16 +40,12 @@ export const useRange = (id: string): RangeView => {
   return { range, runs, run }
 }
 
-export const useQuestion = () => useSignal<Question | undefined>(undefined)
-
 const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: Run | undefined; readonly doing: Doing }) => {
   const question = useQuestion()
   const { rangeID, VMs } = range
   const on = poweredOn(VMs)
   const power = (verb: "poweron" | "shutdown") => () =>
-    void doing.run(
-      async () => (await change<{ readonly result: string }>("PUT", `/range/${verb}`, { rangeID }, { machines: ["all"] })).result,
-    )
+    void doing.run(() => changeText("PUT", `/range/${verb}`, { rangeID }, { machines: ["all"] }))
   if (run?.status === "running")
     return (
       <>
@@ -66,10 +62,7 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
               text: t.range.abortText,
               action: t.range.abort,
               danger: true,
-              act: () =>
-                void doing.run(
-                  async () => (await change<{ readonly result: string }>("POST", "/range/abort", { rangeID })).result,
-                ),
+              act: () => void doing.run(() => changeText("POST", "/range/abort", { rangeID })),
             })
           }
         >
@@ -118,7 +111,8 @@ export const RangeHead = ({ id, view }: { readonly id: string; readonly view: Ra
   const range = view.range.data.value
   const run = view.run.data.value
   const at = place.value.path
-  const tabs = Object.entries(t.range.tabs).map(([name, text]) => {
+  const shown = Object.entries(t.range.tabs).filter(([name]) => name !== "access" || me.value?.isAdmin === true)
+  const tabs = shown.map(([name, text]) => {
     const href = name === "overview" ? linkTo("ranges", id) : linkTo("ranges", id, name)
     return { href, text, current: `/ui${at}` === href }
   })

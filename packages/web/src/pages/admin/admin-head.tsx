@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact"
+import { Head, Tabs } from "../../parts/parts.tsx"
+import { linkTo, place } from "../../router.ts"
+import { admin } from "../../texts/admin.ts"
+
+/** What stands above every page of the administrator. */
+export const AdminHead = ({
+  title,
+  lead,
+  children,
+}: {
+  readonly title: ComponentChildren
+  readonly lead?: ComponentChildren
+  readonly children?: ComponentChildren
+}) => {
+  const [, area = ""] = /^\/admin\/([^/]+)/u.exec(place.value.path) ?? []
+  return (
+    <>
+      <Head title={title} lead={lead}>
+        {children}
+      </Head>
+      <Tabs
+        label={admin.label}
+        tabs={Object.entries(admin.tabs).map(([name, text]) => ({
+          href: linkTo("admin", name),
+          text,
+          current: name === area,
+        }))}
+      />
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+import type { QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
+import { dateOf, shortTime } from "../../parts/format.ts"
+import { kindOf, shortName } from "../../range/sentence.ts"
+import { linkTo } from "../../router.ts"
+import { admin } from "../../texts/admin.ts"
+
+const texts = admin.overview
+
+/** What the hypervisor and the routers still have to learn. */
+export interface PendingAccess {
+  readonly inLine: boolean
+  readonly revocations: readonly string[]
+  readonly grants: readonly string[]
+  readonly routers: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/** Something that does not mend itself, and where somebody can do something about it. */
+export interface Need {
+  readonly tone: "bad" | "warn"
+  readonly title: string
+  readonly text?: string
+  readonly href: string
+}
+
+interface Facts {
+  readonly ranges: readonly Range[]
+  readonly runs: readonly RunHead[]
+  readonly sources: readonly SourceAnswer[]
+  readonly access: PendingAccess | undefined
+  readonly quotas: readonly QuotaOfUser[]
+}
+
+const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]): readonly Need[] => {
+  const last = runs.find((run) => run.rangeID === rangeID && (run.status === "failure" || run.status === "partial"))
+  const href = last === undefined ? linkTo("ranges", rangeID) : linkTo("runs", last.id)
+  const missing = VMs.filter(({ missingSince }) => missingSince !== undefined).map(({ name }) => shortName(rangeID, name))
+  return [
+    ...(rangeState === "ERROR" ? [{ tone: "bad" as const, title: texts.failed(rangeID), href }] : []),
+    ...(rangeState === "ABORTED" ? [{ tone: "warn" as const, title: texts.aborted(rangeID), href }] : []),
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            tone: "warn" as const,
+            title: texts.missing(rangeID, missing.join(", ")),
+            text: texts.missingText,
+            href: linkTo("ranges", rangeID, "plan"),
+          },
+        ]),
+  ]
+}
+
+/** The last run of a thing that is no range, where it failed. */
+const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
+  const last = new Map<string, RunHead>()
+  for (const run of runs) {
+    const key = `${run.subject.type} ${run.subject.id}`
+    if (run.rangeID === undefined && !last.has(key)) last.set(key, run)
+  }
+  return [...last.values()]
+    .filter(({ status }) => status === "failure")
+    .map((run) => ({
+      tone: "bad",
+      title: texts.failedRun(kindOf(run.kind), run.subject.id === "" ? run.subject.type : run.subject.id),
+      href: linkTo("runs", run.id),
+    }))
+}
+
+const ofAccess = (access: PendingAccess | undefined): readonly Need[] => {
+  if (access === undefined || access.inLine) return []
+  const { revocations, grants, routers, notes } = access
+  const parts = [
+    ...(revocations.length > 0 ? [texts.revocations(revocations.length)] : []),
+    ...(grants.length > 0 ? [texts.grants(grants.length)] : []),
+    ...(routers.length > 0 ? [texts.routers(routers.length)] : []),
+  ]
+  const text = [texts.accessText(parts.join(", ")), ...notes].join("\n")
+  return [{ tone: "warn", title: texts.access, text, href: linkTo("admin", "audit") }]
+}
+
+const ofQuota = ({ userID, ...quota }: QuotaOfUser): readonly Need[] => {
+  const full = (["Ranges", "VMs", "CPU", "RAM"] as const).filter(
+    (name) => quota[`limit${name}`] > 0 && quota[`used${name}`] >= quota[`limit${name}`],
+  )
+  const names = full.map((name) => admin.quotas.units[({ Ranges: "ranges", VMs: "vms", CPU: "cpus", RAM: "ram" } as const)[name]])
+  return full.length === 0
+    ? []
+    : [{ tone: "warn", title: texts.quota(userID, names.join(", ").toLowerCase()), href: linkTo("admin", "quotas") }]
+}
+
+/** What an administrator has to look at, the worst first. */
+export const needsOf = ({ ranges, runs, sources, access, quotas }: Facts): readonly Need[] => {
+  const away = ranges.find(({ awaySince }) => awaySince !== undefined)?.awaySince
+  const since = dateOf(away)
+  const needs: readonly Need[] = [
+    ...(since === undefined
+      ? []
+      : [{ tone: "bad" as const, title: texts.away, text: texts.awayText(shortTime(since)), href: "/ui/ranges" }]),
+    ...ranges.flatMap((range) => ofRange(range, runs)),
+    ...ofOthers(runs),
+    ...sources
+      .filter(({ lastSyncStatus }) => lastSyncStatus === "error" || lastSyncStatus === "partial")
+      .map(({ name, sourceID, lastSyncStatus, lastSyncError }) => ({
+        tone: lastSyncStatus === "error" ? ("bad" as const) : ("warn" as const),
+        title: (lastSyncStatus === "error" ? texts.source : texts.partial)(name === "" ? sourceID : name),
+        ...(lastSyncError === undefined ? {} : { text: lastSyncError }),
+        href: "/ui/sources",
+      })),
+    ...ofAccess(access),
+    ...quotas.flatMap(ofQuota),
+  ]
+  return needs.toSorted((a, b) => Number(b.tone === "bad") - Number(a.tone === "bad"))
+}

@@ -1,0 +1,45 @@
+import { useSignal } from "@preact/signals"
+
+/** Rows that are ticked, by their keys. */
+export interface Selection {
+  /** Of those that are shown, in their order. */
+  readonly of: (keys: readonly string[]) => readonly string[]
+  readonly has: (key: string) => boolean
+  readonly toggle: (keys: readonly string[], on: boolean) => void
+}
+
+export const useSelection = (): Selection => {
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  return {
+    of: (keys) => keys.filter((key) => chosen.value.has(key)),
+    has: (key) => chosen.value.has(key),
+    toggle: (keys, on) => {
+      const next = new Set(chosen.peek())
+      for (const key of keys) {
+        if (on) next.add(key)
+        else next.delete(key)
+      }
+      chosen.value = next
+    },
+  }
+}
+
+/** Ticks one row, or all that are shown. */
+export const Tick = ({
+  selection,
+  keys,
+  label,
+}: {
+  readonly selection: Selection
+  readonly keys: readonly string[]
+  readonly label: string
+}) => (
+  <label class="tick">
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={keys.length > 0 && keys.every(selection.has)}
+      onChange={({ currentTarget }) => selection.toggle(keys, currentTarget.checked)}
+    />
+  </label>
+)
