@@ -242,19 +242,6 @@ export const t = {
     prune: "Remove machines that the configuration no longer has",
     replace: "Replace machines that differ in what cannot be changed",
   },
-  config: {
-    title: "Configuration",
-    intro:
-      "One YAML file describes the range. It is checked as you type; nothing changes until you save it, and no machine until you deploy.",
-    save: "Save",
-    saved: "Saved. Look at the plan to see what a deploy would change.",
-    good: "The configuration is valid.",
-    checking: "Checking…",
-    problems: (count: number) => `${count} ${count === 1 ? "problem" : "problems"}`,
-    line: (line: number) => `Line ${line}`,
-    label: "Configuration in YAML",
-    unsaved: "Not saved",
-  },
   snapshots: {
     title: "Snapshots",
     intro: "A snapshot set is one snapshot of the same name on each machine. Rolling back puts all of them to where they were.",

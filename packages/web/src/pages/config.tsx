@@ -1,20 +1,16 @@
+import type { ConfigIssueAnswer, Plan } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import { addressOf, ask, Refusal } from "../api/client.ts"
+import { addressOf, ask, read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Loading, Outcome, Refused, State, Text, useDoing } from "../parts/parts.tsx"
+import type { Editor } from "../editor/editor.ts"
+import type { Schema } from "../editor/schema.ts"
+import { Dialog, Loading, Outcome, Refused, State, Text, useDoing } from "../parts/parts.tsx"
+import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, useRange } from "../range/range-head.tsx"
-import { linkTo } from "../router.ts"
+import { linkTo, navigate } from "../router.ts"
+import { config as texts } from "../texts/config.ts"
 import { t } from "../texts.ts"
-
-interface Issue {
-  readonly path: string
-  readonly line: number
-  readonly column: number
-  readonly message: string
-  readonly allowed?: string
-  readonly severity: "error" | "warning"
-}
 
 const upload = (text: string): FormData => {
   const form = new FormData()
@@ -22,154 +18,294 @@ const upload = (text: string): FormData => {
   return form
 }
 
-const send = async <A,>(method: "POST" | "PUT", path: string, rangeID: string, text: string, signal?: AbortSignal): Promise<A> =>
-  (await (
-    await ask(method, `/api/v2${addressOf(path, { rangeID })}`, {
-      body: upload(text),
-      ...(signal === undefined ? {} : { signal }),
-    })
-  ).json()) as A
+const send = async (method: "POST" | "PUT", path: string, rangeID: string, text: string): Promise<unknown> =>
+  (await ask(method, `/api/v2${addressOf(path, { rangeID })}`, { body: upload(text) })).json()
 
-/** Where a line of the text begins. */
-const offsetOf = (text: string, line: number): number => {
-  let at = 0
-  for (let n = 1; n < line; n++) {
-    const next = text.indexOf("\n", at)
-    if (next < 0) return at
-    at = next + 1
+/** What is stored now; nothing where nothing is. */
+const readStored = async (rangeID: string): Promise<string> => {
+  try {
+    return (await read<{ readonly result: string }>("/range/config", { rangeID })).result
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return ""
+    throw error
   }
-  return at
 }
 
-const Editor = ({ id, stored }: { readonly id: string; readonly stored: string }) => {
-  const text = useSignal(stored)
-  const saved = useSignal(stored)
-  const issues = useSignal<readonly Issue[] | undefined>(undefined)
-  const doing = useDoing()
-  const field = useRef<HTMLTextAreaElement>(null)
-  const isChanged = text.value !== saved.value
-  useEffect(() => {
-    const gone = new AbortController()
-    const timer = setTimeout(() => {
-      send<{ readonly issues: readonly Issue[] }>("POST", "/range/config/validate", id, text.value, gone.signal).then(
-        (report) => (issues.value = report.issues),
-        (error: unknown) => {
-          if (!gone.signal.aborted && error instanceof Refusal)
-            issues.value = [{ path: "", line: 1, column: 1, message: error.message, severity: "error" }]
-        },
-      )
-    }, 300)
-    return () => {
-      clearTimeout(timer)
-      gone.abort()
-    }
-  }, [text.value])
-  useEffect(() => {
-    if (!isChanged) return
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault()
-    addEventListener("beforeunload", ask)
-    return () => removeEventListener("beforeunload", ask)
-  }, [isChanged])
-  const goTo = ({ line, column }: Issue): void => {
-    const element = field.current
-    if (element === null) return
-    const at = offsetOf(text.peek(), line) + column - 1
-    element.focus()
-    element.setSelectionRange(at, at)
-    element.scrollTop = Math.max(0, (line - 4) * 20)
-  }
-  const found = issues.value
-  const errors = found?.filter(({ severity }) => severity === "error").length ?? 0
+const Problems = ({
+  issues,
+  goTo,
+}: {
+  readonly issues: readonly ConfigIssueAnswer[] | undefined
+  readonly goTo: (issue: ConfigIssueAnswer) => void
+}) => {
+  if (issues === undefined) return <p class="muted">{texts.checking}</p>
+  if (issues.length === 0) return <State tone="ok">{texts.good}</State>
   return (
     <>
-      <p class="muted">{t.config.intro}</p>
-      <div class="editor">
-        <textarea
-          ref={field}
-          aria-label={t.config.label}
-          spellcheck={false}
-          autocapitalize="none"
-          autocomplete="off"
-          wrap="off"
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value
+      <State tone={issues.some(({ severity }) => severity === "error") ? "bad" : "warn"}>{texts.problems(issues.length)}</State>
+      <ul class="plain">
+        {issues.slice(0, 100).map((issue) => (
+          <li key={`${issue.line} ${issue.column} ${issue.path} ${issue.message}`}>
+            <button type="button" class="as-link" onClick={() => goTo(issue)}>
+              {texts.line(issue.line, issue.column)}
+            </button>{" "}
+            <span class="mono">
+              <Text>{issue.path}</Text>
+            </span>{" "}
+            <Text>{issue.message}</Text>
+            {issue.allowed === undefined ? null : (
+              <span class="sub">
+                <Text>{issue.allowed}</Text>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** What a deploy of the stored configuration would do. */
+const WouldChange = ({
+  id,
+  isChanged,
+  version,
+}: {
+  readonly id: string
+  readonly isChanged: boolean
+  readonly version: number
+}) => {
+  const plan = useRead<Plan>("/range/plan", { rangeID: id }, ({ topic, rangeID }) => topic === "range" && rangeID === id)
+  useEffect(() => {
+    if (version > 0) void plan.reload()
+  }, [version])
+  const data = plan.data.value
+  return (
+    <>
+      {isChanged ? <p class="hint">{texts.wouldSaved}</p> : null}
+      {plan.refusal.value === undefined ? null : (
+        <p class="muted lines">
+          <Text>{plan.refusal.value.message}</Text>
+        </p>
+      )}
+      {data === undefined ? null : (
+        <>
+          <p>{data.steps.length === 0 ? t.plan.nothing : planSummary(data)}</p>
+          <ul class="plain would">
+            {data.changes
+              .filter(({ kind }) => kind !== "none")
+              .slice(0, 30)
+              .map(({ kind, object }) => (
+                <li key={`${kind} ${object}`}>
+                  <span class={`tag kind ${kind}`}>{t.plan.kinds[kind]}</span> <Text>{object}</Text>
+                </li>
+              ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+const Configuration = ({ id, stored }: { readonly id: string; readonly stored: string }) => {
+  const text = useSignal(stored)
+  const saved = useSignal(stored)
+  const version = useSignal(0)
+  const issues = useSignal<readonly ConfigIssueAnswer[] | undefined>(undefined)
+  /** What somebody else stored meanwhile. */
+  const theirs = useSignal<string | undefined>(undefined)
+  const failed = useSignal<Refusal | undefined>(undefined)
+  const isOpen = useSignal(false)
+  const doing = useDoing()
+  const frame = useRef<HTMLDivElement>(null)
+  const editor = useRef<Editor | undefined>(undefined)
+  const isChanged = text.value !== saved.value
+
+  useEffect(() => {
+    let isGone = false
+    const known: Record<string, readonly string[]> = {}
+    let schema: Schema | undefined
+    const open = async (): Promise<void> => {
+      try {
+        const { openEditor } = await import("../editor/editor.ts")
+        if (isGone || frame.current === null) return
+        editor.current = openEditor({
+          parent: frame.current,
+          text: stored,
+          label: texts.label,
+          texts: texts.schema,
+          schema: () => schema,
+          known: (key) => known[key] ?? [],
+          check: async (now) => {
+            try {
+              const report = (await send("POST", "/range/config/validate", id, now)) as {
+                readonly issues: readonly ConfigIssueAnswer[]
+              }
+              if (now === text.peek()) issues.value = report.issues
+              return report.issues
+            } catch (error) {
+              failed.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+              return []
+            }
+          },
+          onChange: (now) => {
+            text.value = now
             issues.value = undefined
-          }}
-        />
-        <div class="problems" role="status">
-          {found === undefined ? (
-            <p class="muted">{t.config.checking}</p>
-          ) : found.length === 0 ? (
-            <State tone="ok">{t.config.good}</State>
-          ) : (
-            <>
-              <State tone={errors > 0 ? "bad" : "warn"}>{t.config.problems(found.length)}</State>
-              <ul class="plain">
-                {found.slice(0, 100).map((issue) => (
-                  <li key={`${issue.line} ${issue.column} ${issue.path} ${issue.message}`}>
-                    <button type="button" class="as-link" onClick={() => goTo(issue)}>
-                      {t.config.line(issue.line)}
-                    </button>{" "}
-                    <span class="mono">
-                      <Text>{issue.path}</Text>
-                    </span>{" "}
-                    <Text>{issue.message}</Text>
-                    {issue.allowed === undefined ? null : (
-                      <span class="muted">
-                        {" "}
-                        <Text>{issue.allowed}</Text>
-                      </span>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
+            failed.value = undefined
+          },
+        })
+        isOpen.value = true
+        const [read1, templates] = await Promise.all([
+          read<Schema>("/range/config/schema"),
+          read<readonly { readonly name: string }[]>("/templates"),
+        ])
+        schema = read1
+        known["template"] = templates.map(({ name }) => name)
+      } catch (error) {
+        failed.value = error instanceof Refusal ? error : new Refusal(0, texts.notLoaded, String(error))
+      }
+    }
+    void open()
+    return () => {
+      isGone = true
+      editor.current?.close()
+      editor.current = undefined
+    }
+  }, [])
+  useEffect(() => {
+    if (!isChanged) return
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
+    addEventListener("beforeunload", warn)
+    return () => removeEventListener("beforeunload", warn)
+  }, [isChanged])
+
+  /** Stores the text, unless somebody else changed what it began from; true when it did. */
+  const store = async (): Promise<boolean> => {
+    const now = text.peek()
+    const there = await readStored(id)
+    if (there !== saved.peek()) {
+      theirs.value = there
+      return false
+    }
+    await send("PUT", "/range/config", id, now)
+    saved.value = now
+    version.value += 1
+    return true
+  }
+  const save = (thenPlan: boolean) => () =>
+    void doing.run(async () => {
+      if (!(await store())) return undefined
+      if (thenPlan) navigate(`/ranges/${encodeURIComponent(id)}/plan`)
+      return texts.saved
+    })
+  const hasErrors = issues.value?.some(({ severity }) => severity === "error") === true
+  const cannot = !isChanged || hasErrors || doing.busy
+  return (
+    <>
+      <div class="summary">
+        <p class="muted">{texts.intro}</p>
+        <div class="actions">
+          {isChanged ? <span class="tag warn">{texts.unsaved}</span> : null}
+          <button type="button" disabled={cannot} onClick={save(false)}>
+            {texts.save}
+          </button>
+          <button type="button" class="primary" disabled={cannot} onClick={save(true)}>
+            {texts.saveAndDeploy}
+          </button>
         </div>
       </div>
       <Outcome doing={doing} />
-      <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          disabled={!isChanged || errors > 0 || doing.busy}
-          onClick={() =>
-            void doing.run(async () => {
-              const now = text.peek()
-              await send("PUT", "/range/config", id, now)
-              saved.value = now
-              return t.config.saved
-            })
-          }
-        >
-          {t.config.save}
-        </button>
-        <a class="button" href={linkTo("ranges", id, "plan")}>
-          {t.plan.title}
-        </a>
-        {isChanged ? <span class="tag warn">{t.config.unsaved}</span> : null}
+      {failed.value === undefined ? null : <Refused refusal={failed.value} />}
+      <div class="editor">
+        <div class="frame" ref={frame}>
+          {isOpen.value ? null : <Loading />}
+        </div>
+        <aside>
+          <section class="card problems" aria-labelledby="problems">
+            <h2 id="problems">{texts.findings}</h2>
+            <div role="status">
+              <Problems issues={issues.value} goTo={({ line, column }) => editor.current?.goTo(line, column)} />
+            </div>
+          </section>
+          <section class="card problems" aria-labelledby="would">
+            <h2 id="would">{texts.would}</h2>
+            <WouldChange id={id} isChanged={isChanged} version={version.value} />
+            <p>
+              <a href={linkTo("ranges", id, "plan")}>{t.plan.title}</a>
+            </p>
+          </section>
+        </aside>
       </div>
+      <Dialog title={texts.changedTitle} open={theirs.value !== undefined} onClose={() => (theirs.value = undefined)} wide>
+        <p>{texts.changedText}</p>
+        <pre tabIndex={0} role="region" aria-label={texts.theirs}>
+          {theirs.value === undefined ? "" : changedLines(saved.value, theirs.value)}
+        </pre>
+        <div class="actions end">
+          <button
+            type="button"
+            onClick={() => {
+              const there = theirs.peek() ?? ""
+              theirs.value = undefined
+              saved.value = there
+              editor.current?.replace(there)
+            }}
+          >
+            {texts.takeTheirs}
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              // what is stored is known now: the next save replaces it
+              saved.value = theirs.peek() ?? ""
+              theirs.value = undefined
+            }}
+          >
+            {texts.keepMine}
+          </button>
+        </div>
+      </Dialog>
     </>
   )
+}
+
+/** The lines that went and those that came. */
+const changedLines = (before: string, after: string): string => {
+  const old = before.split("\n")
+  const now = after.split("\n")
+  let head = 0
+  while (head < old.length && head < now.length && old[head] === now[head]) head++
+  let tail = 0
+  while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++
+  return [
+    ...old.slice(head, old.length - tail).map((line) => `- ${line}`),
+    ...now.slice(head, now.length - tail).map((line) => `+ ${line}`),
+  ].join("\n")
 }
 
 export const ConfigPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
   const view = useRange(id)
-  const config = useRead<{ readonly result: string }>("/range/config", { rangeID: id })
-  const { data, refusal } = config
+  const stored = useSignal<string | undefined>(undefined)
+  const refusal = useSignal<Refusal | undefined>(undefined)
+  const load = (): void =>
+    void readStored(id).then(
+      (text) => {
+        stored.value = text
+        refusal.value = undefined
+      },
+      (error: unknown) => (refusal.value = error instanceof Refusal ? error : new Refusal(0, String(error))),
+    )
+  useEffect(load, [id])
   return (
     <>
       <RangeHead id={id} view={view} />
-      {data.value !== undefined ? (
-        <Editor key={id} id={id} stored={data.value.result} />
+      {stored.value !== undefined ? (
+        <Configuration key={id} id={id} stored={stored.value} />
       ) : refusal.value === undefined ? (
         <Loading />
-      ) : refusal.value.status === 404 ? (
-        <Editor key={id} id={id} stored="" />
       ) : (
-        <Refused refusal={refusal.value} retry={() => void config.reload()} />
+        <Refused refusal={refusal.value} retry={load} />
       )}
     </>
   )

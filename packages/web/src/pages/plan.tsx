@@ -2,25 +2,14 @@ import type { Change, Plan } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { duration } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion } from "../parts/parts.tsx"
+import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
 import { navigate } from "../router.ts"
 import { t } from "../texts.ts"
 
-const counted = ["create", "change", "replace", "remove"] as const
 const order: readonly Change["kind"][] = ["remove", "replace", "create", "change", "keep"]
-
-const summaryOf = (plan: Plan): string => {
-  const parts = counted.flatMap((kind) => {
-    const count = plan.changes.filter((one) => one.kind === kind).length
-    return count === 0 ? [] : [t.plan.verbs[kind](count)]
-  })
-  return parts.length === 0
-    ? t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)
-    : `${t.plan.summary(parts)} ${t.plan.takes(duration(plan.estimateSeconds), plan.steps.length)}`
-}
 
 const Changes = ({ plan }: { readonly plan: Plan }) => {
   const changes = plan.changes
@@ -81,7 +70,7 @@ const Planned = ({
   return (
     <>
       <div class="summary">
-        <p class="lead">{isNothing ? t.plan.nothing : summaryOf(plan)}</p>
+        <p class="lead">{isNothing ? t.plan.nothing : planSummary(plan)}</p>
         <div class="actions">
           <button type="button" onClick={again}>
             {t.plan.again}

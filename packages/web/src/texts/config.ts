@@ -1,0 +1,31 @@
+/** Texts of the editor for configurations. */
+export const config = {
+  intro:
+    "One YAML file describes the range. It is checked as you type; no machine changes until you deploy. Ctrl+Space completes, the mouse over a key explains it.",
+  save: "Save",
+  saveAndDeploy: "Save and review the deploy",
+  saved: "Saved.",
+  good: "The configuration is valid.",
+  checking: "Checking…",
+  findings: "Findings",
+  problems: (count: number) => `${count} ${count === 1 ? "problem" : "problems"}`,
+  line: (line: number, column: number) => `Line ${line}, column ${column}`,
+  label: "Configuration in YAML",
+  unsaved: "Not saved",
+  notLoaded: "The editor could not be loaded.",
+  would: "What would change",
+  wouldSaved: "By the configuration that is stored. Save yours to see what it would change.",
+  changedTitle: "The configuration was changed meanwhile",
+  changedText:
+    "Somebody else saved it since you opened it. Nothing of theirs was overwritten. These lines went (-) and came (+):",
+  theirs: "What was changed",
+  takeTheirs: "Take theirs, drop mine",
+  keepMine: "Keep mine and go on editing",
+  schema: {
+    type: (types: string) => `Type: ${types}`,
+    oneOf: (values: string) => `One of: ${values}`,
+    between: (least: number | undefined, most: number | undefined) =>
+      most === undefined ? `At least ${least}` : least === undefined ? `At most ${most}` : `From ${least} to ${most}`,
+    usual: (value: string) => `Default: ${value}`,
+  },
+} as const
