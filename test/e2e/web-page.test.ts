@@ -11,7 +11,7 @@ import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
-import { startSimulator } from "./support/simulator.ts"
+import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 const password = "correct-horse-battery-7"
@@ -41,10 +41,14 @@ const watch = (context: BrowserContext, origin: string): readonly string[] => {
 const signIn = async (page: Page, url: string, user: string): Promise<void> => {
   await page.goto(`${url}/`)
   await page.waitForURL("**/ui/login**")
+  await fillIn(page, user)
+}
+
+const fillIn = async (page: Page, user: string): Promise<void> => {
   await page.getByLabel("Email or user ID").fill(user)
   await page.getByLabel("Password").fill(password)
   await page.getByRole("button", { name: "Sign in" }).click()
-  await page.getByRole("heading", { level: 1, name: /^(?:Ranges|UMA)/u }).waitFor()
+  await page.getByRole("heading", { level: 1, name: /^(?:Ranges|UMA|Overview)/u }).waitFor()
 }
 
 /** Waits until the page is there and has what it shows. */
@@ -59,11 +63,42 @@ const settled = async (page: Page, url: string): Promise<void> => {
   )
 }
 
+const pathsOfAll = [
+  "ranges",
+  "ranges/UMA",
+  "ranges/EVIL",
+  "ranges/UMA/plan",
+  "ranges/UMA/config",
+  "ranges/UMA/snapshots",
+  "ranges/UMA/testing",
+  "runs",
+  "templates",
+  "blueprints",
+  "sources",
+  "me",
+  "ranges/NOBODY",
+  "nothing",
+]
+
+const pathsOfAdministrators = [
+  "admin/overview",
+  "admin/users",
+  "admin/users/UMA",
+  "admin/groups",
+  "admin/quotas",
+  "admin/audit",
+  "ranges/UMA/access",
+  "classes",
+  "classes/course",
+  "classes/course?view=people",
+]
+
 describe.skipIf(noBrowser !== undefined)(
   `the web page (skipped when ${noBrowser ?? "there is no browser"})`,
   { timeout: 120_000 },
   () => {
     let service: ServiceProcess
+    let simulator: SimulatorProcess
     let user: ApiClient
     let runId: string
     const closes: (() => Promise<void>)[] = []
@@ -78,14 +113,17 @@ describe.skipIf(noBrowser !== undefined)(
       execFileSync(process.execPath, ["node_modules/vite/bin/vite.js", "build", "--outDir", built, "--logLevel", "warn"], {
         cwd: `${repository}packages/web`,
       })
-      const simulator = await startSimulator(["--speed", "60"])
+      simulator = await startSimulator(["--speed", "60"])
       service = await startService(temporaryFolder(), onSimulator(simulator, { RANGEWRIGHT_WEB_FOLDER: built }))
       const admin = service.as(await addUser(service.root, "ADA", true))
+      await admin.send("POST", "/user/credentials", { proxmoxPassword: password })
       user = await addLab(service, "UMA", smallLab(3), admin)
       await user.send("POST", "/user/credentials", { proxmoxPassword: password })
       runId = await deploy(user, "UMA")
       await expectSuccess(user, runId)
       await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
+      await admin.send("POST", "/groups", { name: "course", description: hostileName })
+      await admin.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
     }, 120_000)
     afterAll(async () => {
       for (const close of closes) await close()
@@ -169,6 +207,74 @@ describe.skipIf(noBrowser !== undefined)(
       for (const tab of tabs) await tab.close()
     })
 
+    test("completes and checks a configuration as it is typed, and overwrites nothing of somebody else's", async () => {
+      const context = await browser()
+      const wrong = watch(context, service.url)
+      const page = await context.newPage()
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges/UMA/config`)
+      const content = page.locator(".cm-content")
+      await page.getByText("The configuration is valid.").waitFor()
+      await content.click()
+      await page.keyboard.press("Control+End")
+      await page.keyboard.type("netw")
+      await page.keyboard.press("Control+Space")
+      await page.getByText("The firewall between VLANs, the VPN and the outside").waitFor()
+      await page.getByRole("option", { name: "network" }).click()
+      await page.keyboard.type("inter_vlan_default: ")
+      await page.keyboard.press("Control+Space")
+      await page.getByRole("option", { name: "REJECT" }).click()
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.keyboard.type("\nwrong: 1")
+      await page.getByText('the key "wrong" is not known here').first().waitFor()
+      for (let i = 0; i < "\nwrong: 1".length; i++) await page.keyboard.press("Backspace")
+
+      const theirs = `# theirs\n${smallLab(3)}`
+      expect((await user.upload("/range/config?rangeID=UMA", theirs)).status).toBe(200)
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.getByRole("button", { name: "Save", exact: true }).click()
+      const dialog = page.getByRole("dialog", { name: "The configuration was changed meanwhile" })
+      await dialog.getByText("+ # theirs").waitFor()
+      expect((await user.get<{ result: string }>("/range/config?rangeID=UMA")).result).toBe(theirs)
+      await dialog.getByRole("button", { name: "Keep mine" }).click()
+      await page.getByRole("button", { name: "Save", exact: true }).click()
+      await page.getByText("Saved.", { exact: true }).waitFor()
+      const mine = `${smallLab(3)}network:\n  inter_vlan_default: REJECT\n`
+      expect((await user.get<{ result: string }>("/range/config?rangeID=UMA")).result).toBe(mine)
+      await user.upload("/range/config?rangeID=UMA", smallLab(3))
+      expect(wrong).toEqual([])
+    })
+
+    test("acts on the ranges of a class at once, says what became of each, and adds people to it", async () => {
+      const context = await browser()
+      const wrong = watch(context, service.url)
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      await settled(page, `${service.url}/ui/admin/users`)
+      await page.getByRole("button", { name: "Add several" }).click()
+      await page.getByLabel("Users to add").fill("KIT,Kit Moe,kit@lab.example\nUMA,Uma,uma@lab.example\n")
+      await page.getByLabel("Put them in the group").selectOption("course")
+      await page.getByRole("dialog").getByRole("button", { name: "Add several users" }).click()
+      await page.getByText("1 of 2 done, 1 failed").waitFor()
+      await settled(page, `${service.url}/ui/classes/course?view=people`)
+      await page.getByRole("rowheader", { name: "KIT" }).waitFor()
+      await page.getByLabel("Add ranges").fill("KIT")
+      await page.getByRole("button", { name: "Add", exact: true }).last().click()
+      await page.getByText("Added: KIT").waitFor()
+
+      await page.getByRole("link", { name: "Ranges" }).last().click()
+      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
+      await simulator.fault({ kind: "fail-task", type: "qmstart", text: "no memory is left", when: "before" })
+      await page.getByLabel("Select all that are shown").check()
+      await page.getByRole("button", { name: "Start", exact: true }).click()
+      await page.getByRole("dialog", { name: "Start 3 ranges?" }).getByRole("button", { name: "Start" }).click()
+      await page.getByText("2 of 3 done, 1 failed").waitFor()
+      await page.getByText("no memory is left").waitFor()
+      await page.getByRole("button", { name: "Retry that one" }).click()
+      await page.getByText("3 of 3 done").waitFor()
+      expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
+    })
+
     test("lets pages of other origins change and read nothing", async () => {
       const context = await browser()
       const page = await context.newPage()
@@ -208,61 +314,46 @@ describe.skipIf(noBrowser !== undefined)(
       await new Promise((resolve) => site.close(resolve))
     })
 
-    test.each([
-      ["light", 1280],
-      ["dark", 1280],
-      ["light", 375],
-      ["dark", 375],
-    ] as const)("has no fault that axe finds, and no text beside its window: %s, %i pixels", async (colorScheme, width) => {
-      const context = await browser({ colorScheme, viewport: { width, height: 800 } })
+    test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
+      const context = await browser()
       const page = await context.newPage()
+      const devtools = await context.newCDPSession(page)
       const faults: string[] = []
+      // by the tools of the browser: the policy of the page lets no other script in
+      const evaluate = async (expression: string): Promise<unknown> =>
+        (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value
       const check = async (name: string): Promise<void> => {
-        const devtools = await context.newCDPSession(page)
-        // by the tools of the browser: the policy of the page lets no other script in
-        const { result } = await devtools.send("Runtime.evaluate", {
-          expression: `${axe};axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] }).then((r) => JSON.stringify({ violations: r.violations.map((v) => ({ id: v.id, nodes: v.nodes.map((n) => ({ html: n.html.slice(0, 200) })) })) }))`,
-          awaitPromise: true,
-        })
-        const { violations } = JSON.parse(String(result.value)) as AxeResult
-        faults.push(...violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`))
-        const wide = await page.evaluate(() => {
-          const { scrollWidth, clientWidth } = (
-            globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
-          ).document.documentElement
-          return scrollWidth > clientWidth
-        })
-        if (wide) faults.push(`${name}: is wider than its window`)
+        await evaluate(axe)
+        for (const width of [1280, 375])
+          for (const colorScheme of ["light", "dark"] as const) {
+            await page.setViewportSize({ width, height: 800 })
+            await page.emulateMedia({ colorScheme })
+            const what = `${name}, ${colorScheme}, ${width} pixels`
+            const found = await evaluate(
+              `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] }).then((r) => JSON.stringify({ violations: r.violations.map((v) => ({ id: v.id, nodes: v.nodes.map((n) => ({ html: n.html.slice(0, 200) })) })) }))`,
+            )
+            const { violations } = JSON.parse(String(found)) as AxeResult
+            faults.push(...violations.map(({ id, nodes }) => `${what}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`))
+            const isWide = await evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+            if (isWide === true) faults.push(`${what}: is wider than its window`)
+          }
+        await page.setViewportSize({ width: 1280, height: 800 })
+      }
+      const walk = async (list: readonly string[]): Promise<void> => {
+        for (const path of list) {
+          await settled(page, `${service.url}/ui/${path}`)
+          await check(path)
+        }
       }
       await page.goto(`${service.url}/ui/login`)
       await page.locator("h1").waitFor()
       await check("sign-in")
       await signIn(page, service.url, "UMA")
-      const paths = [
-        "ranges",
-        "ranges/UMA",
-        "ranges/EVIL",
-        "ranges/UMA/plan",
-        "ranges/UMA/config",
-        "ranges/UMA/snapshots",
-        "ranges/UMA/testing",
-      ]
-      const others = [
-        `runs`,
-        `runs/${runId}`,
-        `runs/${runId}?view=steps`,
-        `runs/${runId}?view=log`,
-        "templates",
-        "blueprints",
-        "sources",
-        "me",
-        "ranges/NOBODY",
-        "nothing",
-      ]
-      for (const path of [...paths, ...others]) {
-        await settled(page, `${service.url}/ui/${path}`)
-        await check(path)
-      }
+      await walk([...pathsOfAll, `runs/${runId}`, `runs/${runId}?view=steps`, `runs/${runId}?view=log`])
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.waitForURL("**/ui/login**")
+      await signIn(page, service.url, "ADA")
+      await walk(pathsOfAdministrators)
       expect(faults).toEqual([])
     })
 

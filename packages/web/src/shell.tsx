@@ -6,6 +6,7 @@ import { signedOut } from "./api/session.ts"
 import { awaySince } from "./live/live.ts"
 import { managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
+import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog } from "./parts/parts.tsx"
 import { navigate, place } from "./router.ts"
@@ -45,11 +46,8 @@ const signOut = async (): Promise<void> => {
   }
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT|CANVAS)$/u.test(target.tagName))
-
 const keyboard = (): (() => void) => {
-  let afterG = 0
+  let afterG = -Infinity
   const onKey = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === "Escape") {
@@ -57,7 +55,7 @@ const keyboard = (): (() => void) => {
       if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur()
       return
     }
-    if (isTyping(event.target) || document.querySelector("dialog[open]") !== null) return
+    if (isTyping(event) || document.querySelector("dialog[open]") !== null) return
     if (event.key === "/") {
       const field = document.querySelector("main input[type=search]")
       if (field instanceof HTMLInputElement) {
@@ -73,7 +71,7 @@ const keyboard = (): (() => void) => {
       return
     }
     if (event.timeStamp - afterG < 1_500) {
-      afterG = 0
+      afterG = -Infinity
       const to = event.key === "a" ? "/me" : shownLinks().find(({ key }) => key === event.key)?.path
       if (to !== undefined) {
         event.preventDefault()
@@ -81,7 +79,7 @@ const keyboard = (): (() => void) => {
       }
       return
     }
-    afterG = event.key === "g" ? event.timeStamp : 0
+    afterG = event.key === "g" ? event.timeStamp : -Infinity
   }
   document.addEventListener("keydown", onKey)
   return () => document.removeEventListener("keydown", onKey)

@@ -29,14 +29,19 @@ import { plain } from "../parts/format.ts"
 import { entry, placeAt } from "./place.ts"
 import { factsOf, isBlock, keysOf, type Schema, type SchemaTexts, schemasAt, valuesOf } from "./schema.ts"
 
+/** What completion and help are made of. */
+export interface Knowledge {
+  readonly schema: Schema
+  /** Values that the service has, by the key that names one: its templates. */
+  readonly values: Readonly<Record<string, readonly string[]>>
+}
+
 export interface EditorOptions {
   readonly parent: HTMLElement
   readonly text: string
   readonly label: string
   readonly texts: SchemaTexts
-  readonly schema: () => Schema | undefined
-  /** Values that the service has of what a key names, such as its templates. */
-  readonly known: (key: string) => readonly string[]
+  readonly knowledge: Promise<Knowledge>
   /** What the service finds of a text. */
   readonly check: (text: string) => Promise<readonly ConfigIssueAnswer[]>
   readonly onChange: (text: string) => void
@@ -101,24 +106,28 @@ const docs = (lines: readonly string[]): HTMLElement => {
   return element
 }
 
+/** What follows a new key: a space for a value, or the next line where what belongs to the key begins. */
+const blockAfter = (of: Schema, column: number): string =>
+  isBlock(of) ? `\n${" ".repeat(column + 2)}${of.type === "array" ? "- " : ""}` : " "
+
 const complete =
-  ({ schema, known, texts }: EditorOptions) =>
-  (context: CompletionContext): CompletionResult | null => {
-    const root = schema()
+  ({ knowledge, texts }: EditorOptions) =>
+  async (context: CompletionContext): Promise<CompletionResult | null> => {
     const place = placeAt(context.state.doc.toString(), context.pos)
-    if (root === undefined || place === undefined) return null
+    if (place === undefined) return null
     const from = context.state.doc.lineAt(context.pos).from + place.column
     if (!context.explicit && place.typed === "" && place.kind === "key") return null
-    const here = schemasAt(root, place.path)
+    const known = await knowledge
+    const here = schemasAt(known.schema, place.path)
     const last = place.path.findLast((segment) => segment !== entry)
-    const values = [...new Set([...(last === undefined ? [] : known(last)), ...valuesOf(here)])]
+    const values = [...new Set([...(last === undefined ? [] : (known.values[last] ?? [])), ...valuesOf(here)])]
     const keys = place.kind === "value" ? [] : keysOf(here).filter(([key]) => !place.siblings.includes(key))
     const options: readonly Completion[] = [
       ...keys.map(([key, of, isRequired]): Completion => ({
         label: key,
         type: "property",
         boost: isRequired ? 10 : 0,
-        apply: isBlock(of) ? `${key}:` : `${key}: `,
+        apply: `${key}:${blockAfter(of, place.column)}`,
         info: () => docs(factsOf(of, texts)),
       })),
       ...(keys.length > 0 ? [] : values.map((label): Completion => ({ label, type: "constant" }))),
@@ -127,17 +136,17 @@ const complete =
   }
 
 const hover =
-  ({ schema, texts }: EditorOptions) =>
-  (view: EditorView, position: number): Tooltip | null => {
-    const root = schema()
+  ({ knowledge, texts }: EditorOptions) =>
+  async (view: EditorView, position: number): Promise<Tooltip | null> => {
     const line = view.state.doc.lineAt(position)
     const found = /^[\s-]*([\w-]+)\s*:/u.exec(line.text)
     const key = found?.[1]
-    if (root === undefined || key === undefined) return null
+    if (key === undefined) return null
     const end = line.from + line.text.indexOf(key) + key.length
     if (position > end) return null
     const place = placeAt(view.state.doc.toString(), end)
-    const schemas = place?.kind === "key" ? schemasAt(root, [...place.path, key]) : []
+    const { schema } = await knowledge
+    const schemas = place?.kind === "key" ? schemasAt(schema, [...place.path, key]) : []
     const lines = schemas[0] === undefined ? [] : factsOf(schemas[0], texts)
     return lines.length === 0 ? null : { pos: end - key.length, end, above: true, create: () => ({ dom: docs(lines) }) }
   }
@@ -211,6 +220,8 @@ export const openEditor = (options: EditorOptions): Editor => {
       ],
     }),
   })
+  // who has no mouse scrolls it by the cursor, which the text has
+  view.scrollDOM.tabIndex = 0
   forceLinting(view)
   return {
     text: () => view.state.doc.toString(),

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import { fetchFile, save } from "../api/client.ts"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
+import { isTyping } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
@@ -146,9 +147,7 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
   }, [version])
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return
-      const target = event.target
-      if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName)) return
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return
       if (event.key === "e") step(log.errors, 1)
       else if (event.key === "n") step(found, 1)
       else if (event.key === "N") step(found, -1)

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { addressOf, ask, read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import type { Editor } from "../editor/editor.ts"
+import type { Editor, Knowledge } from "../editor/editor.ts"
 import type { Schema } from "../editor/schema.ts"
 import { Dialog, Loading, Outcome, Refused, State, Text, useDoing } from "../parts/parts.tsx"
 import { planSummary } from "../range/plan-summary.ts"
@@ -29,6 +29,14 @@ const readStored = async (rangeID: string): Promise<string> => {
     if (error instanceof Refusal && error.status === 404) return ""
     throw error
   }
+}
+
+const readKnowledge = async (): Promise<Knowledge> => {
+  const [schema, templates] = await Promise.all([
+    read<Schema>("/range/config/schema"),
+    read<readonly { readonly name: string }[]>("/templates"),
+  ])
+  return { schema, values: { template: templates.map(({ name }) => name) } }
 }
 
 const Problems = ({
@@ -123,10 +131,10 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
 
   useEffect(() => {
     let isGone = false
-    const known: Record<string, readonly string[]> = {}
-    let schema: Schema | undefined
     const open = async (): Promise<void> => {
       try {
+        const knowledge = readKnowledge()
+        knowledge.catch((error: unknown) => (failed.value = error instanceof Refusal ? error : new Refusal(0, String(error))))
         const { openEditor } = await import("../editor/editor.ts")
         if (isGone || frame.current === null) return
         editor.current = openEditor({
@@ -134,8 +142,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
           text: stored,
           label: texts.label,
           texts: texts.schema,
-          schema: () => schema,
-          known: (key) => known[key] ?? [],
+          knowledge,
           check: async (now) => {
             try {
               const report = (await send("POST", "/range/config/validate", id, now)) as {
@@ -155,12 +162,6 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
           },
         })
         isOpen.value = true
-        const [read1, templates] = await Promise.all([
-          read<Schema>("/range/config/schema"),
-          read<readonly { readonly name: string }[]>("/templates"),
-        ])
-        schema = read1
-        known["template"] = templates.map(({ name }) => name)
       } catch (error) {
         failed.value = error instanceof Refusal ? error : new Refusal(0, texts.notLoaded, String(error))
       }

@@ -76,7 +76,7 @@ export const admin = {
     removeText: "The user can no longer sign in, and the account on the hypervisor is removed.",
     removeRange: "Delete the user's default range too, with all its machines",
     unknown: (id: string) => `There is no user ${id}.`,
-    users: "Users to add",
+    list: "Users to add",
     roles: { member: "Member", manager: "Manager" },
   },
   groups: {

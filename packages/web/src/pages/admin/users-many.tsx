@@ -70,7 +70,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
         </>
       ) : (
         <form onSubmit={submit}>
-          <Field label={texts.users} hint={texts.manyHint}>
+          <Field label={texts.list} hint={texts.manyHint}>
             {(ids) => (
               <textarea {...ids} name="list" rows={8} required spellcheck={false} placeholder="JO,Jo Doe,jo@lab.example" />
             )}
