@@ -1,6 +1,5 @@
 import { signal } from "@preact/signals"
-
-export const base = "/ui"
+import { base } from "./links.ts"
 
 export interface Place {
   /** Below `/ui`, begins with a slash. */
@@ -71,5 +70,3 @@ export const followLinks = (): void => {
     navigate(`${url.pathname.slice(base.length)}${url.search}${url.hash}`)
   })
 }
-
-export const linkTo = (...parts: readonly string[]): string => `${base}/${parts.map(encodeURIComponent).join("/")}`

@@ -315,6 +315,8 @@ export const t = {
     also: (count: number) => `${count} more ${count === 1 ? "step" : "steps"} failed`,
     toLog: "Show it in the log",
     waits: "The run waits",
+    critical: "decides when the run ends",
+    criticalLegend: "Decides when the run ends",
     steps: (done: number, total: number) => `${done} of ${total} steps`,
     skipped: (count: number) => `${count} skipped`,
     left: (text: string) => `about ${text} left`,

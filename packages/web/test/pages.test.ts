@@ -1,10 +1,12 @@
 import { operations } from "@rangewright/application"
-import type { Machine, Range, Run, Topology } from "@rangewright/application/wire"
+import type { Machine, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
 import { type RangeId, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
+import { needsOf } from "../src/pages/admin/needs.ts"
+import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { duration, plain } from "../src/parts/format.ts"
@@ -186,26 +188,57 @@ describe("an event about a machine", () => {
   )
 })
 
+describe("what needs an administrator", () => {
+  const nothing = { ranges: [], runs: [], sources: [], access: undefined, quotas: [] }
+  test("is nothing where all is well", () => {
+    expect(needsOf({ ...nothing, ranges: [range([machine("UMA-a", "10.2.1.1", true)])] })).toEqual([])
+  })
+  test("is what failed, with the way to the run, before what only differs", () => {
+    const gone = machine("UMA-a", "10.2.1.1", true, { missingSince: "2026-01-01T00:00:00.000Z" })
+    const runs = [
+      { id: "r1", rangeID: "BO", status: "failure", kind: "deploy", subject: { type: "range", id: "BO" } },
+    ] as unknown as RunHead[]
+    const needs = needsOf({ ...nothing, runs, ranges: [range([gone]), range([], { rangeID: "BO", rangeState: "ERROR" })] })
+    expect(needs.map(({ tone, title, href }) => [tone, title, href])).toEqual([
+      ["bad", "The last change of BO failed", "/ui/runs/r1"],
+      ["warn", "UMA: the hypervisor no longer lists a", "/ui/ranges/UMA/plan"],
+    ])
+  })
+})
+
+describe("a list of new users", () => {
+  test("is taken with commas or from a spreadsheet", () => {
+    expect(newUsers('JO,Jo Doe,jo@lab.example\n\nMO\tMo "M" Roe\tmo@lab.example\n').users).toEqual([
+      { userID: "JO", name: "Jo Doe", email: "jo@lab.example" },
+      { userID: "MO", name: 'Mo "M" Roe', email: "mo@lab.example" },
+    ])
+  })
+  test("names the lines that lack something", () => {
+    expect(newUsers("JO,Jo\nMO,Mo,mo@lab.example\nx")).toMatchObject({ wrong: [1, 3] })
+  })
+})
+
 describe("the timeline", () => {
+  const at = (second: number): string => new Date(second * 1000).toISOString()
+  const step = (key: string, from: number, to: number, more: object = {}) => ({
+    key,
+    title: key,
+    machine: "m",
+    action: "x",
+    after: [],
+    estimateSeconds: 1,
+    phase: "settled" as const,
+    attempt: 1,
+    startedAt: at(from),
+    endedAt: at(to),
+    ...more,
+  })
+  const runOf = (steps: readonly object[], more: object = {}) =>
+    ({ startedAt: at(0), endedAt: at(10), status: "success", steps, ...more }) as unknown as Run
+
   test("puts steps of a machine that overlap into rows of their own", () => {
-    const step = (key: string, from: number, to: number) => ({
-      key,
-      title: key,
-      machine: "m",
-      action: "x",
-      after: [],
-      estimateSeconds: 1,
-      phase: "settled" as const,
-      attempt: 1,
-      startedAt: new Date(from * 1000).toISOString(),
-      endedAt: new Date(to * 1000).toISOString(),
-    })
-    const run = {
-      startedAt: new Date(0).toISOString(),
-      endedAt: new Date(10_000).toISOString(),
-      steps: [step("a", 0, 5), step("b", 3, 8), step("c", 5, 10)],
-    } as unknown as Run
-    expect(timelineOf(run, 0).lanes.map(({ bars }) => bars.map((bar) => [bar.step.key, bar.row]))).toEqual([
+    const { lanes } = timelineOf(runOf([step("a", 0, 5), step("b", 3, 8), step("c", 5, 10)]), 0)
+    expect(lanes.map(({ bars }) => bars.map((bar) => [bar.step.key, bar.row]))).toEqual([
       [
         ["a", 0],
         ["b", 1],
@@ -213,6 +246,31 @@ describe("the timeline", () => {
       ],
     ])
   })
+
+  test("keeps attempts and waits apart", () => {
+    const attempts = [
+      { startedAt: at(0), endedAt: at(2), failure: { message: "no" } },
+      { startedAt: at(6), endedAt: at(9) },
+    ]
+    const waits = [{ reason: "the node is away", from: at(2), to: at(6) }]
+    const { lanes, pauses } = timelineOf(
+      runOf([step("a", 6, 9, { attempt: 2, attempts, waits })], { waits: [{ reason: "r", from: at(9) }] }),
+      0,
+    )
+    expect(lanes[0]?.bars.map(({ attempt, phase, from, to, failure }) => [attempt, phase, from, to, failure])).toEqual([
+      [1, "failed", 0, 2, "no"],
+      [2, "settled", 6, 9, undefined],
+    ])
+    expect(lanes[0]?.pauses).toEqual([{ reason: "the node is away", from: 2, to: 6 }])
+    expect(pauses).toEqual([{ reason: "r", from: 9, to: 10 }])
+  })
+
+  test("says when a step that goes on is expected to end", () => {
+    const going = step("a", 0, 0, { estimateSeconds: 60, phase: "started", endedAt: undefined })
+    const { seconds, lanes } = timelineOf(runOf([going], { status: "running", endedAt: undefined }), 5_000)
+    expect([seconds, lanes[0]?.bars[0]?.expected, lanes[0]?.bars[0]?.to]).toEqual([60, 60, 5])
+  })
+
   test("has at most eight marks", () => {
     for (const seconds of [1, 17, 59, 61, 1000, 86_399]) expect(ticks(seconds).length).toBeLessThanOrEqual(8)
   })

@@ -2,10 +2,10 @@ import type { BlueprintAnswer, BlueprintItem, Range } from "@rangewright/applica
 import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { httpsAddress } from "../links.ts"
+import { httpsAddress, linkTo } from "../links.ts"
 import { CardTable, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { linkTo, place } from "../router.ts"
+import { place } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 

@@ -6,7 +6,7 @@ import { read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Dialog, Field, Refused, State, Text } from "../parts/parts.tsx"
 import { patchRange } from "../range/patch.ts"
-import { linkTo } from "../router.ts"
+import { linkTo } from "../links.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 

@@ -22,7 +22,7 @@ import { Picture } from "../range/picture.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
-import { linkTo } from "../router.ts"
+import { linkTo } from "../links.ts"
 import { t } from "../texts.ts"
 
 type Verb = "poweron" | "shutdown" | "reboot" | "poweroff"

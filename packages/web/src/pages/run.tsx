@@ -23,7 +23,8 @@ import {
   useQuestion,
 } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
-import { linkTo, navigate, place } from "../router.ts"
+import { linkTo } from "../links.ts"
+import { navigate, place } from "../router.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
 

@@ -2,10 +2,9 @@ import type { Run } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { duration, plain } from "../parts/format.ts"
-import { Text } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
 import { shortName } from "../range/sentence.ts"
-import { ticks, timelineOf } from "./timeline.ts"
+import { type Bar, type Pause, ticks, timelineOf } from "./timeline.ts"
 
 const barHeight = 18
 const pad = 5
@@ -19,6 +18,85 @@ const phases = {
   skipped: "quiet",
 } as const
 
+type Scale = (at: number) => number
+
+const Hatched = ({
+  pause: { from, to, reason },
+  x,
+  top,
+  height,
+}: {
+  readonly pause: Pause
+  readonly x: Scale
+  readonly top: number
+  readonly height: number
+}) => (
+  <g class="pause">
+    <title>{`${t.run.waits}: ${plain(reason)}\n${duration(to - from)}`}</title>
+    <rect x={x(from)} y={top} width={Math.max(3, x(to) - x(from))} height={height} />
+  </g>
+)
+
+const titleOf = ({ step, phase, from, to, attempt, failure, isCritical }: Bar): string =>
+  [
+    plain(step.title),
+    [
+      t.phase[phase],
+      duration(to - from),
+      t.run.estimate(duration(step.estimateSeconds)),
+      ...(attempt > 1 || phase !== step.phase ? [t.run.attempt(attempt)] : []),
+      ...(isCritical ? [t.run.critical] : []),
+    ].join(" · "),
+    ...(failure === undefined ? [] : [plain(failure)]),
+  ].join("\n")
+
+const BarView = ({ bar, x, top }: { readonly bar: Bar; readonly x: Scale; readonly top: number }) => {
+  const { step, from, to, phase, isCritical, expected } = bar
+  const left = x(from)
+  const size = Math.max(3, x(to) - left - 1)
+  const letters = Math.floor((size - 10) / 6.6)
+  const title = plain(step.title)
+  return (
+    <g class={`bar ${phases[phase]}${isCritical ? " critical" : ""}`}>
+      <title>{titleOf(bar)}</title>
+      {expected === undefined || expected <= to ? null : (
+        <rect class="ghost" x={left} y={top} width={Math.max(3, x(expected) - left)} height={barHeight} rx="3" />
+      )}
+      <rect x={left} y={top} width={size} height={barHeight} rx="3" />
+      {isCritical ? <path class="mark" d={`M${left} ${top + barHeight + 1}h${size}`} /> : null}
+      {phase === "failed" ? <path class="cross" d={`M${left + 4} ${top + 5}l8 8m0 -8l-8 8`} /> : null}
+      {letters < 5 || phase === "failed" ? null : (
+        <text x={left + 6} y={top + barHeight / 2}>
+          {title.length > letters ? `${title.slice(0, letters - 1)}…` : title}
+        </text>
+      )}
+    </g>
+  )
+}
+
+const Legend = ({ hasCritical, hasPauses }: { readonly hasCritical: boolean; readonly hasPauses: boolean }) => (
+  <p class="legend">
+    {(["settled", "started", "failed", "skipped"] as const).map((phase) => (
+      <span key={phase}>
+        <span class={`swatch ${phases[phase]}`} />
+        {t.phase[phase]}
+      </span>
+    ))}
+    {hasPauses ? (
+      <span>
+        <span class="swatch pause" />
+        {t.run.waits}
+      </span>
+    ) : null}
+    {hasCritical ? (
+      <span>
+        <span class="swatch critical" />
+        {t.run.criticalLegend}
+      </span>
+    ) : null}
+  </p>
+)
+
 export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: number }) => {
   const track = useRef<HTMLDivElement>(null)
   const width = useSignal(0)
@@ -31,7 +109,7 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const { seconds, lanes } = timelineOf(run, now)
+  const { seconds, lanes, pauses, hasCritical } = timelineOf(run, now)
   const labelWidth = width.value < 560 ? 96 : 170
   const scale = Math.max(0, width.value - labelWidth - 8) / seconds
   const x = (at: number): number => labelWidth + at * scale
@@ -54,6 +132,11 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
           role="img"
           aria-label={t.run.timelineText(lanes.length, steps)}
         >
+          <defs>
+            <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <path d="M0 0V6" />
+            </pattern>
+          </defs>
           {ticks(seconds).map((at) => (
             <g key={at} class="tick">
               <path d={`M${x(at)} 20V${y}`} />
@@ -72,37 +155,20 @@ export const TimelineView = ({ run, now }: { readonly run: Run; readonly now: nu
                   return name.length > most ? `${name.slice(0, most - 1)}…` : name
                 })()}
               </text>
-              {lane.bars.map(({ step, from, to, row }) => {
-                const left = x(from)
-                const size = Math.max(3, x(to) - left - 1)
-                const top = begin + pad + row * (barHeight + 3)
-                const letters = Math.floor((size - 10) / 6.6)
-                const title = plain(step.title)
-                return (
-                  <g key={step.key} class={`bar ${phases[step.phase]}`}>
-                    <title>{`${title}\n${t.phase[step.phase]} · ${duration(to - from)} · ${t.run.estimate(duration(step.estimateSeconds))}${step.attempt > 1 ? ` · ${t.run.attempt(step.attempt)}` : ""}`}</title>
-                    <rect x={left} y={top} width={size} height={barHeight} rx="3" />
-                    {step.phase === "failed" ? <path class="cross" d={`M${left + 4} ${top + 5}l8 8m0 -8l-8 8`} /> : null}
-                    {letters < 5 || step.phase === "failed" ? null : (
-                      <text x={left + 6} y={top + barHeight / 2}>
-                        {title.length > letters ? `${title.slice(0, letters - 1)}…` : title}
-                      </text>
-                    )}
-                  </g>
-                )
-              })}
+              {lane.pauses.map((pause, at) => (
+                <Hatched key={at} pause={pause} x={x} top={begin + 1} height={height - 2} />
+              ))}
+              {lane.bars.map((bar) => (
+                <BarView key={`${bar.step.key} ${bar.attempt}`} bar={bar} x={x} top={begin + pad + bar.row * (barHeight + 3)} />
+              ))}
             </g>
+          ))}
+          {pauses.map((pause, at) => (
+            <Hatched key={at} pause={pause} x={x} top={20} height={y - 20} />
           ))}
         </svg>
       )}
-      <p class="legend">
-        {(["ok", "busy", "bad", "quiet"] as const).map((tone, index) => (
-          <span key={tone}>
-            <span class={`swatch ${tone}`} />
-            <Text>{[t.phase.settled, t.phase.started, t.phase.failed, t.phase.skipped][index] ?? ""}</Text>
-          </span>
-        ))}
-      </p>
+      <Legend hasCritical={hasCritical} hasPauses={pauses.length > 0 || lanes.some((lane) => lane.pauses.length > 0)} />
     </div>
   )
 }

@@ -1,24 +1,59 @@
 import type { Run, Step } from "@rangewright/application/wire"
 import { dateOf } from "../parts/format.ts"
 
-export interface Bar {
-  readonly step: Step
+/** One start of a step, or a wait. */
+interface Attempt {
+  readonly startedAt: string
+  readonly endedAt?: string
+  readonly failure?: { readonly message: string }
+}
+
+interface Wait {
+  readonly reason: string
+  readonly from: string
+  readonly to?: string
+}
+
+/** What a service may tell of a step beyond where it stands: each start, each wait, and whether it decides when the run ends. */
+type ToldStep = Step & { readonly attempts?: readonly Attempt[]; readonly waits?: readonly Wait[]; readonly critical?: true }
+
+export interface Span {
   /** In seconds since the begin of the run. */
   readonly from: number
   readonly to: number
+}
+
+export interface Bar extends Span {
+  readonly step: Step
+  readonly attempt: number
+  readonly phase: Step["phase"]
+  /** Why this start failed. */
+  readonly failure: string | undefined
+  readonly isCritical: boolean
+  /** When it is expected to end, while it goes on. */
+  readonly expected: number | undefined
   /** Bars of a lane that overlap stand in rows of their own. */
   readonly row: number
+}
+
+/** A time in which nothing was done, and why. */
+export interface Pause extends Span {
+  readonly reason: string
 }
 
 export interface Lane {
   readonly name: string | undefined
   readonly bars: readonly Bar[]
+  readonly pauses: readonly Pause[]
   readonly rows: number
 }
 
 export interface Timeline {
   readonly seconds: number
   readonly lanes: readonly Lane[]
+  /** The run as a whole waited. */
+  readonly pauses: readonly Pause[]
+  readonly hasCritical: boolean
 }
 
 const seconds = (text: string | undefined, begin: number): number | undefined => {
@@ -26,26 +61,66 @@ const seconds = (text: string | undefined, begin: number): number | undefined =>
   return at === undefined ? undefined : (at.getTime() - begin) / 1000
 }
 
+const startsOf = (step: ToldStep): readonly Attempt[] =>
+  step.attempts ??
+  (step.startedAt === undefined
+    ? []
+    : [{ startedAt: step.startedAt, ...(step.endedAt === undefined ? {} : { endedAt: step.endedAt }) }])
+
 /** What each machine did when. Steps that have not begun have no bar. */
-export const timelineOf = (run: Run, now: number): Timeline => {
+export const timelineOf = (run: Run & { readonly waits?: readonly Wait[] }, now: number): Timeline => {
   const begin = dateOf(run.startedAt)?.getTime() ?? now
   const end = seconds(run.endedAt, begin) ?? (now - begin) / 1000
-  const lanes = new Map<string | undefined, { readonly bars: Bar[]; readonly ends: number[] }>()
-  const begun = run.steps.flatMap((step) => {
-    const from = seconds(step.startedAt, begin)
-    return from === undefined ? [] : [{ step, from, to: Math.max(from, seconds(step.endedAt, begin) ?? end) }]
-  })
-  for (const { step, from, to } of begun.toSorted((a, b) => a.from - b.from)) {
-    const lane = lanes.get(step.machine) ?? { bars: [], ends: [] }
-    lanes.set(step.machine, lane)
-    const free = lane.ends.findIndex((ended) => ended <= from + 0.001)
-    const row = free < 0 ? lane.ends.length : free
-    lane.ends[row] = to
-    lane.bars.push({ step, from, to, row })
+  const pausesOf = (waits: readonly Wait[] = []): readonly Pause[] =>
+    waits.flatMap(({ reason, from, to }) => {
+      const at = seconds(from, begin)
+      return at === undefined ? [] : [{ reason, from: at, to: Math.max(at, seconds(to, begin) ?? end) }]
+    })
+  const barsOf = (step: ToldStep): readonly Omit<Bar, "row">[] => {
+    const starts = startsOf(step)
+    return starts.flatMap(({ startedAt, endedAt, failure }, at) => {
+      const from = seconds(startedAt, begin)
+      if (from === undefined) return []
+      const isLast = at === starts.length - 1
+      const to = Math.max(from, seconds(endedAt, begin) ?? end)
+      const isGoing = isLast && run.status === "running" && endedAt === undefined
+      return [
+        {
+          step,
+          from,
+          to,
+          attempt: step.attempts === undefined ? step.attempt : at + 1,
+          phase: isLast ? step.phase : ("failed" as const),
+          failure: failure?.message ?? (isLast ? step.failure?.message : undefined),
+          isCritical: step.critical === true,
+          expected: isGoing ? from + step.estimateSeconds : undefined,
+        },
+      ]
+    })
+  }
+  const lanes = new Map<string | undefined, { readonly bars: Bar[]; readonly pauses: Pause[]; readonly ends: number[] }>()
+  const laneOf = (name: string | undefined) => {
+    const lane = lanes.get(name) ?? { bars: [], pauses: [], ends: [] }
+    lanes.set(name, lane)
+    return lane
+  }
+  const begun = run.steps.flatMap(barsOf).toSorted((a, b) => a.from - b.from)
+  for (const bar of begun) {
+    const { bars, ends } = laneOf(bar.step.machine)
+    const free = ends.findIndex((ended) => ended <= bar.from + 0.001)
+    const row = free < 0 ? ends.length : free
+    ends[row] = bar.to
+    bars.push({ ...bar, row })
+  }
+  for (const step of run.steps as readonly ToldStep[]) {
+    const pauses = pausesOf(step.waits)
+    if (pauses.length > 0) laneOf(step.machine).pauses.push(...pauses)
   }
   return {
-    seconds: Math.max(1, end, ...begun.map(({ to }) => to)),
-    lanes: [...lanes].map(([name, { bars, ends }]) => ({ name, bars, rows: ends.length })),
+    seconds: Math.max(1, end, ...begun.map(({ to, expected = 0 }) => Math.max(to, expected))),
+    lanes: [...lanes].map(([name, { bars, pauses, ends }]) => ({ name, bars, pauses, rows: Math.max(1, ends.length) })),
+    pauses: pausesOf(run.waits),
+    hasCritical: begun.some(({ isCritical }) => isCritical),
   }
 }
 

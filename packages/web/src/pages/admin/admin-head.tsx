@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { Head, Tabs } from "../../parts/parts.tsx"
-import { linkTo, place } from "../../router.ts"
+import { linkTo } from "../../links.ts"
+import { place } from "../../router.ts"
 import { admin } from "../../texts/admin.ts"
 
 /** What stands above every page of the administrator. */

@@ -1,7 +1,7 @@
 import type { QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
 import { dateOf, shortTime } from "../../parts/format.ts"
 import { kindOf, shortName } from "../../range/sentence.ts"
-import { linkTo } from "../../router.ts"
+import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
 
 const texts = admin.overview

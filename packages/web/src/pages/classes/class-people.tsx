@@ -4,7 +4,7 @@ import { submitted } from "../../parts/form.ts"
 import { inGroup } from "../../parts/groups.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
 import { Confirm, Empty, Field, Outcome, Text, useDoing, useQuestion } from "../../parts/parts.tsx"
-import { linkTo } from "../../router.ts"
+import { linkTo } from "../../links.ts"
 import { classes as texts } from "../../texts/classes.ts"
 import { t } from "../../texts.ts"
 

@@ -3,7 +3,7 @@ import { useRead } from "../../api/resource.ts"
 import { managed, me } from "../../me.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
 import { Empty, Head, Text } from "../../parts/parts.tsx"
-import { linkTo } from "../../router.ts"
+import { linkTo } from "../../links.ts"
 import { classes as texts } from "../../texts/classes.ts"
 
 export const ClassesPage = () => {
