@@ -31,6 +31,7 @@ const routes: readonly Route[] = [
   { pattern: "/ranges/{id}/snapshots", load: async () => (await import("./pages/snapshots.tsx")).SnapshotsPage },
   { pattern: "/ranges/{id}/testing", load: async () => (await import("./pages/testing.tsx")).TestingPage },
   { pattern: "/ranges/{id}/console/{vmid}", load: async () => (await import("./pages/console.tsx")).ConsolePage },
+  { pattern: "/ranges/{id}/machines/{vmid}", load: async () => (await import("./pages/machine.tsx")).MachinePage },
   { pattern: "/ranges/{id}/access", load: async () => (await import("./pages/access.tsx")).AccessPage },
   { pattern: "/runs", load: async () => (await import("./pages/runs.tsx")).RunsPage },
   { pattern: "/runs/{id}", load: async () => (await import("./pages/run.tsx")).RunPage },

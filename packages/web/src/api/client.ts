@@ -110,3 +110,9 @@ export const save = async (name: string, blob: Blob): Promise<void> => {
 
 export const fetchFile = async (path: string, parameters: Parameters, accept = "*/*"): Promise<Blob> =>
   (await ask("GET", `${root}${addressOf(path, parameters)}`, { headers: { Accept: accept } })).blob()
+
+/** The user's file for a WireGuard client. It holds a private key. */
+export const vpnFile = async (): Promise<Blob> => {
+  const { result } = await read<{ readonly result: { readonly wireGuardConfig: string } }>("/user/wireguard")
+  return new Blob([result.wireGuardConfig], { type: "text/plain" })
+}

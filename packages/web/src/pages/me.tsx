@@ -1,7 +1,7 @@
 import type { Quota } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { ask, change, read, Refusal, save } from "../api/client.ts"
+import { ask, change, Refusal, save, vpnFile } from "../api/client.ts"
 import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { me, setTheme, theme, type Theme } from "../me.ts"
@@ -65,8 +65,7 @@ const Vpn = () => {
   const doing = useDoing()
   const get = (): void =>
     void doing.run(async () => {
-      const { result } = await read<{ readonly result: { readonly wireGuardConfig: string } }>("/user/wireguard")
-      await save("rangewright.conf", new Blob([result.wireGuardConfig], { type: "text/plain" }))
+      await save("rangewright.conf", await vpnFile())
       return undefined
     })
   return (

@@ -1,118 +1,21 @@
-import type { AutoShutdownAnswer, Machine, Range, RunHead, Topology } from "@rangewright/application/wire"
-import { useRef } from "preact/hooks"
-import { change, fetchFile, read, save } from "../api/client.ts"
+import type { AutoShutdownAnswer, Change, Range, RunHead, Topology } from "@rangewright/application/wire"
+import { fetchFile, read, save, vpnFile } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
 import { CardTable } from "../parts/list.tsx"
-import {
-  Confirm,
-  type Doing,
-  Empty,
-  Loading,
-  Note,
-  Outcome,
-  Refused,
-  State,
-  Text,
-  Time,
-  useDoing,
-  useQuestion,
-} from "../parts/parts.tsx"
+import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
+import { Reset } from "../range/reset.tsx"
+import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { t } from "../texts.ts"
 
-type Verb = "poweron" | "shutdown" | "reboot" | "poweroff"
-
-const Power = ({ machine }: { readonly machine: Machine }) =>
-  machine.missingSince !== undefined ? (
-    <State tone="warn">{t.power.missing}</State>
-  ) : (
-    <State tone={machine.poweredOn ? "ok" : "quiet"}>{machine.poweredOn ? t.power.on : t.power.off}</State>
-  )
-
-const More = ({
-  name,
-  machine,
-  act,
-}: {
-  readonly name: string
-  readonly machine: Machine
-  readonly act: (verb: Verb) => void
-}) => {
-  const details = useRef<HTMLDetailsElement>(null)
-  const choose = (verb: Verb) => () => {
-    if (details.current !== null) details.current.open = false
-    act(verb)
-  }
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it has a summary, which is a button
-    <details
-      class="more"
-      name="machine"
-      ref={details}
-      onFocusOut={({ relatedTarget, currentTarget }) => {
-        if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) currentTarget.open = false
-      }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key !== "Escape") return
-        currentTarget.open = false
-        currentTarget.querySelector("summary")?.focus()
-      }}
-    >
-      <summary aria-label={t.range.actionsOf(name)}>{t.more}</summary>
-      <div class="list">
-        {machine.poweredOn ? (
-          <>
-            <button type="button" onClick={choose("shutdown")}>
-              {t.range.stop}
-            </button>
-            <button type="button" onClick={choose("reboot")}>
-              {t.range.reboot}
-            </button>
-            <button type="button" class="danger" onClick={choose("poweroff")}>
-              {t.range.powerOff}
-            </button>
-          </>
-        ) : (
-          <button type="button" onClick={choose("poweron")}>
-            {t.range.start}
-          </button>
-        )}
-      </div>
-    </details>
-  )
-}
-
-const questions: Partial<
-  Record<Verb, { readonly title: (name: string) => string; readonly text: string; readonly action: string }>
-> = {
-  poweroff: { title: t.range.powerOffTitle, text: t.range.powerOffText, action: t.range.powerOff },
-  reboot: { title: t.range.rebootTitle, text: t.range.rebootText, action: t.range.reboot },
-}
-
 const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
-  const question = useQuestion()
+  const { question, act } = useMachinePower(doing)
   const { rangeID, VMs } = range
-  const act = (machine: Machine) => (verb: Verb) => {
-    const run = (): void =>
-      void doing.run(
-        async () =>
-          (await change<{ readonly result: string }>("PUT", `/range/${verb}`, { rangeID }, { machines: [machine.name] })).result,
-      )
-    const asked = questions[verb]
-    if (asked === undefined) return run()
-    question.value = {
-      title: asked.title(shortName(rangeID, machine.name)),
-      text: asked.text,
-      action: asked.action,
-      danger: verb === "poweroff",
-      act: run,
-    }
-  }
   return (
     <section aria-labelledby="machines">
       <h2 id="machines">{t.range.machines}</h2>
@@ -123,7 +26,9 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
           {VMs.map((machine) => (
             <tr key={machine.proxmoxID} id={`machine-${machine.proxmoxID}`} tabIndex={-1}>
               <th scope="row">
-                <Text>{shortName(rangeID, machine.name)}</Text>
+                <a href={linkTo("ranges", rangeID, "machines", String(machine.proxmoxID))}>
+                  <Text>{shortName(rangeID, machine.name)}</Text>
+                </a>
                 {machine.isRouter === true ? <span class="tag">{t.range.router}</span> : null}
                 <span class="sub mono">{machine.proxmoxID}</span>
               </th>
@@ -147,7 +52,7 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
                     {t.range.console}
                   </a>
                 ) : null}
-                <More name={shortName(rangeID, machine.name)} machine={machine} act={act(machine)} />
+                <More name={shortName(rangeID, machine.name)} machine={machine} act={act(rangeID, machine)} />
               </td>
             </tr>
           ))}
@@ -165,6 +70,7 @@ const Connect = ({ range }: { readonly range: Range }) => {
   const doing = useDoing()
   const { rangeID } = range
   const files: readonly (readonly [title: string, name: string, get: () => Promise<Blob>])[] = [
+    [t.range.vpn, "rangewright.conf", vpnFile],
     [t.range.rdp, `${rangeID}-rdp.zip`, () => fetchFile("/range/rdpconfigs", { rangeID })],
     [t.range.ssh, `${rangeID}-ssh-config.txt`, () => text("/range/sshconfig", rangeID)],
     [t.range.hosts, `${rangeID}-hosts.txt`, () => text("/range/etchosts", rangeID)],
@@ -267,6 +173,25 @@ const Rules = ({ topology: { rules, defaults } }: { readonly topology: Topology 
   </details>
 )
 
+interface Drift {
+  readonly inSync: boolean
+  readonly differences: readonly Change[]
+}
+
+/** That the range is not as its configuration says, and the way to what a deploy would do about it. */
+const Differs = ({ id }: { readonly id: string }) => {
+  const drift = useRead<Drift>("/range/drift", { rangeID: id }, ({ topic, rangeID }) => topic !== "run" && rangeID === id)
+  const data = drift.data.value
+  if (data === undefined || data.inSync) return null
+  const names = data.differences.slice(0, 3).map(({ object }) => shortName(id, object))
+  return (
+    <Note tone="warn">
+      <Text>{t.range.differs(names, data.differences.length)}</Text>{" "}
+      <a href={linkTo("ranges", id, "plan")}>{t.range.differsPlan}</a>
+    </Note>
+  )
+}
+
 export const RangePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
   const view = useRange(id)
@@ -277,7 +202,9 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
   const refusal = view.range.refusal.value
   return (
     <>
-      <RangeHead id={id} view={view} />
+      <RangeHead id={id} view={view}>
+        {range === undefined ? null : <Reset range={range} doing={doing} />}
+      </RangeHead>
       {refusal === undefined ? null : <Refused refusal={refusal} retry={() => void view.range.reload()} />}
       {range === undefined ? null : (
         <>
@@ -288,6 +215,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
             </Note>
           )}
           {range.guestAutomation === "none" ? <Note tone="warn">{t.sentence.noGuests}</Note> : null}
+          {range.rangeState === "SUCCESS" && view.run.data.value?.status !== "running" ? <Differs id={id} /> : null}
           <Outcome doing={doing} />
           <div class="columns">
             <div>

@@ -1,4 +1,4 @@
-import type { Run, Step } from "@rangewright/application/wire"
+import type { Run } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
@@ -18,24 +18,15 @@ import {
   Tabs,
   Text,
   Time,
-  type Tone,
   useDoing,
   useQuestion,
 } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place } from "../router.ts"
+import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
-
-const tones: Readonly<Record<Step["phase"], Tone>> = {
-  planned: "quiet",
-  started: "busy",
-  dispatched: "busy",
-  settled: "ok",
-  failed: "bad",
-  skipped: "quiet",
-}
 
 /** The clock of the page goes on while a run does. */
 const useNow = (isRunning: boolean): number => {
@@ -122,7 +113,7 @@ const Steps = ({ run, now }: { readonly run: Run; readonly now: number }) => (
             <Text>{step.machine === undefined ? t.run.common : shortName(run.rangeID ?? "", step.machine)}</Text>
           </td>
           <td data-label={t.run.columns.state}>
-            <State tone={tones[step.phase]}>{t.phase[step.phase]}</State>
+            <State tone={stepTones[step.phase]}>{t.phase[step.phase]}</State>
             {step.attempt > 1 ? <span class="tag">{t.run.attempt(step.attempt)}</span> : null}
           </td>
           <td data-label={t.run.columns.began}>{step.startedAt === undefined ? "" : <Time at={step.startedAt} />}</td>

@@ -1,4 +1,5 @@
 import type { Range, Run, RunHead } from "@rangewright/application/wire"
+import type { ComponentChildren } from "preact"
 import { changeText } from "../api/client.ts"
 import { type Resource, useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
@@ -107,7 +108,15 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
 }
 
 /** What stands above every page of a range. */
-export const RangeHead = ({ id, view }: { readonly id: string; readonly view: RangeView }) => {
+export const RangeHead = ({
+  id,
+  view,
+  children,
+}: {
+  readonly id: string
+  readonly view: RangeView
+  readonly children?: ComponentChildren
+}) => {
   const doing = useDoing()
   const range = view.range.data.value
   const run = view.run.data.value
@@ -134,7 +143,12 @@ export const RangeHead = ({ id, view }: { readonly id: string; readonly view: Ra
           ) : undefined
         }
       >
-        {range === undefined ? undefined : <Buttons range={range} run={run} doing={doing} />}
+        {range === undefined ? undefined : (
+          <>
+            {run?.status === "running" ? null : children}
+            <Buttons range={range} run={run} doing={doing} />
+          </>
+        )}
       </Head>
       {run?.status === "running" ? (
         <progress

@@ -1,0 +1,43 @@
+import type { Range, SnapshotResult, Snapshots } from "@rangewright/application/wire"
+import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
+import { Confirm, type Doing, useQuestion } from "../parts/parts.tsx"
+import { t } from "../texts.ts"
+import { snapshotText } from "./snapshot-outcome.ts"
+
+/** Puts all machines back to the newest snapshot that each of them has; nothing where there is none. */
+export const Reset = ({ range: { rangeID, rangeState, VMs }, doing }: { readonly range: Range; readonly doing: Doing }) => {
+  const isReady = VMs.length > 0 && rangeState !== "DEPLOYING" && rangeState !== "DESTROYING"
+  const sets = useRead<Snapshots>(
+    isReady ? "/snapshots/sets" : undefined,
+    { rangeID },
+    (event) => event.topic === "run" && event.rangeID === rangeID,
+  )
+  const question = useQuestion()
+  const newest = sets.data.value?.sets.filter(({ complete }) => complete).toSorted((a, b) => b.newest - a.newest)[0]
+  if (newest === undefined) return null
+  const { name } = newest
+  return (
+    <>
+      <button
+        type="button"
+        disabled={doing.busy}
+        onClick={() =>
+          (question.value = {
+            title: t.snapshots.rollBackTitle(name),
+            text: t.snapshots.rollBackText,
+            action: t.snapshots.rollBack,
+            danger: true,
+            act: () =>
+              void doing.run(async () =>
+                snapshotText(await change<SnapshotResult>("POST", "/snapshots/rollback", { rangeID }, { name })),
+              ),
+          })
+        }
+      >
+        {t.range.reset(name)}
+      </button>
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+    </>
+  )
+}
