@@ -46,9 +46,7 @@ const open = async (answers: RequestListener, more: InternetOptions = {}) => {
     read: (url: string) => run(ImageServers.use((port) => port.read(url))),
     fetch: async (url: string, most = 1024 ** 2) => {
       const parts: Uint8Array[] = []
-      const told = await run(
-        ImageServers.use((port) => port.fetch(url, most, (part) => Promise.resolve(void parts.push(part)))),
-      )
+      const told = await run(ImageServers.use((port) => port.fetch(url, most, (part) => Promise.resolve(void parts.push(part)))))
       return { told, text: Buffer.concat(parts).toString("utf8") }
     },
   }
@@ -149,7 +147,11 @@ it("gives a whole file on as it comes, also where a server redirects to another 
 
 const untold: readonly (readonly [string, RequestListener, RegExp])[] = [
   ["is missing", (_, response) => response.writeHead(404).end(), /no such file/u],
-  ["says that it is too long", (_, response) => response.writeHead(200, { "content-length": "2000000" }).end(), /longer than 1 MiB/u],
+  [
+    "says that it is too long",
+    (_, response) => response.writeHead(200, { "content-length": "2000000" }).end(),
+    /longer than 1 MiB/u,
+  ],
   ["is too long without saying so", (_, response) => response.end("x".repeat(1_200_000)), /longer than 1 MiB/u],
   [
     "ends early",

@@ -5,7 +5,12 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises"
 import { dirname, join, normalize } from "node:path"
-import type { Places } from "./variables.ts"
+
+/** Where a build's files are on this host. `work` is the only one that Packer writes to. */
+export interface Places {
+  readonly template: string
+  readonly work: string
+}
 
 const folderOf = (folder: string, id: RunId): string => join(folder, encodeURIComponent(id).replaceAll(".", "%2E"))
 

@@ -34,7 +34,8 @@ export const openReceipts = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = (await readdir(folder)).filter((name) => name.endsWith(".json"))
   const known = new Map<string, Receipt>()
-  for (const receipt of (await Promise.all(files.map((file) => read(join(folder, file))))).flat()) known.set(receipt.sha256, receipt)
+  for (const receipt of (await Promise.all(files.map((file) => read(join(folder, file))))).flat())
+    known.set(receipt.sha256, receipt)
   return {
     /** The image with a sum of either kind. */
     find: (sum: string): Receipt | undefined => known.get(sum) ?? [...known.values()].find(({ sha512 }) => sha512 === sum),

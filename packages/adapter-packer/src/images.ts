@@ -88,7 +88,12 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
     const known = receipts.find(sum)
     const all = yield* within(storage.list)
     const volume = known === undefined ? undefined : storage.volumeOf(known.sha256)
-    const isThere = known !== undefined && isUnchanged(known, all.find((one) => one.volume === volume))
+    const isThere =
+      known !== undefined &&
+      isUnchanged(
+        known,
+        all.find((one) => one.volume === volume),
+      )
     return { all, volume: isThere ? volume : undefined }
   })
 

@@ -2,6 +2,7 @@ import type { TemplateBuild } from "@rangewright/ports"
 import { systemPath } from "@rangewright/host-tools"
 import { dirname, isAbsolute } from "node:path"
 import { doorName } from "./door.ts"
+import type { Places } from "./files.ts"
 import type { Settings } from "./options.ts"
 
 /** The port of Packer's own loopback that leads to the hypervisor. */
@@ -30,12 +31,6 @@ export const variablesOf = (
   ansible_home: home,
   ludus_nat_interface: bridge,
 })
-
-/** Where a build's files are on this host. `work` is the only one that Packer writes to. */
-export interface Places {
-  readonly template: string
-  readonly work: string
-}
 
 /** Where Packer sees the template. */
 export const templateSeen = "/template"

@@ -75,14 +75,27 @@ const service = async (storageBytes = 1024 ** 3) => {
   /** The builder file that Packer gets. */
   return (text: string, builderFile = "x.pkr.hcl") => {
     const bytes = new TextEncoder().encode(text)
-    const file: ArtifactEntry = { kind: "file", path: builderFile, size: bytes.length, executable: false, read: Effect.succeed(bytes) }
-    const used = images.use({ doing: "build x", files: [file], builderFile, storage: storageOf(), say: (line) => said.push(line) })
+    const file: ArtifactEntry = {
+      kind: "file",
+      path: builderFile,
+      size: bytes.length,
+      executable: false,
+      read: Effect.succeed(bytes),
+    }
+    const used = images.use({
+      doing: "build x",
+      files: [file],
+      builderFile,
+      storage: storageOf(),
+      say: (line) => said.push(line),
+    })
     return Effect.flatMap(used, ([one]) =>
       one?.kind === "file" ? Effect.map(one.read, (read) => new TextDecoder().decode(read)) : Effect.succeed(""),
     )
   }
 }
-const volumes = () => [...(sim.state.storages.get("local")?.volumes.values() ?? [])].filter(({ volid }) => volid.includes("rw-iso"))
+const volumes = () =>
+  [...(sim.state.storages.get("local")?.volumes.values() ?? [])].filter(({ volid }) => volid.includes("rw-iso"))
 const spooled = () => readdirSync(join(folder, "fetched"))
 const uploads = () => sim.calls.counts().byRoute["POST /nodes/{node}/storage/{storage}/upload"] ?? 0
 
@@ -120,7 +133,13 @@ describe("an image of the right name", () => {
   const plant = (bytes: number): void => {
     const storage = sim.state.storages.get("local")
     const [one] = volumes()
-    const found = one ?? { ...[...(storage?.volumes.values() ?? [])][0]!, volid: volume, content: "iso", format: "iso", vmid: undefined }
+    const found = one ?? {
+      ...[...(storage?.volumes.values() ?? [])][0]!,
+      volid: volume,
+      content: "iso",
+      format: "iso",
+      vmid: undefined,
+    }
     storage?.volumes.set(`pve/${volume}`, { ...found, sizeBytes: bytes, ctime: found.ctime + 1 })
   }
 

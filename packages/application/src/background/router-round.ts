@@ -20,21 +20,25 @@ export const makeRouterRound = () => {
    * loading them again: that counts while the range is tested, and where they were changed before.
    */
   const dueSince = Effect.fnUntraced(function* ({ id, testing }: Range) {
-    const router = (yield* (yield* Machines).ofRange(id)).find((machine) => machine.isRouter)
+    const machines = yield* Machines
+    const ranges = yield* Ranges
+    const journal = yield* RunJournal
+    const router = (yield* machines.ofRange(id)).find((machine) => machine.isRouter)
     if (router?.power !== "running") return undefined
-    const kept = yield* (yield* Ranges).inspection(id)
+    const kept = yield* ranges.inspection(id)
     const seen = kept?.since ?? (kept === undefined ? undefined : { rules: kept.rules, at: kept.at.getTime() })
     const last = Math.max(seen?.at ?? 0, tried.get(id) ?? 0)
     const isTested = isClosed(testing)
     if ((yield* Clock.currentTimeMillis) - last >= (isTested ? testedMillis : openMillis)) return last
     if (!isTested && seen?.rules !== "changed") return undefined
-    const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(id), limit: 1 })
+    const [run] = yield* journal.list({ subject: rangeSubject(id), limit: 1 })
     return (run?.endedAt?.getTime() ?? 0) > last ? last : undefined
   })
 
   return Effect.gen(function* () {
+    const ranges = yield* Ranges
     const due: { readonly range: Range; readonly since: number }[] = []
-    for (const range of yield* (yield* Ranges).list()) {
+    for (const range of yield* ranges.list()) {
       const since = yield* dueSince(range)
       if (since !== undefined) due.push({ range, since })
     }
@@ -52,7 +56,8 @@ export const makeRouterRound = () => {
 /** Looks at routers for ever, where the service speaks to machines at all. */
 export const routerRoundLayer = Layer.effectDiscard(
   Effect.gen(function* () {
-    if ((yield* GuestAutomation).overNetwork !== true) return
+    const guests = yield* GuestAutomation
+    if (guests.overNetwork !== true) return
     const step = Effect.andThen(Effect.sleep(tickMillis), Effect.ignore(makeRouterRound(), { log: "Warn" }))
     yield* Effect.forkScoped(Effect.forever(step))
   }),

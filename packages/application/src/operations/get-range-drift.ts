@@ -10,7 +10,8 @@ import { hypervisorAway } from "../wire/statuses.ts"
 
 /** What the last look at the router showed, until its rules are loaded again. */
 const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
-  const inspection = yield* (yield* Ranges).inspection(id)
+  const ranges = yield* Ranges
+  const inspection = yield* ranges.inspection(id)
   if (inspection === undefined || testing.mode === "on") return []
   const seen = isClosed(testing) ? { rules: inspection.rules, at: inspection.at.getTime() } : inspection.since
   if (seen?.rules !== "changed") return []

@@ -30,6 +30,7 @@ export const getTestingBlocked = operation({
   handle: ({ range, query }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
+      const machineStore = yield* Machines
       if (query.refresh === true) {
         const doing = `tell what testing mode of range ${range.id} blocked`
         yield* requireTesting(doing, range)

@@ -35,11 +35,12 @@ export const listAudit = operation({
   },
   handle: ({ query }) =>
     Effect.gen(function* () {
+      const trail = yield* AuditTrail
       const { range, ...filter } = query
       const limit = Math.min(query.limit ?? usual, most)
       const of = range === undefined ? filter : { ...filter, rangeId: range }
       // one more tells whether there is a next page
-      const entries = limit === 0 ? [] : yield* (yield* AuditTrail).list(limit + 1, of)
+      const entries = limit === 0 ? [] : yield* trail.list(limit + 1, of)
       const shown = entries.slice(0, limit)
       const last = shown.at(-1)
       return {

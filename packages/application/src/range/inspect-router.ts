@@ -104,6 +104,7 @@ const lastLookMillis = 15_000
 /** What the router counted goes when it opens. One that cannot be asked keeps nobody from stopping. */
 export const keepLastLook = (doing: string, range: Range) =>
   Effect.gen(function* () {
-    if ((yield* GuestAutomation).overNetwork !== true || !isClosed(range.testing)) return
+    const guests = yield* GuestAutomation
+    if (guests.overNetwork !== true || !isClosed(range.testing)) return
     yield* Effect.timeoutOption(inspectRouter(doing, range), lastLookMillis).pipe(Effect.ignore)
   })

@@ -25,9 +25,11 @@ const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
 /** The newest runs of a range, or of everything that the user may follow, as far as the filter lets them through. */
 export const followableRuns = Effect.fnUntraced(function* (filter: RunFilter, user: User, range: Range | undefined) {
   const journal = yield* RunJournal
+  const store = yield* Ranges
   if (range !== undefined) return yield* journal.list({ ...filter, ranges: [range.id] })
   if (user.isAdmin) return yield* journal.list(filter)
-  const ranges = [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))]
+  const grants = yield* store.grantsOf(user.id)
+  const ranges = [...new Set(grants.map((grant) => grant.rangeId))]
   const all = [...(yield* journal.list({ ...filter, ranges })), ...(yield* othersOf(filter, user))]
   return all.toSorted(newestFirst).slice(0, filter.limit)
 })

@@ -44,6 +44,7 @@ export type RangeHead = typeof RangeRecord.Type
 export type Run = typeof RunObject.Type
 export type RunEvent = typeof RunEventObject.Type
 export type RunHead = typeof RunSummary.Type
+export type RunLog = typeof RunLogPage.Type
 export type ScopedKeyAnswer = typeof ScopedKeyObject.Type
 export type Snapshots = typeof SnapshotSets.Type
 export type SnapshotGroup = typeof SnapshotSet.Type

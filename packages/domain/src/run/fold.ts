@@ -117,7 +117,7 @@ export const openFold = (): RunFold => {
     open.set(key, waited.push({ key, reason, blockedBy: behind, from: at, to: undefined }) - 1)
   }
   const goOnWithAll = (at: Date): void => {
-    for (const key of [...open.keys()]) goOn(key, at)
+    for (const key of open.keys()) goOn(key, at)
   }
 
   const plan = (event: Extract<RunEvent, { readonly type: "Planned" }>): Partial<RunState> => {

@@ -85,10 +85,7 @@ export const readTemplateText = (text: string): Expression => {
 }
 
 type Token = Span &
-  (
-    | { readonly kind: "word" | "mark" | "newline"; readonly text: string }
-    | { readonly kind: "text"; readonly value: Expression }
-  )
+  ({ readonly kind: "word" | "mark" | "newline"; readonly text: string } | { readonly kind: "text"; readonly value: Expression })
 interface Body {
   readonly attributes: Map<string, Expression>
   readonly spans: Map<string, Span>

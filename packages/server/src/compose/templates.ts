@@ -39,7 +39,10 @@ export const packerOptions = (config: Config, data: string): Omit<PackerOptions,
 })
 
 /** Builds with the operator's Packer. */
-export const bindBuilder = (config: Config, data: string): Layer.Layer<TemplateBuilder, BuildFault, Hypervisor | ImageServers> => {
+export const bindBuilder = (
+  config: Config,
+  data: string,
+): Layer.Layer<TemplateBuilder, BuildFault, Hypervisor | ImageServers> => {
   const [url] = config.proxmoxUrl
   if (hypervisorKind(config) === "simulator" || url === undefined) return noBuilder
   return Layer.unwrap(
@@ -49,7 +52,9 @@ export const bindBuilder = (config: Config, data: string): Layer.Layer<TemplateB
         hypervisor: { url, agent: proxmoxAgent(url, proxmoxTls(config)) },
         ...(config.templateImageStorage === 0
           ? {}
-          : { images: { folder: join(data, "template-images"), storageBytes: config.templateImageStorage * 1024 ** 3, servers } }),
+          : {
+              images: { folder: join(data, "template-images"), storageBytes: config.templateImageStorage * 1024 ** 3, servers },
+            }),
         bridge: Effect.map(
           hypervisor.observe,
           ({ nodes }) => config.natNetwork ?? natNetworkName(isCluster(config.clusterMode, nodes)),
