@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
 import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
-import { flows } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
+import { flows, kinds, prober } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
 import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
@@ -12,9 +12,11 @@ import type { ServiceProcess } from "./support/service.ts"
 import { machine } from "./support/shop-lab.ts"
 
 const rangeId = "TEST"
+/** The name service of the lab's own outside has that port. */
+const sent = kinds.filter((kind) => kind !== "tcp53")
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
 const config = `ludus:
-${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
+${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
 
 /** Sends to these addresses for ever, each time from another port: a packet, and what goes over a connection that it opens. */
 const knocker = `
@@ -63,6 +65,17 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     const seen = await drained()
     return [good, bad].filter((to) => `${mark} ${to}` in seen || `flow-busy-udp ${to}` in seen || `flow-busy-tcp ${to}` in seen)
   }
+  /** Of all kinds of packets and connections, those that get from a machine to each address. */
+  const probed = async (phase: string) => {
+    await internet.take()
+    const goals = JSON.stringify([good, bad])
+    const line = `echo debian | sudo -S -p '' ${python(prober)} ${phase} ${at(10)} ${at(10).slice(0, -2)}254 '[]' '${goals}'`
+    const { code, output, errors } = await lab.on(at(10), line)
+    expect([code, errors]).toEqual([0, ""])
+    const seen = await drained()
+    const [toGood, toBad] = [good, bad].map((to) => sent.filter((kind) => `${kind}.${phase} ${to}` in seen))
+    return { toGood, toBad, said: JSON.parse(output) as Readonly<Record<string, string>>, seen }
+  }
   const change = (what: string, body: unknown = {}) =>
     user.ask(what.startsWith("st") ? "PUT" : "POST", `/testing/${what}?rangeID=${rangeId}`, body)
 
@@ -90,6 +103,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
 
   it("blocks when it is started, lets pass what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
     expect(await reached("before")).toEqual([good, bad])
+    expect(await probed("open")).toMatchObject({ toGood: sent, toBad: sent })
     const busy = `setsid nohup ${python(flows)} busy - ${good} ${bad} >/dev/null 2>&1 &`
     expect(await lab.on(at(10), busy)).toMatchObject({ code: 0 })
     await eventually("a busy connection", internet.seen, (seen) => `flow-busy-tcp ${bad}` in seen)
@@ -97,18 +111,26 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await change("start")).toMatchObject({ status: 200 })
     await internet.take()
     expect(await reached("started")).toEqual([])
+    const closed = await probed("closed")
+    expect(closed).toMatchObject({ toGood: [], toBad: [], said: { "t16.closed.evil.example 16": "5 " } })
+    expect(Object.keys(closed.seen).filter((what) => what.startsWith("asked "))).toEqual([])
     expect(await user.get(`/testing/blocked?rangeID=${rangeId}&refresh=true`)).toMatchObject({
       testingState: "on",
       rules: "as-loaded",
       blocked: expect.arrayContaining([
         expect.objectContaining({ machine: `${rangeId}-web`, destination: bad, protocol: "udp", port: 80 }),
       ]),
+      names: expect.arrayContaining([
+        expect.objectContaining({ machine: `${rangeId}-web`, name: "t16.closed.evil.example", queries: 1 }),
+      ]),
     })
     expect(await change("allow", { ips: [good] })).toMatchObject({ status: 200, body: { allowed: [good] } })
     expect(await reached("allowed")).toEqual([good])
+    expect(await probed("allowed")).toMatchObject({ toGood: sent, toBad: [] })
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })
     await internet.take()
     expect(await reached("denied")).toEqual([])
+    expect(await probed("denied")).toMatchObject({ toGood: [], toBad: [] })
 
     expect(await lab.on(at(10), "touch infected")).toMatchObject({ code: 0 })
     const stopping = change("stop").catch(() => undefined)
@@ -131,19 +153,18 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       () => reached("stopped"),
       ({ length }) => length === 2,
     )
+    expect(await probed("over")).toMatchObject({ toGood: sent, toBad: sent })
   })
 
   /** Asks for this, and kills the service after each thing that its run writes; each time, what arrived meanwhile has to be right. */
   const killedEverywhere = async (what: "start" | "stop", holds: (moment: string) => Promise<void>): Promise<number> => {
+    const running = async () =>
+      (await user.get<readonly { readonly id: string; readonly kind: string; readonly status: string }[]>("/runs")).filter(
+        ({ status }) => status === "running",
+      )
+    await eventually("the end of what runs", running, ({ length }) => length === 0)
     const asked = change(what).catch(() => undefined)
-    const runId = await eventually(
-      "the run",
-      async () =>
-        (await user.get<readonly { readonly id: string; readonly kind: string; readonly status: string }[]>("/runs")).find(
-          ({ kind, status }) => kind === `testing-${what}` && status === "running",
-        )?.id,
-      (id) => id ?? false,
-    )
+    const runId = await eventually("the run", running, (runs) => runs.find(({ kind }) => kind === `testing-${what}`)?.id)
     const seen: StreamEvent[] = []
     const moments = new Set<string>()
     const isNext = (event: StreamEvent): boolean => {

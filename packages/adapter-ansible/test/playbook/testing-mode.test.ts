@@ -2,6 +2,7 @@ import {
   allowedDomain,
   closedNames,
   type Json,
+  natHost,
   packetFilter,
   parseRangeConfig,
   readRouterReport,
@@ -27,6 +28,7 @@ network:
   inter_vlan_default: REJECT
   rules:
     - {name: far to the web, vlan_src: 20, vlan_dst: public, protocol: tcp, ports: 443, action: ACCEPT}
+    - {name: web to the far, vlan_src: 10, vlan_dst: 20, protocol: tcp, ports: 22, action: ACCEPT}
 `
 const [web, free, far]: readonly [string, string, string] = ["10.7.10.10", "10.7.10.12", "10.7.20.20"]
 /** Outside: one that becomes allowed, one that never is, those that names have, a member of the VPN, one without a grant. */
@@ -141,7 +143,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       await on(
         lab.host(`LAB-${from}`),
         ...(["python3", "-c", prober, phase, own, `${own.slice(0, -2)}254`] as const),
-        ...[pretended, [good, bad]].map((addresses) => JSON.stringify(addresses)),
+        ...[pretended, [good, bad, natHost]].map((addresses) => JSON.stringify(addresses)),
       ),
     ) as Readonly<Record<string, string>>
   /** The machine that keeps its way out says something: whatever another machine sent before has arrived by then, or never will. */
@@ -165,6 +167,10 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       return false
     }
   }
+  /** Whether a machine gets a connection to the SSH server of another. */
+  const crosses = async (from: string, to: string): Promise<boolean> =>
+    (await lab.host(`LAB-${from}`).run("python3", "-c", `import socket; socket.create_connection(("${to}", 22), 30).recv(3)`))
+      .code === 0
   const flow = (name: string, flood: string, ...goals: readonly string[]): void =>
     void running.push(lab.host("LAB-web").run("python3", "-c", flows, name, flood, ...goals))
   const stopFlows = async (): Promise<void> => {
@@ -214,7 +220,10 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await internet.take()
     const said = await probe(phase, "web", web, pretended)
     const seen = await drained()
-    expect([enters("192.0.2.254"), enters(client), enters(stranger)]).toEqual([true, true, false])
+    expect([enters(natHost), enters(client), enters(stranger)]).toEqual([true, true, false])
+    // whatever the phase: nothing for the service's host, and between VLANs what has a rule
+    expect(arrived(seen, phase, natHost)).toEqual([])
+    expect([await crosses("web", far), await crosses("far", web)]).toEqual([true, false])
     return { said, seen, good: arrived(seen, phase, good), bad: arrived(seen, phase, bad) }
   }
   /** Waits until the router has refused this many more packets. */
@@ -372,6 +381,13 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await send(moved)
     await send(named)
     expect(await drained()).toMatchObject({ [`follow ${moved}`]: 1, [`follow ${named}`]: 1 })
+    const twenty = Array.from({ length: 20 }, (_, i) => `198.18.1.${i + 1}`)
+    await internet.answer("allowed.example", twenty)
+    await until(async () => (await answer("allowed.example")).split(",").length === twenty.length)
+    for (const to of twenty) await send(to)
+    expect(await drained()).toMatchObject(Object.fromEntries(twenty.map((to) => [`follow ${to}`, 1])))
+    await internet.answer("allowed.example", [moved])
+    await until(async () => (await answer("allowed.example")) === moved)
   })
 
   it("closes at once what is denied, also what is open", async () => {
@@ -392,10 +408,15 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(await answer("allowed.example")).toBe("")
   })
 
-  it("is on in a router that comes up", async () => {
+  it("is on in a router that comes up, from its first moment, under a flood", async () => {
+    flow("rebooted", web, bad)
+    await refuseMore(500)
     await internet.take()
     await router.stop()
     await router.start()
+    await refuseMore(500)
+    expect(Object.keys(await drained()).filter((what) => what.endsWith(` ${bad}`))).toEqual([])
+    await stopFlows()
     const rebooted = await sendAll("rebooted")
     expect(toUs(rebooted.seen)).toEqual({})
     expect(rebooted.said).toMatchObject({ "web 1": `0 ${web}`, "allowed.example 1": "5 " })
