@@ -116,7 +116,7 @@ describe("a console", () => {
     await vi.waitFor(() =>
       expect(entries()).toEqual([
         ["vmid=20000 opened", "ok"],
-        ["vmid=20000 closed: the viewer has gone", "ok"],
+        ["vmid=20000 closed: the viewer has disconnected", "ok"],
       ]),
     )
     expect(service.store.audit.at(-1)).toMatchObject({ callerId: "ME", actingAs: "ME", rangeId: "R1" })
@@ -241,7 +241,7 @@ describe("an open console closes", () => {
       Users.use((users) => users.setSecrets(idOf.member, { apiKeyHash: "another" })),
     ],
     "when its range is removed": ["member", "", Ranges.use((ranges) => ranges.remove("R1" as RangeId))],
-    "when who acts as its user is no administrator any more": [
+    "when who acts as its user is no longer an administrator": [
       "admin",
       "&userID=ME",
       Effect.andThen(
@@ -266,7 +266,7 @@ describe("an open console closes", () => {
   it("when the service stops, which says so", async () => {
     const viewer = await open()
     const [ended] = await Promise.all([viewer.ended, service.stop()])
-    expect(ended).toEqual({ code: 1001, reason: "the service stops" })
+    expect(ended).toEqual({ code: 1001, reason: "the service is stopping" })
     service = await startWholeService()
   })
 

@@ -193,7 +193,7 @@ describe("consoles", { timeout: 180_000 }, () => {
     const next = await startService(folder, environment)
     const again = await look(next.as(key), next, vmid)
     next.program.signal("SIGTERM")
-    expect(await again.ended).toEqual({ code: 1001, reason: "the service stops" })
+    expect(await again.ended).toEqual({ code: 1001, reason: "the service is stopping" })
     await next.program.ended
     await noViewers(shared)
   })

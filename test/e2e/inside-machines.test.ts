@@ -41,7 +41,7 @@ describe("work inside machines", { timeout: 120_000 }, () => {
     expect(await user.get(path(""))).toMatchObject({ rangeState: "NEVER DEPLOYED", VMs: [] })
     expect(await user.get(path("/drift"))).toMatchObject({
       inSync: false,
-      notes: [expect.stringMatching(/^a deploy is refused now: nothing can be run inside /u)],
+      notes: [expect.stringMatching(/^a deploy would be refused now: nothing can be run inside /u)],
     })
 
     // what needs no such work is done

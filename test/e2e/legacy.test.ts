@@ -104,7 +104,7 @@ test(
     const migrate = async (query = ""): Promise<readonly string[]> =>
       (await service.root.send<{ readonly result: string }>("POST", `/migrate/sqlite${query}`)).result.split("\n")
     expect(await migrate("?dryRun=true")).toEqual([
-      "The migration would take over 1 user, 1 range, 0 further accesses and 3 machines.",
+      "The migration would import 1 user, 1 range, 0 further accesses and 3 machines.",
       "ROOT keeps the key of this service, in the file root-api-key of its data folder; the command root-key gives it the older one.",
     ])
     expect((await service.as(oldKey).ask("GET", "/user")).status).toBe(401)
@@ -124,7 +124,7 @@ test(
     await expectMachines(simulator, owner, "JD", machines)
     expect((await owner.get<{ readonly result: string }>("/range/config")).result).toBe(config)
 
-    expect(await migrate()).toEqual(["The migration is complete: there is nothing more to take over."])
+    expect(await migrate()).toEqual(["The migration is complete: there is nothing more to import."])
     expect(readFileSync(join(old, "ludus.db")).equals(bytes)).toBe(true)
     expect(readdirSync(old).toSorted()).toEqual(["ludus.db", "users"])
 

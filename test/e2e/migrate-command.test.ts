@@ -62,7 +62,9 @@ test(
     await expectSuccess(service.as(adminKey), run)
     const again = await ended(migrate("sdn", "--yes"))
     expect([again.code, again.stdout()]).toEqual([0, expect.stringMatching(/^Nothing to migrate/u)])
-    expect((await ended(migrate("report"))).stdout()).toContain("4 of 4 recorded machines have every card in the zone ludus.")
+    expect((await ended(migrate("report"))).stdout()).toContain(
+      "4 of 4 recorded machines have all network cards in the zone ludus.",
+    )
 
     // with no service there, the next command goes on with what the first one left
     await service.crash()

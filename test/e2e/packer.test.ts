@@ -197,7 +197,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(said("rights")).toBe("403")
     expect(said("cores")).toContain("template_build_cores allows a build 16")
     expect(said("machines")).toMatch(/^200 200 403/u)
-    expect(log).toContain("rangewright: the build asks for 3 VMs, and template_build_vms allows a build 2")
+    expect(log).toContain("rangewright: the build asks for 3 VMs, but template_build_vms allows a build 2")
     expect(log).not.toContain("\u001b")
     expect(log).toMatch(/: red\n/u)
     expect(await leftovers()).toEqual([])

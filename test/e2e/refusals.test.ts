@@ -62,7 +62,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
         /- log_level: one of debug/u,
       ],
     },
-    "a file that is no YAML": {
+    "a file that is not valid YAML": {
       file: 'port: [1\nproxmox_token_secret: "',
       says: [intro, /^ {2}- \S+service\.yml: .* at line 2, column \d+$/u],
     },
@@ -81,7 +81,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
     },
     "a sealing key that is none": {
       env: { RANGEWRIGHT_SECRET_KEY: "hunter2" },
-      says: [/^Cannot use the key from secret_key: /u, "Make one with: openssl rand -base64 32"],
+      says: [/^Cannot use the key from secret_key: /u, "Create one with: openssl rand -base64 32"],
     },
     "a database server that is not there": {
       env: { RANGEWRIGHT_DATABASE_URL: "postgres://rangewright:hunter2@127.0.0.1:1/rangewright" },
@@ -104,13 +104,13 @@ describe("a configuration that cannot be used ends the start with status 1, each
 })
 
 test("a command line that cannot be understood ends with status 2 and says where to read on", { timeout: 60_000 }, async () => {
-  await expectRefusal(start("server", ["deploy"]), 2, [/^There is no command deploy\. Commands: serve, /u, "Try --help."])
+  await expectRefusal(start("server", ["deploy"]), 2, [/^Unknown command deploy\. Commands: serve, /u, "Try --help."])
   await expectRefusal(start("server", ["serve", "--port", "many"]), 2, [/^--port needs a whole number/u, "Try --help."])
   await expectRefusal(start("server", ["backup"]), 2, [/^backup needs a file/u, "Try --help."])
 })
 
 describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 60_000 }, () => {
-  const another = "Name one that the service's account may write to (data, RANGEWRIGHT_DATA)."
+  const another = "Choose one that the service's account may write to (data, RANGEWRIGHT_DATA)."
 
   test("because another service runs on it, which goes on undisturbed", async () => {
     const data = temporaryFolder()
@@ -125,7 +125,7 @@ describe("a data folder that cannot be used ends the start with status 1 and one
   test("because it is a file", async () => {
     const path = join(temporaryFolder(), "data")
     writeFileSync(path, "")
-    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is no folder. ${another}`])
+    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is not a folder. ${another}`])
   })
 
   test("because it cannot be made", async () => {
@@ -153,7 +153,7 @@ test("a port that another program has ends the start with status 1 and names it"
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
   const { port } = other.address() as AddressInfo
   await expectRefusal(launch(temporaryFolder(), { RANGEWRIGHT_PORT: String(port) }), 1, [
-    `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop that one, or choose another port (port).`,
+    `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or choose another port (port).`,
   ])
   await expectRefusal(start("server", ["demo", "--once", "--port", String(port)]), 1, [
     /^Cannot listen on 127\.0\.0\.1 port \d+: another/u,

@@ -108,7 +108,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`templates of a service on rea
     await start()
     await eventually("the template", state, (is) => (is === "built" ? is : undefined))
     const text = await logSays(/=> Build complete!/u)
-    expect(text).toContain("=> The service was restarted: what was not finished starts over")
+    expect(text).toContain("=> The service was restarted: unfinished builds start over")
     await eventually("the end of what the build needed", left, (found) => (found.length === 0 ? true : undefined))
     expect((await guests()).filter((guest) => guest.name === name)).toMatchObject([{ template: 1, pool: "SHARED" }])
 

@@ -82,7 +82,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     expect(told).toMatchObject({ answered: `${attacker.id}-own`, others: ["", "", "", ""] })
     expect(told.left).not.toContain("facts-ran")
     const { result } = await attacker.client.get<{ readonly result: string }>(`/range/logs?rangeID=${attacker.id}`)
-    expect(result).toContain("is not reached from here: it is neither of this range nor public")
+    expect(result).toContain("is not reached from here: it is neither in this range nor public")
     expect([...result].filter((letter) => letter < " " && letter !== "\n" && letter !== "\t")).toEqual([])
   })
 

@@ -147,7 +147,7 @@ describe("a migration of which a call fails", () => {
     await within(lab, (process) =>
       expect(migrate(process)).rejects.toMatchObject({
         message: expect.stringMatching(/pve3 lacks ludusnat, r1, r2, r3.*taken back/su),
-        hint: expect.stringMatching(/^Look at the network reload task.* GET \/runs\//u),
+        hint: expect.stringMatching(/^Check the network reload task.* GET \/runs\//u),
       }),
     )
     lab.sim.faults.remove(broken)

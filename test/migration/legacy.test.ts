@@ -122,16 +122,16 @@ describe("an installation of the first generation", () => {
     install()
     const { store, world, run } = service()
     const told = [
-      "! the range of user JD: testing is on, and its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
+      "! the range of user JD: testing is on, but its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
       "! the API key of user AB: its hash is not one of bcrypt with a cost of 4 to 14",
       "! user AB: the file users/ann/range-config.yml was left out: it is a link",
-      "! user EV: ../../etc is no name of an account",
-      "! machines of the database that are of no range taken over: 1",
+      "! user EV: ../../etc is not a valid account name",
+      "! machines of the database whose range was not imported: 1",
       "! JD-old (VM 105): the hypervisor has no such VM in the pool JD",
-      "! JD-mine (VM 107) stays as it is: the configuration names no such machine",
+      "! JD-mine (VM 107) is left unchanged: the configuration has no such machine",
     ]
     expect((await run(importLegacy(true))).split("\n")).toEqual([
-      "The migration would take over 2 users, 2 ranges, 1 further access and 1 machine.",
+      "The migration would import 2 users, 2 ranges, 1 further access and 1 machine.",
       ...told,
     ])
     expect(store.users.size).toBe(0)
@@ -244,7 +244,9 @@ describe("an installation of the first generation", () => {
     const { store, run } = service()
     const text = await run(importLegacy(false))
     expect(text).toContain("! the configuration of range JD: it was kept as it is and has errors")
-    expect(text).toContain("! JD-web (VM 104) stays as it is: the configuration of its range has errors; fix it and repeat this")
+    expect(text).toContain(
+      "! JD-web (VM 104) is left unchanged: the configuration of its range has errors; fix it and repeat the import",
+    )
     expect(store.configs.get("JD" as RangeId)?.text).toBe(broken)
     await run(Ranges.use((ranges) => ranges.setConfig("JD" as RangeId, config)))
     expect(await run(importLegacy(false))).toMatch(/and 1 machine taken over/u)
@@ -300,7 +302,7 @@ describe("an installation of the first generation", () => {
     const before = state()
     const revision = store.revision
     const calls = world.calls.length
-    expect((await run(importLegacy(false))).split("\n")[0]).toBe("The migration is complete: there is nothing more to take over.")
+    expect((await run(importLegacy(false))).split("\n")[0]).toBe("The migration is complete: there is nothing more to import.")
     expect(state()).toBe(before)
     expect(store.revision).toBe(revision)
     expect(world.calls.slice(calls).filter(({ mutating }) => mutating)).toEqual([])

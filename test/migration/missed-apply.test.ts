@@ -26,7 +26,7 @@ it("a node that was out of reach while the SDN was applied shows in the status, 
 
   expect(await status()).toMatchObject({
     needs_migration: true,
-    message: expect.stringMatching(/^4 VNets wait for an apply on pve3 \(ludusnat, r1, r2, r3\)/u),
+    message: expect.stringMatching(/^4 VNets have not been applied on pve3 \(ludusnat, r1, r2, r3\)/u),
   })
   const applies = lab.sim.calls.counts().byRoute["PUT /cluster/sdn"] ?? 0
   expect(await migrate(process)).toMatch(/^The migration to SDN VNets finished successfully: 0 machines moved/u)

@@ -302,7 +302,7 @@ describe("a migration on Proxmox refuses", () => {
     expect((await planned(seen)).blockers).toEqual([
       {
         code: "node-unfit",
-        message: "node pve2 lacks ifupdown2, without which its networks cannot be changed",
+        message: "node pve2 lacks ifupdown2, needed to change its networks",
         hint: "Run apt install ifupdown2 on node pve2.",
       },
     ])
@@ -461,7 +461,7 @@ describe("a migration on Proxmox refuses", () => {
       if (!isWorldly(action)) continue
       if (action.kind === "reload-network") {
         rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
-        await expect(perform(rig, action)).rejects.toThrow("the machines 3011 are attached to bridges that would go")
+        await expect(perform(rig, action)).rejects.toThrow("the machines 3011 are attached to bridges that would be removed")
         expect(bridgesOn(rig)).toContain("vmbr1001")
         // nothing waits there that somebody's next reload would put into force
         expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")

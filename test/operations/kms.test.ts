@@ -104,7 +104,7 @@ describe("activation of Windows", () => {
       { item: String(numbers[1]), reason: expect.stringContaining("evaluation edition (ServerStandardEval)") },
       { item: String(numbers[2]), reason: expect.stringContaining("has no Windows") },
       { item: String(numbers[3]), reason: expect.stringContaining("router") },
-      { item: "7", reason: "this is no number of a VM" },
+      { item: "7", reason: "this is not a VMID" },
       { item: "999999", reason: "VM 999999 is not a machine of range LAB" },
     ])
     // what is known to be no candidate is not even asked
@@ -294,7 +294,7 @@ describe("activation of Windows", () => {
       it.each([
         ["an evaluation", { ...volume, edition: "ServerStandardEval" }, "evaluation"],
         ["a domain controller", { ...volume, domainRole: 4 }, "domain controller"],
-        ["no server", { ...volume, edition: "Enterprise", build: 22_631 }, "no Windows Server"],
+        ["no server", { ...volume, edition: "Enterprise", build: 22_631 }, "does not run Windows Server"],
       ])("is not begun on %s", async (_what, report, reason) => {
         before = () => report
         const fault = await refused(call("kmsInstall"))

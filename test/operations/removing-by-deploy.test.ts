@@ -155,7 +155,9 @@ describe("a deploy after machines left the configuration or changed their templa
 
   it("is told by the upload when it cannot be: a new machine with the address of one that stays", async () => {
     const renamed = service.lab.config.replaceAll("-kali", "-attacker")
-    expect(await put(renamed)).toMatch(/Warning: Cannot .*LAB-attacker is to get 10\.1\.\d+\.\d+, which LAB-kali \(VM \d+\) has/u)
+    expect(await put(renamed)).toMatch(
+      /Warning: Cannot .*LAB-attacker should get 10\.1\.\d+\.\d+, which LAB-kali \(VM \d+\) has/u,
+    )
     await expect(call("deployRange")).rejects.toMatchObject({ kind: "precondition" })
     await deploy({ prune: true })
     expect(names()).toContain("LAB-attacker")

@@ -242,7 +242,7 @@ describe("snapshots of a range", () => {
     const told = await take({ name: "clean" })
     expect(told.success).toHaveLength(vmids().length - 2)
     expect(told.errors?.map(({ error }) => error).join()).toMatch(/has a snapshot clean already/u)
-    expect(told.errors?.map(({ error }) => error).join()).toMatch(/locked at the hypervisor \(backup\)/u)
+    expect(told.errors?.map(({ error }) => error).join()).toMatch(/locked on the hypervisor \(backup\)/u)
   })
 
   it.each(["", "a", "current", "x".repeat(41), "schnäppchen", "a\nb", "-rf", "$(id)", "%2e%2e"])(
@@ -279,9 +279,9 @@ describe("snapshots of a range", () => {
     expect(held().join()).not.toContain("later")
     expect(await list({ vmids: `9100,abc,${own}` })).toMatchObject({
       snapshots: [{ vmid: own }, { vmid: own }],
-      errors: [{ error: '"abc" is no VMID' }, { vmid: 9100 }],
+      errors: [{ error: '"abc" is not a VMID' }, { vmid: 9100 }],
     })
-    expect(await list({ vmids: "abc" })).toEqual({ errors: [{ error: '"abc" is no VMID' }] })
+    expect(await list({ vmids: "abc" })).toEqual({ errors: [{ error: '"abc" is not a VMID' }] })
   })
 
   it("rolls machines back to what they were, with the hardware that they have now, and those that ran are started", async () => {

@@ -785,9 +785,9 @@ describe("testing mode of a range", () => {
         expect((await refused(blocked())).message).toContain(part)
         expect((await testing()).mode).toBe("on")
       }
-      await unknown("does not tell its rules")
+      await unknown("does not report its rules")
       service.lab.world.routerReport = "nonsense"
-      await unknown("does not tell its rules")
+      await unknown("does not report its rules")
       shows(0)
       breaks("guest", () => true, "inspect-router")
       await unknown(router().name)

@@ -16,7 +16,7 @@ it("an entry that hides a range from who has it is taken on Proxmox, and a stran
   expect(await mayOn(site, "cat@pve", "/pool/DEN")).toBe(true)
   expect(await mayOn(site, "bob@pve", "/pool/HUT")).toBe(false)
   expect(accessListAt(site, "/pool/DEN")).toContain("carol@pve")
-  const told = "user carol@pve has Administrator on pool DEN: others gave it, and so it stays"
+  const told = "user carol@pve has Administrator on pool DEN: somebody else granted it, so it stays"
   expect(await shown(site)).toMatchObject({ inLine: true, notes: [told] })
   const asked = await call(process, { id: "reconcileAccess", as: "BOSS", query: { dryRun: true } })
   expect(asked).toMatchObject({ ok: true, value: { changes: [], notes: [told] } })

@@ -402,7 +402,7 @@ describe("addresses that guests claim and that are not theirs", () => {
         }
       }).pipe(Effect.provide(lab.planner)),
     )
-    const note = `${name} reports the addresses 10.3.10.11, 192.0.2.107, 10.70.10.5, which are not its own: they are not used`
+    const note = `${name} reports the addresses 10.3.10.11, 192.0.2.107, 10.70.10.5, which do not belong to it, so they are not used`
     expect(seen.machine?.foreignAddresses).toEqual(["10.3.10.11", "192.0.2.107", "10.70.10.5"])
     expect(seen.plan.notes).toContain(note)
     expect(seen.drift.notes).toContain(note)

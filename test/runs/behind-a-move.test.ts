@@ -63,7 +63,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     const { moving, deployment } = told
     expect(told.shown).toBe("DEPLOYING")
     expect(waitingFor(told.state)).toBe(
-      `run ${moving.id} (move) is changing the whole installation; this run begins when that one has ended`,
+      `run ${moving.id} (move) is changing the whole installation; this run starts when that one has ended`,
     )
     expect([told.state.plan, told.machines]).toEqual([undefined, 1])
     expect(told.ends.map(({ status }) => status)).toEqual(["success", "success"])
@@ -114,7 +114,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
       }),
     )
     await process.dispose()
-    expect(told.state).toMatchObject({ status: "aborted", message: "the run was aborted before it began", plan: undefined })
+    expect(told.state).toMatchObject({ status: "aborted", message: "the run was aborted before it started", plan: undefined })
     expect(told.moving).toBe("running")
     expect(eventsOf(lab, told.deployment).map(({ type }) => type)).toEqual(["Waiting", "CancelRequested", "Ended"])
     expect(lab.store.ranges.get(range.id)?.state).toBe("ABORTED")

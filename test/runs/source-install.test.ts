@@ -200,7 +200,7 @@ describe("an installation from a source, as a run", () => {
     await process.dispose()
     expect([state.status, state.steps.get("roles")?.phase]).toEqual(["aborted", "skipped"])
     const [status, error] = (await endOf(site)).outcome
-    expect([status, error]).toEqual(["partial", expect.stringContaining("role pub.docker: it was not begun")])
+    expect([status, error]).toEqual(["partial", expect.stringContaining("role pub.docker: it was not started")])
   })
 
   it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {

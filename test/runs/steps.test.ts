@@ -166,9 +166,9 @@ describe("a hypervisor that goes away in the middle of a run", () => {
 
 describe("what a step waits for is named, and so is its return", () => {
   it.each([
-    ["hypervisor", "no-quorum", "the cluster has its votes again", "the cluster has its votes again"],
+    ["hypervisor", "no-quorum", "the cluster has quorum again", "the cluster has quorum again"],
     ["hypervisor", "unknown-effect", "it can be reached", "the hypervisor answers again"],
-    ["guest", "away", "LAB-dc01 can be reached", "LAB-dc01 is tried again"],
+    ["guest", "away", "LAB-dc01 can be reached", "LAB-dc01 is retried"],
   ] as const)("when the %s is %s", async (port, reason, until, back) => {
     const lab = makeCompany()
     const range = await createRange(lab)

@@ -141,7 +141,7 @@ describe("a build", () => {
     const process = boot(site)
     const { state } = await build(process)
     await process.dispose()
-    expect(state.message).toContain("there is another template of this name, VM 900")
+    expect(state.message).toContain("there is another template with this name, VM 900")
     expect(endOf(site)).toEqual({ shared: ["debian true"], left: [] })
     expect(site.world.vms.has(900 as Vmid)).toBe(true)
   })

@@ -65,7 +65,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     expect([lab.reaches("a", lab.machine(2)), lab.reaches("b", lab.machine(1))]).toEqual([false, false])
     const doctor = launch(data, environment, ["doctor"])
     await doctor.ended
-    expect(doctor.stdout()).toContain(`ok    vpn: ${lab.interface} is up and leads to the ranges`)
+    expect(doctor.stdout()).toContain(`ok    vpn: ${lab.interface} is up and has routes to the ranges`)
   })
 
   it("does after a crash what it had stored and not told the server", async () => {
@@ -96,7 +96,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     const dan = await addressOf("DAN")
     await vi.waitFor(async () => {
       const { inLine: isInLine, revocations, grants, trouble = "" } = await status()
-      expect([isInLine, trouble]).toEqual([false, expect.stringContaining("Cannot look at the VPN's server")])
+      expect([isInLine, trouble]).toEqual([false, expect.stringContaining("Cannot check the VPN's server")])
       expect(revocations.join()).toContain(cat)
       expect(grants.join()).toContain(dan)
     }, soon)

@@ -53,15 +53,15 @@ export const loadOrCreateCertificate = (
     const text = yield* loadOrCreateSecretFile(path, newPem(names, now))
     const key = pemPart(text, /-----BEGIN (?:EC |RSA )?PRIVATE KEY-----[\s\S]+?-----END (?:EC |RSA )?PRIVATE KEY-----/u)
     const cert = pemPart(text, /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/u)
-    const hint = `Remove ${path} to have a new one made, or configure a certificate of your own.`
+    const hint = `Remove ${path} to have a new one created, or configure your own certificate.`
     if (key === undefined || cert === undefined)
-      return yield* new KeyUnusable({ what: path, because: "it does not hold a key and a certificate", hint })
+      return yield* new KeyUnusable({ what: path, because: "it does not contain a key and a certificate", hint })
     const until = yield* Effect.try({
       try: () => new X509Certificate(cert).validToDate,
       catch: () => new KeyUnusable({ what: path, because: "its certificate cannot be read", hint }),
     })
     if (until <= now)
-      return yield* new KeyUnusable({ what: path, because: `its certificate ended on ${until.toISOString()}`, hint })
+      return yield* new KeyUnusable({ what: path, because: `its certificate expired on ${until.toISOString()}`, hint })
     return { cert, key }
   })
 

@@ -30,7 +30,7 @@ export const masterKeyFromText = (text: string, from: string): Effect.Effect<Mas
         new KeyUnusable({
           what: `the key from ${from}`,
           because: `it is not ${keyBytes} bytes as base64 or hex`,
-          hint: "Make one with: openssl rand -base64 32",
+          hint: "Create one with: openssl rand -base64 32",
         }),
       )
 }

@@ -51,7 +51,7 @@ export const passphraseFrom = (given: string, from: string): Effect.Effect<strin
         new KeyUnusable({
           what: `the passphrase in ${from}`,
           because: `it has fewer than ${fewestCharacters} characters`,
-          hint: "Take five words or more that nobody would guess together.",
+          hint: "Use five or more words that nobody would guess in combination.",
         }),
       )
 }
@@ -60,6 +60,6 @@ export const passphraseFrom = (given: string, from: string): Effect.Effect<strin
 export const passphraseIn = (path: string): Effect.Effect<string, KeyUnusable> =>
   Effect.flatMap(readSecretFile(path), (text) =>
     text === undefined
-      ? Effect.fail(new KeyUnusable({ what: path, because: "there is no such file", hint: "It must hold the passphrase." }))
+      ? Effect.fail(new KeyUnusable({ what: path, because: "there is no such file", hint: "It must contain the passphrase." }))
       : passphraseFrom(text, path),
   )

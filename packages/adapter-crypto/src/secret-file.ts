@@ -21,7 +21,7 @@ const readGuarded = async (path: string): Promise<string | undefined> => {
       throw new KeyUnusable({
         what: path,
         because: `its mode is ${(mode & 0o777).toString(8).padStart(4, "0")}, so others on this machine may read it`,
-        hint: `Run chmod 600 ${path}; if somebody else may have read it, make a new one.`,
+        hint: `Run chmod 600 ${path}; if somebody else may have read it, create a new one.`,
       })
     return await file.readFile("utf8")
   } finally {
@@ -63,7 +63,7 @@ export const readSecretFile = (path: string): Effect.Effect<string | undefined, 
     catch: (cause) =>
       cause instanceof KeyUnusable
         ? cause
-        : new KeyUnusable({ what: path, because: because(cause), hint: "It must be a plain file that this user may read." }),
+        : new KeyUnusable({ what: path, because: because(cause), hint: "It must be a regular file that this user may read." }),
   })
 
 /** The file's text; when there is none yet, `make`'s text is written with mode 0600 first. Never overwrites. */

@@ -104,6 +104,6 @@ describe("the service's own certificate", () => {
     expect(ended.hint).toContain("Remove")
     const broken = join(folder, "broken.pem")
     writeFileSync(broken, "-----BEGIN NOTHING-----", { mode: 0o600 })
-    expect((await run(Effect.flip(loadOrCreateCertificate(broken, names, now)))).message).toContain("does not hold")
+    expect((await run(Effect.flip(loadOrCreateCertificate(broken, names, now)))).message).toContain("does not contain")
   })
 })

@@ -17,7 +17,7 @@ const answerFixedPath = (ctx: Context): boolean => {
   else if (path === "/api/v2" && (ctx.method === "GET" || ctx.method === "HEAD"))
     replyEmpty(ctx, 301, ["Location", `/api/v2/${ctx.search}`])
   else if (isClosed(path)) {
-    const fault = new Forbidden({ reason: "This path is closed: nothing behind it is for clients" })
+    const fault = new Forbidden({ reason: "This path is closed: there is nothing for clients" })
     replyProblem(ctx, problemOf(fault, "api", (ctx.state as RequestState).requestId))
   } else return false
   return true

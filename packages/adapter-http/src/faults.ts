@@ -16,6 +16,6 @@ export class RouteNotFound extends defineFault(
   "not-found",
   (f: { readonly method: string; readonly path: string }) => ({
     message: `not found: there is no ${f.method} ${shown(f.path)}`,
-    hint: "GET /api/v2/openapi lists the operations; letter case and a slash at the end count.",
+    hint: "GET /api/v2/openapi lists the operations; letter case and a trailing slash matter.",
   }),
 ) {}

@@ -14,7 +14,7 @@ const problemOf = (request: IncomingMessage): InvalidInput | undefined => {
   const encoding = request.headers["transfer-encoding"]
   if (encoding === undefined || (encoding.toLowerCase() === "chunked" && request.httpVersion === "1.1")) return undefined
   return new InvalidInput({
-    what: "Cannot read the request: its Transfer-Encoding is not understood",
+    what: "Cannot read the request: its Transfer-Encoding is not supported",
     hint: "Send a Content-Length, or Transfer-Encoding: chunked over HTTP/1.1.",
   })
 }
@@ -33,5 +33,5 @@ export const checkFraming = (request: IncomingMessage): void => {
     throw problem
   }
   if (refused.has(request.socket))
-    throw new InvalidInput({ what: "Cannot read the request: it follows one on its connection that was refused" })
+    throw new InvalidInput({ what: "Cannot read the request: an earlier request on its connection was refused" })
 }

@@ -45,7 +45,7 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
   const declared = Object.keys(input.path).length + Object.keys(input.query).length
   if (declared === 0 && ignoresBodies(operation)) return () => Effect.succeed(nothing)
   const path = decodeParameters(input.path, "address")
-  const query = decodeParameters(input.query, "query of the address")
+  const query = decodeParameters(input.query, "query of the URL")
   const body = bodyReader(operation, scratchOf)
   return Effect.fnUntraced(function* (ctx: Context, call: Call) {
     const decoded = { path: yield* path(call.path), query: yield* query(call.query) }

@@ -49,7 +49,7 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 
 const refused = new Forbidden({
   reason: "The request does not come from a page of the service",
-  hint: "Changes with a session need the header X-Rangewright: 1 and a page of the same origin; programs send an API key (X-API-KEY) instead.",
+  hint: "Changes with a session need the header X-Rangewright: 1 and a page of the same origin; programs should send an API key (X-API-KEY) instead.",
 })
 
 /** What of the request's cookie counts, for operations that take one. */

@@ -120,8 +120,8 @@ const notBuilt = Buffer.from(`<!doctype html>
 <meta charset="utf-8">
 <title>Rangewright</title>
 <h1>The web page is not built</h1>
-<p>The service runs, and its API is at <a href="/api/v2/openapi">/api/v2/openapi</a>. The files of the page are not where it looks for them.</p>
-<p>In a clone of the repository, <code>npm run build --workspace packages/web</code> builds them; the setting <code>web_folder</code> names another folder. Then start the service anew.</p>
+<p>The service runs, and its API is at <a href="/api/v2/openapi">/api/v2/openapi</a>. The files of the page are missing.</p>
+<p>In a clone of the repository, <code>npm run build --workspace packages/web</code> builds them; or set <code>web_folder</code> to another folder. Then restart the service.</p>
 </html>
 `)
 
@@ -148,7 +148,7 @@ export const loadUi = async (folder: string, { strictTransport }: { readonly str
         total += (await stat(join(folder, path))).size
         if (total > mostBytes || contents.size >= mostFiles)
           throw new Error(
-            `Cannot serve the web page in ${folder}: it holds more than ${mostFiles} files or ${mostBytes} bytes. web_folder names the folder of the built page alone.`,
+            `Cannot serve the web page in ${folder}: it holds more than ${mostFiles} files or ${mostBytes} bytes. Set web_folder to the folder of the built page itself.`,
           )
         contents.set(path, await readFile(join(folder, path)))
       }

@@ -233,7 +233,7 @@ describe("JSON bodies", () => {
   ])("that name another range are refused where none is declared: %s with %s", async (type, body) => {
     for (const path of ["/api/v2/range", "/api/v2/plain-range"]) {
       const { status, json: answer } = await send("DELETE", path, body, { "content-type": type })
-      expect([status, answer["hint"]]).toEqual([400, "Say ?rangeID= in the address."])
+      expect([status, answer["hint"]]).toEqual([400, "Use ?rangeID= in the URL."])
     }
   })
 

@@ -65,7 +65,7 @@ describe("a query parameter", () => {
   test("that stands for another one of the operation, for a member of its body or for a dry run is refused by what changes", () => {
     expect(() => named("upgradeFromSource", "dry_run=true")).toThrow("dry_run")
     expect(() => named("createBlueprintFromRange", "blueprintID=x")).toThrow("blueprintID in the query")
-    expect(() => named("deleteRange", "dryRun=true")).toThrow("Cannot delete a range: dryRun is unknown here")
+    expect(() => named("deleteRange", "dryRun=true")).toThrow("Cannot delete a range: dryRun is not known here")
     expect(named("deleteRange", "_=1&fields=result&trace")).toEqual({})
   })
 })

@@ -18,20 +18,20 @@ class Unasked extends Error {}
 const addressOf = async (options: InternetOptions, url: URL): Promise<string> => {
   const literal = plainAddress(url.hostname.replace(/^\[|\]$/gu, ""))
   if (literal === undefined) {
-    if (!isDnsName(url.hostname)) throw new Unasked(`${url.hostname} is no name of a public host`)
+    if (!isDnsName(url.hostname)) throw new Unasked(`${url.hostname} is not the name of a public host`)
     return Effect.runPromise(resolve(options, url.hostname)).catch((error: unknown) => {
       throw new Unasked(error instanceof Error ? error.message : String(error))
     })
   }
   const [address] = await usable([literal], options)
-  if (address === undefined) throw new Unasked(`${url.hostname} is no public IPv4 address that is reached from here`)
+  if (address === undefined) throw new Unasked(`${url.hostname} is not a public IPv4 address that can be reached from here`)
   return address
 }
 
 const checked = (text: string): URL => {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Unasked("only http and https are asked")
-  if (url.username !== "" || url.password !== "") throw new Unasked("its URL holds a login")
+  if (url.username !== "" || url.password !== "") throw new Unasked("its URL contains a login")
   return url
 }
 
@@ -174,7 +174,7 @@ const fetchWith =
     }
   }
 
-const becauseOf = (cause: unknown): string => (cause instanceof Unasked ? cause.message : "its server broke the connection")
+const becauseOf = (cause: unknown): string => (cause instanceof Unasked ? cause.message : "its server closed the connection")
 
 /** Asks public servers for images. */
 export const imageServersLayer = (options: InternetOptions = {}): Layer.Layer<ImageServers> => {

@@ -14,11 +14,11 @@ const byNameServers = (name: string, signal: AbortSignal): Promise<readonly stri
 const reasons: Readonly<Record<string, readonly [NameReason, string]>> = {
   ENOTFOUND: ["not-found", "there is no such name"],
   ENODATA: ["not-found", "it has no IPv4 address"],
-  ETIMEOUT: ["timeout", "the name servers do not answer in time"],
+  ETIMEOUT: ["timeout", "the name servers did not answer in time"],
 }
 
 const asFault = (name: string, code: string): NameFault => {
-  const [reason, detail] = reasons[code] ?? ["unavailable", `the name servers cannot tell its address (${code})`]
+  const [reason, detail] = reasons[code] ?? ["unavailable", `the name servers cannot resolve it (${code})`]
   return new NameFault({ name, reason, detail })
 }
 
@@ -27,7 +27,7 @@ export const resolve = (options: InternetOptions, name: string): Effect.Effect<s
   return Effect.tryPromise({
     try: async (signal) => {
       if (!isDnsName(name))
-        throw new NameFault({ name, reason: "invalid", detail: "it is no whole name in DNS, such as www.example.org" })
+        throw new NameFault({ name, reason: "invalid", detail: "it is not a full DNS name, such as www.example.org" })
       const found = await resolve4(name, signal)
       if (found.length === 0) throw asFault(name, "ENODATA")
       const [first] = await usable(found, options)

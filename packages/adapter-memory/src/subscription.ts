@@ -42,7 +42,7 @@ export const offerRole = (
 }
 
 const away = (doing: string): SubscriptionFault =>
-  new SubscriptionFault({ doing, reason: "unreachable", detail: "the registry is away" })
+  new SubscriptionFault({ doing, reason: "unreachable", detail: "the registry is unreachable" })
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -63,7 +63,7 @@ export const memorySubscriptionLayer = (registry: MemoryRegistry): Layer.Layer<S
         if (registry.away) return Effect.fail(away(doing))
         const offer = registry.offers.get(packageId)
         return offer === undefined
-          ? Effect.fail(new SubscriptionFault({ doing, reason: "not-found", detail: "the registry offers no such package" }))
+          ? Effect.fail(new SubscriptionFault({ doing, reason: "not-found", detail: "the registry does not offer the package" }))
           : Effect.succeed(offer.files.toSorted((a, b) => compare(a.path, b.path)))
       }),
   })

@@ -57,13 +57,13 @@ export const memoryVpnLayer = (vpn?: MemoryVpn): Layer.Layer<VpnKeys | VpnServer
     Layer.succeed(VpnKeys, keys),
     Layer.succeed(VpnServer, {
       available: vpn !== undefined,
-      observe: Effect.map(reach("look at the VPN's server"), ({ publicKey, peers, pairs, guarded, rulesBroken }) => ({
+      observe: Effect.map(reach("check the VPN's server"), ({ publicKey, peers, pairs, guarded, rulesBroken }) => ({
         publicKey,
         peers: [...peers.values()],
         pairs: rulesBroken ? undefined : pairs,
         guarded: guarded && !rulesBroken,
       })),
-      obstacles: () => Effect.as(reach("look at the VPN's server"), []),
+      obstacles: () => Effect.as(reach("check the VPN's server"), []),
       apply: ({ remove, set, pairs }) =>
         Effect.flatMap(reach("change the VPN's server"), (there) => {
           there.changing()

@@ -86,7 +86,7 @@ export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never
       for (const port of waiting) {
         if (ports.includes(port) || told.has(port) || told.size >= mostTold) continue
         told.add(port)
-        options.say(`machines do not reach port ${port} here: answers are served from ports ${first} to ${last} only`)
+        options.say(`machines cannot reach port ${port} here: answers are only served from ports ${first} to ${last}`)
       }
       for (const [port, server] of open)
         if (!ports.includes(port)) {

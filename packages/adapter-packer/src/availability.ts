@@ -55,7 +55,7 @@ const askVersion = async (program: string): Promise<{ readonly version?: string;
   })
   await rm(home, { recursive: true, force: true })
   const version = /\bPacker v(?<version>\d+\.\d+\.\d+)/u.exec(said)?.groups?.["version"]
-  return version === undefined ? { because: `${program} does not tell its version` } : { version }
+  return version === undefined ? { because: `${program} does not report its version` } : { version }
 }
 
 /** Plugins and what tells that they are whole, at any depth. */
@@ -81,8 +81,7 @@ const mountsOf = async (program: string | undefined, plugins: readonly string[])
 const builderProblem = (plugins: string | undefined, found: readonly string[], version: string): string | undefined => {
   if (isBefore(version, oldest)) return `Packer ${version} is too old; ${oldest.join(".")} or later is needed`
   if (isBefore(version, firstWithoutBuilder)) return undefined
-  if (plugins === undefined)
-    return `Packer ${version} brings no builder for Proxmox VE, and packer_plugins names no folder of plugins`
+  if (plugins === undefined) return `Packer ${version} has no built-in builder for Proxmox VE, and packer_plugins is not set`
   return found.some((path) => basename(path).startsWith("packer-plugin-proxmox"))
     ? undefined
     : `there is no packer-plugin-proxmox in ${plugins} (packer_plugins)`
@@ -111,12 +110,12 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
           builder,
           host.sandbox.works ? undefined : `templates are only built in a sandbox, and ${host.sandbox.because}`,
           ...needed.flat().map((name) => `the program ${name} is not installed`),
-          address === undefined ? `this host has no address that machines in ${natNetwork.text} reach` : undefined,
+          address === undefined ? `this host has no address that machines in ${natNetwork.text} can reach` : undefined,
         ].filter((fact) => fact !== undefined),
         lacks: [
           ...(discs.some((path) => path !== undefined)
             ? []
-            : ["templates that bring files on a disc (cd_files), such as those of Windows, need xorriso"]),
+            : ["templates with files on a disc (cd_files), such as those of Windows, need xorriso"]),
           ...(ansible === undefined ? ["templates that use Ansible need ansible-playbook"] : []),
         ],
       }
@@ -124,7 +123,7 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
   })
 
 const hint =
-  "Install Packer 1.6.6 or later (Debian: packer; newer ones need the plugin proxmox in packer_plugins), bubblewrap, iproute2 and python3, and give this host an address that machines in the NAT network reach (packer_address)."
+  "Install Packer 1.6.6 or later (Debian: packer; newer ones need the plugin proxmox in packer_plugins), bubblewrap, iproute2 and python3, and give this host an address that machines in the NAT network can reach (packer_address)."
 
 export const availabilityOf = ({ version, because }: Found): BuilderAvailability =>
   because.length === 0 && version !== undefined ? { available: true, version } : { available: false, because, hint }
@@ -153,7 +152,7 @@ export const builderFindings = (options: LocalOptions): Effect.Effect<readonly B
           {
             level: "ok",
             what: "build network",
-            detail: `machines fetch their answers from ${found.address}, at ports ${answerPorts.first} to ${answerPorts.last}`,
+            detail: `machines fetch their answers from ${found.address}, ports ${answerPorts.first} to ${answerPorts.last}`,
           } as const,
         ]),
     ...found.lacks.map((detail): BuilderFinding => ({ level: "warn", what: "Packer", detail, hint: "Install it." })),

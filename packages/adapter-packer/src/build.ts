@@ -35,7 +35,7 @@ const refusesWith =
   async (text: string): Promise<string | undefined> => {
     const url = URL.parse(text)
     if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "only http and https are fetched"
-    if (url.username !== "" || url.password !== "") return "it holds a login"
+    if (url.username !== "" || url.password !== "") return "it contains a login"
     const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port)
     const allowed = await permission(
       { networks: [], servers: [], internet: host.internet },
@@ -62,11 +62,11 @@ const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): Build
   switch (end.type) {
     case "exited":
       if (end.code === 0) return undefined
-      return failed(doing, reasonIn(said) || `Packer ended with exit code ${end.code}`, "The log of the build tells more.")
+      return failed(doing, reasonIn(said) || `Packer ended with exit code ${end.code}`, "The log of the build says more.")
     case "killed":
       return failed(
         doing,
-        `Packer was ended (${end.signal}): it took more memory or processes than a build may, or this host ended it`,
+        `Packer was killed (${end.signal}): it used more memory or processes than a build may, or this host killed it`,
       )
     case "flooded":
       return failed(doing, `it printed more than ${outputBytes / 1024 ** 2} MiB`)
@@ -86,7 +86,7 @@ export const buildWith = (
 ): Effect.Effect<void, BuildFault> => {
   const doing = `build template ${build.template}`
   const { account } = build
-  const ofHost = Effect.mapError((error: Error) => failed(doing, `the service's host cannot: ${error.message}`))
+  const ofHost = Effect.mapError((error: Error) => failed(doing, `the service's host failed: ${error.message}`))
   return Effect.scoped(
     Effect.gen(function* () {
       const found: Found = yield* lookAround(settings)
@@ -173,7 +173,7 @@ export const buildWith = (
       const stop = Effect.gen(function* () {
         const heard = yield* Effect.promise(() => interruptWithin(work))
         if (heard) {
-          lines.say("the build is stopped: Packer cleans up")
+          lines.say("the build is being stopped: Packer cleans up")
           yield* Effect.timeoutOption(Fiber.await(tool), settings.patienceSeconds * 1000)
         }
         yield* Fiber.interrupt(tool)

@@ -29,12 +29,12 @@ const units: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, 
 /** `32G` in bytes; without a unit it is in those that are given. */
 export const sizeIn = (text: string, usual = 1): number => {
   const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,9})?)([KMGT]?)$/u.exec(text) ?? []
-  if (number === undefined) throw new Uncounted(`${JSON.stringify(text.slice(0, 50))} is no size`)
+  if (number === undefined) throw new Uncounted(`${JSON.stringify(text.slice(0, 50))} is not a size`)
   return Number(number) * (unit === "" ? usual : (units[unit] ?? 1))
 }
 
 const wholeNumber = (name: string, text: string): number => {
-  if (!/^\d{1,9}$/u.test(text)) throw new Uncounted(`${name} ${JSON.stringify(text.slice(0, 50))} is no whole number`)
+  if (!/^\d{1,9}$/u.test(text)) throw new Uncounted(`${name} ${JSON.stringify(text.slice(0, 50))} is not a whole number`)
   return Number(text)
 }
 
@@ -44,7 +44,7 @@ const isDisk = /^(?:ide|sata|scsi|virtio|efidisk|tpmstate|unused)\d+$/u
 const newDisk = (device: string, value: string): number | undefined => {
   let bytes: number | undefined
   for (const part of value.split(",")) {
-    if (part.startsWith("import-from=")) throw new Uncounted(`${device} imports a disk, and builds import none`)
+    if (part.startsWith("import-from=")) throw new Uncounted(`${device} imports a disk, which builds may not do`)
     const [, size] = /^(?:(?:file|volume)=)?(?:[^/:\s=]+:)?(\d{1,15}(?:\.\d{1,9})?)$/u.exec(part) ?? []
     if (size !== undefined) bytes = Math.max(bytes ?? 0, Number(size) * gib)
   }
@@ -57,7 +57,7 @@ export const wantedBy = (fields: ReadonlyMap<string, string>): Wanted => {
     const text = fields.get(name)
     return text === undefined ? undefined : read(text)
   }
-  if (fields.has("archive")) throw new Uncounted("it restores a backup, and builds restore none")
+  if (fields.has("archive")) throw new Uncounted("it restores a backup, which builds may not do")
   const disks = new Map<string, number>()
   for (const [name, value] of fields) {
     const bytes = isDisk.test(name) ? newDisk(name, value) : undefined
@@ -142,12 +142,12 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
     const cores = sum(vms, (one) => one.cores * one.sockets)
     const memory = sum(vms, ({ memoryMiB }) => memoryMiB)
     const bytes = sum(all, (one) => one.bytes) + [...images.values()].reduce((total, size) => total + size, 0)
-    if (vms.length > caps.vms) return `${vms.length} VMs, and template_build_vms allows a build ${caps.vms}`
-    if (cores > caps.cores) return `${cores} cores, and template_build_cores allows a build ${caps.cores}`
+    if (vms.length > caps.vms) return `${vms.length} VMs, but template_build_vms allows a build ${caps.vms}`
+    if (cores > caps.cores) return `${cores} cores, but template_build_cores allows a build ${caps.cores}`
     if (memory > caps.memoryMiB)
-      return `${inWords(memory * 1024 ** 2)} of memory, and template_build_memory allows a build ${inWords(caps.memoryMiB * 1024 ** 2)}`
+      return `${inWords(memory * 1024 ** 2)} of memory, but template_build_memory allows a build ${inWords(caps.memoryMiB * 1024 ** 2)}`
     if (bytes > caps.diskBytes)
-      return `${inWords(bytes)} of disks and images, and template_build_disk allows a build ${inWords(caps.diskBytes)}`
+      return `${inWords(bytes)} of disks and images, but template_build_disk allows a build ${inWords(caps.diskBytes)}`
     return undefined
   }
 

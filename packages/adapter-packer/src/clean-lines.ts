@@ -33,7 +33,7 @@ export const cleanLines = (cover: (text: string) => string): CleanLines => {
       if (kept > mostBytes) return
       const clean = cover(cleanLine(line))
       kept += clean.length + 1
-      keep(kept > mostBytes ? `[the rest is left out: more than ${mostBytes / 1024 ** 2} MiB]` : clean)
+      keep(kept > mostBytes ? `[the rest is omitted: more than ${mostBytes / 1024 ** 2} MiB]` : clean)
     },
     say: (line) => keep(`==> rangewright: ${cover(cleanLine(line))}`),
     take: () => {

@@ -67,7 +67,7 @@ const answer = (response: ServerResponse, status: number, message: string, data:
 const fieldsOf = (pairs: Iterable<readonly [string, string]>): Map<string, string> => {
   const fields = new Map<string, string>()
   for (const [name, value] of pairs) {
-    if (!/^[\w-]+$/u.test(name)) throw new Refusal(400, `${JSON.stringify(name)} is no name of a field`)
+    if (!/^[\w-]+$/u.test(name)) throw new Refusal(400, `${JSON.stringify(name)} is not a valid field name`)
     if (fields.has(name)) throw new Refusal(400, `the field ${name} comes twice`)
     fields.set(name, value)
   }
@@ -76,10 +76,10 @@ const fieldsOf = (pairs: Iterable<readonly [string, string]>): Map<string, strin
 
 const inJson = (text: string): Iterable<readonly [string, string]> => {
   const value: unknown = JSON.parse(text)
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(400, "the body is no object")
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(400, "the body is not an object")
   return Object.entries(value).map(([name, one]: [string, unknown]) => {
     if (typeof one === "boolean") return [name, one ? "1" : "0"]
-    if (typeof one !== "string" && typeof one !== "number") throw new Refusal(400, `the field ${name} is no text`)
+    if (typeof one !== "string" && typeof one !== "number") throw new Refusal(400, `the field ${name} is not a string`)
     return [name, String(one)]
   })
 }
@@ -97,7 +97,7 @@ const readForm = async (asked: IncomingMessage): Promise<Map<string, string>> =>
   const type = asked.headers["content-type"]
   if (type === formType) return fieldsOf(new URLSearchParams(text))
   if (type === "application/json") return fieldsOf(inJson(text))
-  throw new Refusal(415, `the body is no ${formType}`)
+  throw new Refusal(415, `the body is not ${formType}`)
 }
 
 interface Target {
@@ -107,7 +107,7 @@ interface Target {
 
 /** What a request asks for, in parts that nobody reads in two ways. */
 const targetOf = (url: string): Target => {
-  if (!/^\/[\x21\x22\x24-\x7e]*$/u.test(url)) throw new Refusal(400, "the path is no path of the API")
+  if (!/^\/[\x21\x22\x24-\x7e]*$/u.test(url)) throw new Refusal(400, "the path is not a path of the API")
   const cut = url.includes("?") ? url.indexOf("?") : url.length
   const path = url
     .slice(0, cut)
@@ -192,14 +192,14 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
   const keep = async (vmid: string, wanted: Wanted, makes = false) => granted(await counted.keep(vmid, wanted, makes))
   const vmidIn = (fields: ReadonlyMap<string, string>, name: string): string => {
     const vmid = fields.get(name) ?? ""
-    if (!/^[1-9]\d{2,8}$/u.test(vmid)) throw new Refusal(400, `${name} is no number of a VM`)
+    if (!/^[1-9]\d{2,8}$/u.test(vmid)) throw new Refusal(400, `${name} is not a VMID`)
     return vmid
   }
 
   /** What a clone of a VM has, as far as the build's account sees the VM. */
   const likeVm = async (node: string, vmid: string): Promise<Wanted> => {
     const { status, text } = await askFor(`nodes/${node}/qemu/${vmid}/config`)
-    if (status !== 200 || text === undefined) throw new Refusal(403, `the build cannot see VM ${vmid}, so it does not clone it`)
+    if (status !== 200 || text === undefined) throw new Refusal(403, `the build cannot see VM ${vmid}, so it may not clone it`)
     const { data } = JSON.parse(text) as { readonly data?: unknown }
     return wantedLike(typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {})
   }
@@ -231,7 +231,7 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
       try {
         response.writeHead(given.statusCode ?? 502, given.statusMessage ?? "", kept)
       } catch {
-        return void outgoing.destroy(new Error("it answers what is not HTTP"))
+        return void outgoing.destroy(new Error("its answer is not HTTP"))
       }
       given.pipe(response)
     })
@@ -280,10 +280,10 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
   const serve = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
     const method = asked.method ?? "GET"
     const { segments, query } = targetOf(asked.url ?? "")
-    if (asked.headers["transfer-encoding"] !== undefined) throw new Refusal(411, "a call says how long it is")
+    if (asked.headers["transfer-encoding"] !== undefined) throw new Refusal(411, "a call must state its length")
     const writes = method === "POST" || method === "PUT"
     if (!writes && Number(asked.headers["content-length"] ?? 0) !== 0) throw new Refusal(400, `${method} has no body`)
-    if (writes && query.size > 0) throw new Refusal(400, `the fields of ${method} are in its body`)
+    if (writes && query.size > 0) throw new Refusal(400, `the fields of ${method} must be in its body`)
     const path = `/${segments.slice(2).join("/")}`
     const call = segments[0] === "api2" && segments[1] === "json" ? knownCall(method, segments.slice(2)) : undefined
     if (call === undefined) throw new Refusal(403, `builds do not call ${method} ${path.slice(0, 200)}`)
@@ -300,7 +300,7 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
         return upload(asked, response, call.segments)
       case "remove-image": {
         const image = images.get(call.segments[5] ?? "")
-        if (image === undefined) throw new Refusal(403, `the build did not upload ${call.segments[5]}, so it does not remove it`)
+        if (image === undefined) throw new Refusal(403, `the build did not upload ${call.segments[5]}, so it may not remove it`)
         const answered = (done: boolean) => void (done && counted.withoutImage(nameIn(call.segments[5] ?? "")))
         return passOn(response, { method, segments: [...call.segments.slice(0, 5), image], query, answered })
       }
@@ -308,7 +308,7 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
         if (!nodeDownloads)
           throw new Refusal(
             403,
-            "the node downloads nothing for builds: leave iso_download_pve out of the template, or an administrator sets template_node_downloads",
+            "the node downloads nothing for builds: remove iso_download_pve from the template, or ask an administrator to set template_node_downloads",
           )
         const fields = await readForm(asked)
         const url = fields.get("url") ?? ""
@@ -324,7 +324,7 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
         if (!isItsOwn || !(await isFree(vmid)))
           throw new Refusal(
             403,
-            `builds make no disk ${fields.get("filename") ?? ""} for VM ${vmid}: only for VMs that are yet to be made`,
+            `builds make no disk ${fields.get("filename") ?? ""} for VM ${vmid}: only for VMs that do not exist yet`,
           )
         const answered = await keep(vmid, { loose: sizeIn(fields.get("size") ?? "", 1024) })
         return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })

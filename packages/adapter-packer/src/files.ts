@@ -20,7 +20,7 @@ export const failed = (doing: string, detail: string, hint?: string): BuildFault
 const attempt = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, BuildFault> =>
   Effect.tryPromise({
     try: work,
-    catch: (cause) => failed(doing, `the service's host cannot: ${cause instanceof Error ? cause.message : String(cause)}`),
+    catch: (cause) => failed(doing, `the service's host failed: ${cause instanceof Error ? cause.message : String(cause)}`),
   })
 
 /** Ends what a killed service left of a build, processes and files. */
@@ -51,7 +51,7 @@ export const buildFolders = (
       () => Effect.ignore(clearBuild(folder, id)),
     )
     for (const file of files) {
-      if (leaves(file.path)) return yield* failed(doing, `the template's file ${file.path} is outside of its folder`)
+      if (leaves(file.path)) return yield* failed(doing, `the template's file ${file.path} is outside its folder`)
       const path = join(places.template, file.path)
       yield* attempt(doing, () => mkdir(dirname(path), { recursive: true, mode: 0o700 }))
       if (file.kind === "link") yield* attempt(doing, () => symlink(file.target, path))

@@ -43,7 +43,7 @@ export const readUpload = async (asked: IncomingMessage, nameOn: (filename: stri
   }
   const asGiven = Buffer.from(head.groups?.["name"] ?? "", "latin1").toString("utf8")
   if (!fileName.test(asGiven))
-    throw new Error(`${asGiven} is no name of an image: letters, digits and . _ + ~ -, with the ending iso or img`)
+    throw new Error(`${asGiven} is not a valid image name: letters, digits and . _ + ~ -, with the ending iso or img`)
   const own = `rangewright${randomBytes(16).toString("hex")}`
   const before = Buffer.from(
     `--${own}\r\nContent-Disposition: form-data; name="content"\r\n\r\niso\r\n` +
@@ -53,7 +53,7 @@ export const readUpload = async (asked: IncomingMessage, nameOn: (filename: stri
   const after = Buffer.from(`\r\n--${own}--\r\n`)
   const start = head[0].length
   const size = whole - start - `\r\n--${boundary}--\r\n`.length
-  if (size < 0) throw new Error("the upload is shorter than its frame")
+  if (size < 0) throw new Error("the upload is shorter than announced")
   const body = async function* (): AsyncGenerator<Buffer> {
     yield before
     let left = size

@@ -23,8 +23,8 @@ export const tellWaiting = (say: (line: string) => void, now: () => number = Dat
     typed === 0
       ? "it boots"
       : fetched === undefined
-        ? "it has not fetched its answers yet. See on its console whether it is installing; if it waits for an address or for the answers, it does not reach this host"
-        : `it fetched ${fetched.path} from ${fetched.by}, so the installation goes on or is over and the system has no guest agent`
+        ? "it has not fetched its answers yet. Check on its console whether it is installing; if it waits for an address or for the answers, it cannot reach this host"
+        : `it fetched ${fetched.path} from ${fetched.by}, so the installation is running, or has finished and the system has no guest agent`
 
   return {
     onFetched: (one: Fetched): void => {
@@ -41,7 +41,9 @@ export const tellWaiting = (say: (line: string) => void, now: () => number = Dat
         if (body.includes("No QEMU guest agent configured") && !asked) {
           asked = true
           since = told = now()
-          say(`VM ${vmid} is configured without a guest agent, so nobody learns its address: set qemu_agent in the template`)
+          say(
+            `VM ${vmid} is configured without a guest agent, so its address cannot be determined: set qemu_agent in the template`,
+          )
         } else if (!asked) {
           asked = true
           since = told = now()

@@ -61,7 +61,7 @@ describe("what Packer serves for machines", () => {
     })
     expect(new Set(asked)).toEqual(new Set(["connect 8731", "connect 8099"]))
     expect(said).toHaveLength(4)
-    expect(said[0]).toBe("machines do not reach port 22 here: answers are served from ports 8000 to 9000 only")
+    expect(said[0]).toBe("machines cannot reach port 22 here: answers are only served from ports 8000 to 9000")
   })
 
   it("is passed on to the machines of builds alone", async () => {

@@ -280,11 +280,11 @@ describe("what a build may make of the hypervisor", () => {
   const clone = (vmid: number) => ask("POST", "/api2/json/nodes/pve/qemu/900/clone", `newid=${vmid}&full=1`, form)
 
   it.each([
-    ["cores=999", "the build asks for 999 cores, and template_build_cores allows a build 8"],
+    ["cores=999", "the build asks for 999 cores, but template_build_cores allows a build 8"],
     ["cores=4&sockets=3", "12 cores"],
-    ["memory=999999", "the build asks for 977 GiB of memory, and template_build_memory allows a build 16 GiB"],
+    ["memory=999999", "the build asks for 977 GiB of memory, but template_build_memory allows a build 16 GiB"],
     ["memory=current%3D999999", "of memory"],
-    ["scsi0=local:101", "the build asks for 101 GiB of disks and images, and template_build_disk allows a build 100 GiB"],
+    ["scsi0=local:101", "the build asks for 101 GiB of disks and images, but template_build_disk allows a build 100 GiB"],
     ["scsi0=format=raw,file=local:60&virtio1=local:60", "120 GiB"],
     ["efidisk0=101", "101 GiB"],
     ["scsi0=local:0,import-from=local:import/x.qcow2", "scsi0 imports a disk"],
@@ -307,7 +307,7 @@ describe("what a build may make of the hypervisor", () => {
     expect((await make(121, "cores=4")).body).toContain("9 cores")
     expect((await make(121, "cores=3&memory=12289")).body).toContain("memory")
     expect((await make(121, "cores=3")).status).toBe(200)
-    expect((await make(122)).body).toContain("3 VMs, and template_build_vms allows a build 2")
+    expect((await make(122)).body).toContain("3 VMs, but template_build_vms allows a build 2")
   })
 
   it("counts a VM until it is gone, and not one that the hypervisor refused to make", async () => {

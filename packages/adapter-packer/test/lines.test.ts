@@ -21,7 +21,7 @@ it("a log is kept up to its limit; what the service says comes besides; secrets 
   const text = lines.take()
   expect(text).toContain("the password is ********\n")
   expect(text.length).toBeLessThan(4.1 * 1024 * 1024)
-  expect(text).toContain("[the rest is left out: more than 4 MiB]\n")
+  expect(text).toContain("[the rest is omitted: more than 4 MiB]\n")
   expect(text).toMatch(/==> rangewright: it is stopped\n$/u)
   expect(lines.take()).toBe("")
 })

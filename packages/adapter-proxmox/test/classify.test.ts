@@ -209,7 +209,7 @@ describe("a hint", () => {
       "cfs-lock 'storage-vmstore' error: got lock request timeout",
       "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout",
     ]) {
-      expect(hintOf(text)).toContain("tried again")
+      expect(hintOf(text)).toContain("retried")
       expect(hintOf(text)).not.toContain("qm unlock")
     }
     expect(hintOf("VM is locked (clone)")).toContain("qm unlock")

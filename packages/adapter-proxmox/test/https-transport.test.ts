@@ -157,6 +157,6 @@ describe("a transport", () => {
     )
     expect(failure.message).toMatch(/wrong version number/u)
     expect(failure.message).not.toContain("\n")
-    expect(failure.hint).toContain("speaks no TLS")
+    expect(failure.hint).toContain("does not use TLS")
   })
 })

@@ -25,7 +25,7 @@ it("says that the disk is full, keeps what it acknowledged, and goes on by itsel
       yield* limitPages(1)
       const fault = yield* Effect.flip(ranges.setConfig(lab, large))
       expect(fault).toBeInstanceOf(StorageFault)
-      expect(fault.message).toBe("Cannot save the configuration of range LAB: the store is not usable (the disk is full)")
+      expect(fault.message).toBe("Cannot save the configuration of range LAB: the store is not available (the disk is full)")
       for (let i = 0; i < 3; i++) yield* Effect.flip(ranges.setConfig(lab, large))
       expect((yield* ranges.config(lab))?.text).toBe("ludus: []\n")
       yield* limitPages(1_000_000)

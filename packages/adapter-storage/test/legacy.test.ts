@@ -235,7 +235,7 @@ describe("the files of an older installation's user", () => {
     expect((await found())?.unread).toEqual([`the file ${config}: it is not UTF-8 text`])
     rmSync(join(folder, "users/ann/range-config.yml"))
     mkdirSync(join(folder, "users/ann/range-config.yml"))
-    expect((await found())?.unread).toEqual([`the file ${config}: it is no plain file`])
+    expect((await found())?.unread).toEqual([`the file ${config}: it is not a regular file`])
   })
 
   it("are not read through links, whether of the file, its folder, or in a circle", async () => {
@@ -258,7 +258,7 @@ describe("the files of an older installation's user", () => {
   it("do not hold the service up where one is a pipe", async () => {
     mkdirSync(join(folder, "users/ann"), { recursive: true })
     expect(spawnSync("mkfifo", [join(folder, "users/ann/range-config.yml")]).status).toBe(0)
-    expect((await found())?.unread).toEqual([`the file ${config}: it is no plain file`])
+    expect((await found())?.unread).toEqual([`the file ${config}: it is not a regular file`])
   })
 
   it("are looked for nowhere but below the folder of users, whatever the account is called", async () => {

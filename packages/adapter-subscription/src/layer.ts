@@ -20,7 +20,7 @@ const configure = "use the registry of subscription roles"
 
 const keysOf = (texts: readonly string[]): Effect.Effect<readonly PublicKey[], SubscriptionFault> =>
   texts.length === 0
-    ? Effect.fail(fault(configure, "unavailable", "no key is trusted", "Name the registry's public keys, ed25519:…"))
+    ? Effect.fail(fault(configure, "unavailable", "no key is trusted", "Set the registry's public keys, ed25519:…"))
     : Effect.forEach(texts, (text, n) => {
         const key = parsePublicKey(text)
         return key === undefined
@@ -47,7 +47,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
       Effect.gen(function* () {
         const role = (yield* index).roles.find((offered) => offered.packageId === packageId)
         const doing = `fetch package ${packageId}`
-        if (role === undefined) return yield* fault(doing, "not-found", `${registry.name} offers no such package`)
+        if (role === undefined) return yield* fault(doing, "not-found", `${registry.name} does not offer the package`)
         return yield* turns.withPermit(
           Effect.provideService(fetchPackage(registry, role, keys, settings), ContentFetcher, content),
         )
@@ -70,7 +70,12 @@ export const httpsSubscriptionLayer = (
     ? Layer.effect(
         SubscriptionProvider,
         Effect.fail(
-          fault(configure, "unavailable", "its URL is not https://host/path", "Give credentials as the token, not in the URL."),
+          fault(
+            configure,
+            "unavailable",
+            "its URL is not https://host/path",
+            "Set the credentials as the token, not in the URL.",
+          ),
         ),
       )
     : Layer.effect(SubscriptionProvider, provider(httpsRegistry(url, options), options))

@@ -128,10 +128,10 @@ describe("a signed licence", () => {
 
   test.each([
     ["missing", undefined, "cannot be read"],
-    ["empty", "", "no signed text"],
+    ["empty", "", "not a signed document"],
     ["signed by somebody else", issueLicense(terms, newSigningKey()), "none of the trusted keys"],
     ["changed", issueLicense(terms, key).replace(/"payload":"./u, '"payload":"A'), "none of the trusted keys"],
-    ["larger than any licence", " ".repeat(300_000), "no licence file"],
+    ["larger than any licence", " ".repeat(300_000), "not a licence file"],
   ])("that is %s includes nothing and says why", async (_, text, because) => {
     if (text !== undefined) await install(text)
     const license = await seen("2026-06-01T00:00:00Z")

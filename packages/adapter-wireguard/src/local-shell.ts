@@ -23,7 +23,7 @@ export const localShell = ({
       if (error.code === "ENOENT")
         return resume(Effect.succeed({ exitCode: 127, stdout, stderr: `there is no program ${program}` }))
       if (typeof error.code === "number") return resume(Effect.succeed({ exitCode: error.code, stdout, stderr }))
-      fail(error.killed === true ? `no end within ${timeoutSeconds} s` : error.message)
+      fail(error.killed === true ? `it did not end within ${timeoutSeconds} s` : error.message)
     })
     // a program that does not read what it is given
     child.stdin?.on("error", () => undefined)

@@ -44,7 +44,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
       return yield* refused(doing, `${program} says: ${said === "" ? `exit code ${exitCode}` : said}`)
     })
 
-  const looking = "look at the VPN's server"
+  const looking = "check the VPN's server"
   const unexpected = (what: string) => new VpnFault({ doing: looking, reason: "unexpected", detail: `its answer has ${what}` })
   /** As the rules looked after they were loaded here; undefined: they were not yet. */
   let loaded: string | undefined
@@ -52,7 +52,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
   const peer = (line: string): Effect.Effect<VpnPeer, VpnFault> => {
     const [publicKey = "", allowed, ...more] = line.split("\t")
     if (!isVpnKey(publicKey) || allowed === undefined || more.length > 0)
-      return Effect.fail(unexpected(`a peer that is none: ${saying(line)}`))
+      return Effect.fail(unexpected(`an invalid peer: ${saying(line)}`))
     return Effect.succeed({ publicKey, allowed: allowed === "(none)" ? [] : allowed.split(" ") })
   }
   const listRules = (doing: string) =>
@@ -92,7 +92,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
       }),
     obstacles: (rangeNumbers) =>
       Effect.gen(function* () {
-        const doing = "look at the way from the VPN's server to ranges"
+        const doing = "check the routes from the VPN's server to ranges"
         const forwards = (yield* run(doing, "cat", ["/proc/sys/net/ipv4/ip_forward"])).trim() === "1"
         const routes = (yield* run(doing, "ip", ["-4", "-o", "route", "show"])).split("\n")
         const addresses = yield* run(doing, "ip", ["-4", "-o", "address", "show"])
@@ -100,7 +100,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
           (number) => !routes.some((line) => line.startsWith(`${rangeNetwork(number).text} via ${wanAddress(number)} `)),
         )
         return [
-          ...(forwards ? [] : ["it forwards nothing: set net.ipv4.ip_forward = 1 in /etc/sysctl.d there"]),
+          ...(forwards ? [] : ["it does not forward packets: set net.ipv4.ip_forward = 1 in /etc/sysctl.d there"]),
           ...without
             .slice(0, 5)
             .map((number) => `it has no route to a range: ip route add ${rangeNetwork(number).text} via ${wanAddress(number)}`),

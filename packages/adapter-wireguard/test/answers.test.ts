@@ -107,7 +107,7 @@ describe("the host of the VPN's server", () => {
   it("that answers something else is named with what it said, shortened and without signs that a terminal obeys", async () => {
     expect(await fault({ "wg show wg0 public-key": "\u001b[2Jno key\n" })).toMatchObject({
       _tag: "VpnFault",
-      message: "Cannot look at the VPN's server: its answer has no public key: [2Jno key",
+      message: "Cannot check the VPN's server: its answer has no public key: [2Jno key",
     })
     for (const line of ["x", `${key}`, `${key}\ta\tb`, "\t198.51.100.4/32", `${key}x\t198.51.100.4/32`])
       expect(await fault({ "wg show wg0 allowed-ips": `${line}\n` })).toMatchObject({ facts: { reason: "unexpected" } })
@@ -140,7 +140,7 @@ describe("the host of the VPN's server", () => {
     })
     expect(await Effect.runPromise(Effect.flip(away.observe))).toMatchObject({
       facts: { reason: "unreachable" },
-      message: "Cannot look at the VPN's server: Cannot connect to node vpn over SSH: connect ECONNREFUSED",
+      message: "Cannot check the VPN's server: Cannot connect to node vpn over SSH: connect ECONNREFUSED",
     })
   })
 })
@@ -164,7 +164,7 @@ describe("commands on the service's own host", () => {
 
   it("are ended when they take too long, or print without an end", async () => {
     expect(await run({ program: "sleep", args: ["60"], timeoutSeconds: 0.05 })).toMatchObject({
-      failure: { message: expect.stringContaining("no end within") },
+      failure: { message: expect.stringContaining("did not end within") },
     })
     expect(await run({ program: "yes", args: [] })).toMatchObject({ failure: { _tag: "ShellFault" } })
   })

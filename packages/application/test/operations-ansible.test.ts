@@ -170,11 +170,11 @@ describe("a role", () => {
   })
 
   it.each([
-    ["called like a path", { role: "../../etc" }, "no role can be called so"],
-    ["called like an option", { role: "--help" }, "no role can be called so"],
-    ["that is no name at all", { role: "" }, "no role can be called so"],
-    ["in a version like an option", { version: "--force" }, "no version can be written so"],
-    ["in a version with a line in it", { version: "1\n- x" }, "no version can be written so"],
+    ["called like a path", { role: "../../etc" }, "that is not a valid role name"],
+    ["called like an option", { role: "--help" }, "that is not a valid role name"],
+    ["that is no name at all", { role: "" }, "that is not a valid role name"],
+    ["in a version like an option", { version: "--force" }, "that is not a valid version"],
+    ["in a version with a line in it", { version: "1\n- x" }, "that is not a valid version"],
   ])("%s is refused in words before anything is asked", async (_, body, because) => {
     expect(await roleFails(body)).toMatchObject({ kind: "invalid", message: expect.stringContaining(because) })
     expect(await listed()).toEqual([])
@@ -275,7 +275,7 @@ describe("a collection", () => {
     async (name) => {
       expect(await collectionFails({ collection: name })).toMatchObject({
         kind: "invalid",
-        message: expect.stringContaining("no collection can be called so"),
+        message: expect.stringContaining("that is not a valid collection name"),
       })
       expect(await collectionFails({ collection: name, action: "remove" })).toMatchObject({ kind: "invalid" })
     },
@@ -323,7 +323,7 @@ describe("a role in an archive", () => {
     ["without any of a role's folders", { "web/README": "" }, "none of the folders"],
     ["with a folder in the place of its metadata", { "web/meta/main.yml/x": "y" }, "meta/main.yml is a folder"],
     ["whose metadata are a list", { "web/meta/main.yml": "- a\n" }, "meta/main.yml is a list"],
-    ["whose metadata are no YAML", { "web/meta/main.yml": "a: [\n" }, "meta/main.yml is no YAML"],
+    ["whose metadata are no YAML", { "web/meta/main.yml": "a: [\n" }, "meta/main.yml is not valid YAML"],
   ])("%s is refused, and nothing of it stays", async (_, wrong, because) => {
     expect(await app.fails("InstallRoleTar", ada, { body: {}, file: archive("web.tar", wrong) })).toMatchObject({
       kind: "invalid",

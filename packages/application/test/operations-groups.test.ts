@@ -251,7 +251,7 @@ describe("removing users from a group", () => {
 
   it("stays stored while the hypervisor keeps the rights, says so, and is done there as soon as it can be", async () => {
     app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
-    const pending = expect.stringContaining("on the hypervisor yet, here it is done")
+    const pending = expect.stringContaining("on the hypervisor yet; it is done here")
     expect(await removeUsers(["Ada", "Bob"])).toMatchObject({
       errors: [
         { item: "Ada", reason: pending },
@@ -273,7 +273,7 @@ describe("removing users from a group", () => {
     app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
     let other: unknown
     app.runs.effect = () => Effect.promise(async () => void (other ??= await removeUsers(["Ada"])))
-    const reason = expect.stringMatching(/router of LAB yet, here and on the hypervisor it is done: .*no route/u) as string
+    const reason = expect.stringMatching(/router of LAB yet; it is done here and on the hypervisor: .*no route/u) as string
     expect(await removeUsers(["Ada"])).toMatchObject({ errors: [{ item: "Ada", reason }] })
     expect(other).toEqual({ success: ["Ada"] })
     expect([await roles(), rights()]).toEqual([{ Bob: "manager" }, ["bob@pve"]])
@@ -358,7 +358,7 @@ describe("deleting a group", () => {
   it("does not wait for a router that is off: it is told later, which the answer says", async () => {
     await router("stopped")
     expect(await remove()).toEqual({
-      result: expect.stringMatching(/deleted; the routers of LAB could not be told now/u) as string,
+      result: expect.stringMatching(/deleted; the routers of LAB could not be updated now/u) as string,
     })
     expect([await holders(), rights()]).toEqual([[], []])
   })

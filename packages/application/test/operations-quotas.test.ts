@@ -64,8 +64,8 @@ describe("quotas", () => {
 
   it.each([
     [{ userIDs: [], quotaRAM: 1 }, "userIDs names nothing"],
-    [{ userIDs: ["Ada"], quotaRAM: -1 }, "quotaRAM: a limit is a whole number from 0"],
-    [{ userIDs: ["Ada"], quotaVMs: 2 ** 31 }, "quotaVMs: a limit is a whole number from 0"],
+    [{ userIDs: ["Ada"], quotaRAM: -1 }, "quotaRAM: a limit must be a whole number from 0"],
+    [{ userIDs: ["Ada"], quotaVMs: 2 ** 31 }, "quotaVMs: a limit must be a whole number from 0"],
     [{ userIDs: ["Ada", "nobody"], quotaRAM: 1 }, "User nobody not found"],
   ])("are not set by %j", async (body, message) => {
     expect((await app.fails("setUserQuota", admin, { body })).message).toContain(message)

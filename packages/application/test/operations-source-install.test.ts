@@ -159,7 +159,7 @@ describe("what is there already", () => {
     const [kept] = (await lab.installOnly({ localRoles: ["acme.hello"] })).localAnsibleResults.roleResults
     expect([kept?.ok, kept?.message, tasks()]).toEqual([
       true,
-      "something else of this name is there and stays; use force to replace it",
+      "something else with this name exists and stays; use force to replace it",
       "- debug: {msg: hello}\n",
     ])
     const [forced] = (await lab.installOnly({ localRoles: ["acme.hello"] }, { force: true })).localAnsibleResults.roleResults

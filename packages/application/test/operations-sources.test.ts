@@ -97,7 +97,7 @@ describe("registering a source", () => {
     ["a ref that is not there", { url, ref: "none" }, "no such branch, tag or commit"],
     ["a ref that would be an option", { url, ref: "--upload-pack=touch x" }, "ref"],
     ["another transport", { url: "ext::sh", id: "x" }, "transport helpers run programs"],
-    ["a URL that would be an option", { url: "--upload-pack=x", id: "x" }, "would be an option"],
+    ["a URL that would be an option", { url: "--upload-pack=x", id: "x" }, "would be taken for an option"],
     ["two lines", { url: "https://git.example/a\nb", id: "x" }, "control character"],
   ])("of %s leaves nothing behind and says why", async (_what, wish, told) => {
     const fault = await refused(ada, { type: "git", ...wish })

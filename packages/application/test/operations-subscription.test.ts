@@ -194,8 +194,8 @@ describe("installing roles on offer", () => {
     const { success, errors } = await install(["acme.web", "top"])
     expect(success).toEqual([])
     expect(errors.map((error) => [error.role, error.reason])).toEqual([
-      ["acme.web", expect.stringContaining("away")],
-      ["top", expect.stringContaining("away")],
+      ["acme.web", expect.stringContaining("unreachable")],
+      ["top", expect.stringContaining("unreachable")],
     ])
   })
 

@@ -124,7 +124,7 @@ describe("a template in an archive", () => {
       "whose folder is one of the tool's own",
       { "packer_cache/d.pkr.hcl": builder("debian") },
       "invalid",
-      "cannot be called packer_cache",
+      "cannot be named packer_cache",
     ],
     [
       "whose builder file is too long",
@@ -133,11 +133,11 @@ describe("a template in an archive", () => {
       "Error extracting",
     ],
     ["whose builder file is deep", { "deb/deb.pkr.hcl": "a = ".concat("[".repeat(200_000)) }, "failed", "Error extracting"],
-    ["called as a path", { "deb/deb.pkr.hcl": builder("../../etc") }, "invalid", "no template can be called"],
-    ["called as an option", { "deb/deb.pkr.hcl": builder("-rf") }, "invalid", "no template can be called"],
-    ["called as a command", { "deb/deb.pkr.hcl": builder("$(id)") }, "invalid", "no template can be called"],
-    ["called in two lines", { "deb/deb.pkr.hcl": builder("a\\nb") }, "invalid", "no template can be called"],
-    ["called by 300 characters", { "deb/deb.pkr.hcl": builder("a".repeat(300)) }, "invalid", "no template can be called"],
+    ["called as a path", { "deb/deb.pkr.hcl": builder("../../etc") }, "invalid", "a template cannot be named"],
+    ["called as an option", { "deb/deb.pkr.hcl": builder("-rf") }, "invalid", "a template cannot be named"],
+    ["called as a command", { "deb/deb.pkr.hcl": builder("$(id)") }, "invalid", "a template cannot be named"],
+    ["called in two lines", { "deb/deb.pkr.hcl": builder("a\\nb") }, "invalid", "a template cannot be named"],
+    ["called by 300 characters", { "deb/deb.pkr.hcl": builder("a".repeat(300)) }, "invalid", "a template cannot be named"],
   ])("%s is refused, and the one that was there stays as it was", async (_what, files, kind, because) => {
     await add(ada, debian)
     for (const force of [false, true])
@@ -161,7 +161,7 @@ describe("building", () => {
     for (const { runID } of [...first.builds, ...second.builds]) await app.ended(runID)
     expect(app.builds.begun).toHaveLength(1)
     expect(await listed(bob)).toEqual(["debian built"])
-    expect((await start(ada, ["debian"])).result).toBe("Nothing to build. Left out: debian is built.")
+    expect((await start(ada, ["debian"])).result).toBe("Nothing to build. Skipped: debian is built.")
     expect((await start(ada, ["all"])).result).toBe("Nothing to build.")
   })
 
@@ -231,7 +231,7 @@ describe("templates that are left to administrators", () => {
     boss = await app.addUser("BOSS", { isAdmin: true })
     app.builds.script = () => ({ prints: [], seconds: 0.01 })
     await app.observe([])
-    const because = expect.stringContaining("this service leaves templates to administrators")
+    const because = expect.stringContaining("only administrators may manage templates on this service")
     expect(await addFails(ada, debian)).toMatchObject({ kind: "forbidden", message: because })
     expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
       kind: "forbidden",
@@ -252,10 +252,10 @@ describe("the builds of one user", () => {
     const [first, second] = await Promise.allSettled([start(ada, ["all"]), start(ada, names.toReversed())])
     const all = [first, second].flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
     expect(all.flatMap(({ builds }) => builds)).toHaveLength(10)
-    expect(all.map(({ result }) => result).join()).toContain("has to wait for another request: nobody has more than 10 builds")
+    expect(all.map(({ result }) => result).join()).toContain("needs another request later: the limit is 10 builds for each user")
     expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
       kind: "conflict",
-      message: "Cannot build templates: 10 builds of yours wait or go on, and nobody has more than 10",
+      message: "Cannot build templates: you already have 10 builds waiting or running, and the limit is 10",
     })
     expect((await start(bob, ["debian"])).builds).toHaveLength(1)
     await app.call("abortTemplates", ada)
@@ -299,7 +299,7 @@ describe("a name that the service itself uses", () => {
       message: expect.stringContaining(`Cannot build template ${router}`),
     })
     const { result, builds } = await start(ada, ["all"])
-    expect(result).toContain(`Left out: ${router} can only be built by an administrator`)
+    expect(result).toContain(`Skipped: ${router} can only be built by an administrator`)
     expect(builds.map(({ template }) => template)).toEqual(["debian"])
     for (const { runID } of builds) await app.ended(runID)
     await place({ type: "global" }, router)
@@ -329,7 +329,7 @@ describe("a template of the same name that is anywhere else on the hypervisor", 
     elsewhere("GOLDEN")
     const [run] = await build(ada, ["debian"])
     const page = (await app.call("getTemplateLogHistoryByID", ada, { path: { logID: run?.runID ?? "" } })) as { result: string }
-    expect(page.result).toContain("there is another template of this name, VM 900 in pool GOLDEN")
+    expect(page.result).toContain("there is another template with this name, VM 900 in pool GOLDEN")
     expect(app.builds.begun).toEqual([])
     expect([...app.world.vms.keys()]).toEqual([900])
   })
@@ -350,7 +350,7 @@ describe("a template of the same name that is anywhere else on the hypervisor", 
     }
     const [run] = await build(ada, ["debian"])
     const page = (await app.call("getTemplateLogHistoryByID", ada, { path: { logID: run?.runID ?? "" } })) as { result: string }
-    expect(page.result).toContain("there is another template of this name, VM 900 in pool GOLDEN")
+    expect(page.result).toContain("there is another template with this name, VM 900 in pool GOLDEN")
     expect([...app.world.vms.keys()]).toEqual([900])
   })
 })
@@ -561,7 +561,7 @@ describe("a check", () => {
     expect(await image(ada, "good")).toEqual({ url: `${base}/a.iso`, file: there, checksum: { state: "matches" } })
     expect(await image(ada, "old")).toMatchObject({ file: { state: "gone" }, checksum: { state: "not_checked" } })
     expect(await image(ada, "wrong")).toMatchObject({
-      checksum: { state: "differs", because: `${base}/SHA256SUMS names another one: ${"b".repeat(64)}` },
+      checksum: { state: "differs", because: `${base}/SHA256SUMS has a different one: ${"b".repeat(64)}` },
     })
     expect(await image(ada, "listed")).toMatchObject({ checksum: { state: "matches" } })
     expect(await image(ada, "unlisted")).toMatchObject({ checksum: { state: "not_checked" } })

@@ -122,7 +122,7 @@ describe("the VPN's server", () => {
           inLine: false,
           revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`],
           grants: [`${vpnAddress(bob.number)} to ${network(lab)}`],
-          trouble: "Cannot look at the VPN's server: nobody answers",
+          trouble: "Cannot check the VPN's server: nobody answers",
         })
         expect(yield* done(app.call("getRangeWireguard", bob, { range: lab }))).toEqual({
           rangeID: "LAB",

@@ -38,7 +38,7 @@ describe("what the builder prints", () => {
     let kept = ""
     for (let n = 0; n < 1000; n++) kept += output.push(chunk)
     expect(kept.length).toBeLessThan(9 * 1024 * 1024)
-    expect(kept).toMatch(/\n=> The log is longer than 8 MiB: nothing more of it is kept\n$/u)
+    expect(kept).toMatch(/\n=> The log is longer than 8 MiB: the rest is not kept\n$/u)
     const endless = openBuildOutput([])
     let text = ""
     for (let n = 0; n < 2000; n++) text += endless.push("b".repeat(65_536))

@@ -50,7 +50,7 @@ describe("an item", () => {
   test("that is there in another version differs without force, and says which version is there", () => {
     const there = { roles: [{ name: "acme.hello", version: "1.0.0" }] }
     expect(plan({ roles: [hello] }, there).artifacts).toEqual([
-      { kind: "role", ...hello, change: "differs", because: "version 1.0.0 is there" },
+      { kind: "role", ...hello, change: "differs", because: "version 1.0.0 is installed" },
     ])
     expect(plan({ roles: [hello] }, there, { force: true }).artifacts[0]?.change).toBe("replace")
   })
@@ -77,11 +77,11 @@ describe("an item", () => {
     ]
     const made = plan(shipped, { builtInTemplates: new Set(["debian"]) }, { force: true }, files).artifacts
     expect(made.map(({ name, change, because = "" }) => `${name} ${change} ${because}`.trim())).toEqual([
-      "debian refuse a built-in template is called debian",
+      "debian refuse a built-in template has the name debian",
       "two refuse it has 2 builder files (*.pkr.hcl or *.pkr.json); a template has one",
       "acme.hello place",
       "none refuse it has none of the folders that make a role: tasks, meta, defaults, handlers, vars, files, templates, library",
-      "sub refuse ansible/roles/sub is empty; a submodule that was not fetched looks like this",
+      "sub refuse ansible/roles/sub is empty, like a submodule that was not fetched",
     ])
   })
 })

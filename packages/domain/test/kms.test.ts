@@ -132,7 +132,7 @@ describe("what a machine says of its Windows", () => {
     expect(activationProblem({ ...report, edition: "Core" }, false)).toContain("no KMS client key")
     expect(activationProblem({ ...report, edition: "Core" }, true)).toBeUndefined()
     expect(kmsServerProblem(report)).toBeUndefined()
-    expect(kmsServerProblem({ ...report, edition: "Enterprise" })).toContain("no Windows Server")
+    expect(kmsServerProblem({ ...report, edition: "Enterprise" })).toContain("does not run Windows Server")
   })
 
   it("means activated only with status 1 and without an error", () => {

@@ -91,7 +91,7 @@ describe("what is needed in a version", () => {
     const have = { roles: new Map([["acme.base", "1.0.0"]]), collections: new Map() }
     const brought = bring(needing([{ name: "acme.web" }]), offered, have)
     expect(said(brought)).toEqual(["role acme.web failed", "role acme.base failed"])
-    expect(reasons(brought)[0]).toBe("it needs the role acme.base, which cannot be had: it is not published")
+    expect(reasons(brought)[0]).toBe("it needs the role acme.base, which is not available: it is not published")
     expect(brought.there.roles).toEqual(have.roles)
   })
 
@@ -183,7 +183,7 @@ describe("requests without end", () => {
     expect(brought.outcomes[0]).toMatchObject({ name: "acme.r0", outcome: "failed" })
     expect(brought.rounds).toHaveLength(installLimits.rounds)
     expect(brought.placed).toEqual([])
-    expect(brought.outcomes.at(1)?.because).toContain("more than 20 other things")
+    expect(brought.outcomes.at(1)?.because).toContain("chain of dependencies is longer than 20")
   })
 
   test("what is beyond the number of things of one request fails, and nothing is dropped", () => {
@@ -192,7 +192,7 @@ describe("requests without end", () => {
     const { outcomes, placed } = bring(needing(names), offered)
     expect(outcomes).toHaveLength(installLimits.things + 2)
     expect(placed).toHaveLength(installLimits.things)
-    expect(outcomes.at(-1)).toMatchObject({ outcome: "failed", because: expect.stringContaining("1000 things") })
+    expect(outcomes.at(-1)).toMatchObject({ outcome: "failed", because: expect.stringContaining("1000 items") })
   })
 
   test("one thing asked for twice in two versions is told", () => {

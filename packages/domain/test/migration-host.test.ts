@@ -125,7 +125,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
   test("keep a bridge of which more than the address may be needed, and say so", () => {
     const made = plan(steered())
     expect(made.warnings).toContain(
-      "the bridge vmbr1000 on node pve1 stays: more than its address may hang on it, such as masquerading",
+      "the bridge vmbr1000 on node pve1 stays: other settings may depend on it, such as masquerading",
     )
     expect(keysOf(made)).not.toContain("remove-bridge:pve1/vmbr1000")
   })
@@ -149,8 +149,8 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     expect(plan(silent).blockers).toEqual([
       {
         code: "host-silent",
-        message: "the routes to ranges are on node pve1, and its shell does not answer (no route to host)",
-        hint: "Fix the SSH access to node pve1, or configure none: then the plan lists what to do by hand.",
+        message: "the routes to ranges are on node pve1, but its shell does not answer (no route to host)",
+        hint: "Fix the SSH access to node pve1, or remove its configuration: then the plan lists what to do by hand.",
       },
     ])
   })

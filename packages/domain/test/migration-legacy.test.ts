@@ -145,8 +145,8 @@ describe("what an installation of the first generation comes to", () => {
     })
     expect(skipped).toHaveLength(2 * states.length)
     expect(skipped.slice(0, 2)).toEqual([
-      "the range of user U0: 3 allowed domains or addresses of testing mode that are none",
-      "the range of user U0: testing is on, and its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
+      "the range of user U0: 3 invalid allowed domains or addresses of testing mode",
+      "the range of user U0: testing is on, but its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
     ])
   })
 
@@ -233,14 +233,14 @@ describe("what an installation of the first generation comes to", () => {
       "user ADMIN: the user ID is reserved",
       "user NR: the user has no range",
       "user HI: the range number 999 is outside 1 to 153",
-      "user AA: x; rm -rf / is no name of an account",
+      "user AA: x; rm -rf / is not a valid account name",
       "user BB: the account taken belongs to user ZZ",
       "user CC: the range number 7 belongs to range ZZ",
       "the API key of user DD: its hash is not one of bcrypt with a cost of 4 to 14",
       "user DD: the file f was left out: it is a link",
-      "user YY: the user of this name who is here has the account yy, not other",
-      "user ZZ: the range ZZ here has the number 7, not 10",
-      "access of DD to the range of CC: one of them is not here",
+      "user YY: the existing user with this name has the account yy, not other",
+      "user ZZ: the existing range ZZ has the number 7, not 10",
+      "access of DD to the range of CC: one of them does not exist here",
     ])
   })
 })
@@ -314,11 +314,11 @@ describe("a machine of the first generation", () => {
       [
         "its mark names the range X",
         "it is a template",
-        "the configuration names no such machine",
-        "the configuration of its range has errors; fix it and repeat this",
+        "the configuration has no such machine",
+        "the configuration of its range has errors; fix it and repeat the import",
         "another VM in the pool has its name",
-        "its description holds a text that is not the old service's",
-        "its description holds a text that is not the old service's",
+        "its description contains text that is not from the old service",
+        "its description contains text that is not from the old service",
       ].map((why) => ({ kind: "leave", why })),
     )
   })

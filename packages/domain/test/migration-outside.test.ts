@@ -26,7 +26,7 @@ const migrated = (installation: Installation): MigrationModel => {
 describe("an outside bridge with a name of the operator's", () => {
   test("is known by the routers that hang on it, and all of ours leave it", () => {
     const before = onOtherBridge("vmbr5")
-    expect(migrationStatus(before, options).message).toContain("4 machines hang on old bridges")
+    expect(migrationStatus(before, options).message).toContain("4 machines are on old bridges")
     const { installation } = migrated(before)
     expect(networks(installation, 111)).toEqual(["ludusnat", "r1"])
     expect(networks(installation, 100)).toEqual(["ludusnat"])
@@ -61,7 +61,7 @@ describe("an outside bridge with a name of the operator's", () => {
     const { blockers, warnings } = planMigration(onOtherBridge("vmbr5", ["eno2"]), options)
     expect(blockers).toEqual([])
     expect(warnings).toContain(
-      "the router LAB1-router-debian11-x64 (VM 111 on pve1) reaches the outside through vmbr5, which has the ports eno2, and stays on it",
+      "the router LAB1-router-debian11-x64 (VM 111 on pve1) reaches the outside through vmbr5, which has the ports eno2, so it stays on it",
     )
   })
 })

@@ -122,7 +122,7 @@ describe("a migration from bridges", () => {
     expect(keysOf(made).filter((key) => key.startsWith("remove") || key.startsWith("move"))).toEqual([])
     expect(made.warnings).toContain("the bridge vmbr1000 on node pve1 stays: the node has the address 192.0.2.254/24 on it")
     expect(made.warnings).toContain("the bridge vmbr1001 on node pve1 stays: it has the ports eno2")
-    expect(made.warnings).toContain("the bridge vmbr1002 on node pve1 stays: guest (VM 900 on pve1) of others hangs on it")
+    expect(made.warnings).toContain("the bridge vmbr1002 on node pve1 stays: guest (VM 900 on pve1) of others is attached to it")
   })
 
   test("names snapshots and templates that hold an old bridge", () => {
@@ -152,9 +152,7 @@ describe("a migration from bridges", () => {
     const made = plan(
       firstGeneration({ machines: [machine(110, { name: "big", pool: "LAB1", nics: [card(0, "vmbr1001", "mtu=9000")] })] }),
     )
-    expect(made.warnings).toContain(
-      "net0 of big (VM 110 on pve1) is set to packets of 9000 bytes, and will not start on a network of 1450",
-    )
+    expect(made.warnings).toContain("net0 of big (VM 110 on pve1) has an MTU of 9000, and will not start on a network with 1450")
   })
 
   test("applies again when a VNet is missing on a node whose reload failed", () => {
@@ -199,7 +197,7 @@ describe("a migration does not begin", () => {
       {
         code: "zone-missing",
         message: "the SDN zone ludus does not exist",
-        hint: "On any node: pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2 --mtu 1450 && pvesh set /cluster/sdn (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which makes this zone.",
+        hint: "On any node: pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2 --mtu 1450 && pvesh set /cluster/sdn (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which creates this zone.",
       },
     ])
     const [, createZone] = plan(firstGeneration({ zones: [] }), { createZone: true }).steps
@@ -210,16 +208,16 @@ describe("a migration does not begin", () => {
     const strange = plan(firstGeneration({ zones: [], nodes: [node("pve1", "10.0.0.1"), node("pve2", undefined)] })).blockers[0]
     expect(strange?.hint).toContain("the addresses of all nodes as peers, which are 10.0.0.1 and those of pve2")
     expect(blockersOf(firstGeneration({ zones: [], nodes: [node("pve1", undefined)] }), { createZone: true })).toEqual([
-      "the zone ludus cannot be made: the addresses of the nodes pve1 are not known",
+      "the zone ludus cannot be created: the addresses of the nodes pve1 are not known",
     ])
   })
 
   test("in a zone that is of another type or does not span the machines", () => {
     expect(blockersOf(firstGeneration({ zones: [{ ...zone, type: "simple" }] }))).toEqual([
-      "the SDN zone ludus is of the type simple, and VXLAN is needed",
+      "the SDN zone ludus has the type simple, but must be VXLAN",
     ])
     expect(blockersOf(firstGeneration({ zones: [{ ...zone, nodes: ["pve2"] }] }))).toEqual([
-      "the SDN zone ludus does not span pve1, where machines are",
+      "the SDN zone ludus does not include pve1, where machines are",
     ])
   })
 
@@ -253,14 +251,14 @@ describe("a migration does not begin", () => {
     ]
     expect(blockersOf(firstGeneration({ quorate: false, nodes }))).toEqual([
       "the cluster has no quorum, so nothing in it can be changed",
-      "node pve1 lacks libpve-network-perl, without which its networks cannot be changed",
-      "node pve2 is offline, and networks change on every node",
+      "node pve1 lacks libpve-network-perl, needed to change its networks",
+      "node pve2 is offline, but networks change on every node",
     ])
   })
 
   test("over a VNet with our name that is not ours, which it names and leaves", () => {
     expect(blockersOf(firstGeneration({ vnets: [vnet("r1", { alias: "accounting" })] }))).toEqual([
-      'VNet r1 exists in zone ludus with the tag 1 and is not ours: its alias is "accounting"',
+      'VNet r1 exists in zone ludus with the tag 1 but is not ours: its alias is "accounting"',
     ])
     expect(blockersOf(firstGeneration({ vnets: [vnet("r1", { alias: "rangewright LAB9" })] }))).toHaveLength(1)
   })
@@ -272,13 +270,13 @@ describe("a migration does not begin", () => {
 
   test("over tags and names that something else has", () => {
     expect(blockersOf(firstGeneration({ vnets: [vnet("office", { alias: "", tag: 2 })] }))).toEqual([
-      "the VXLAN tag 2 that VNet r2 needs is taken by VNet office in zone ludus",
+      "the VXLAN tag 2 that VNet r2 needs is used by VNet office in zone ludus",
     ])
     expect(blockersOf(firstGeneration({ bridges: [bridge("r1")] }))).toEqual([
-      "VNet r1 cannot be made: node pve1 has a bridge of this name",
+      "VNet r1 cannot be created: node pve1 has a bridge with this name",
     ])
     expect(blockersOf(firstGeneration(), { vxlanTagBase: 16_777_213 })).toEqual([
-      "range LAB2 would have the VXLAN tag 16777215, which is outside 1 to 16777214",
+      "range LAB2 would have the VXLAN tag 16777215, which is not between 1 and 16777214",
     ])
   })
 
@@ -288,7 +286,7 @@ describe("a migration does not begin", () => {
     ])
     expect(blockersOf(firstGeneration(), { natVnet: "vmbr1000" })).toEqual([
       "the VNet of the outside network cannot be named vmbr1000",
-      "VNet vmbr1000 cannot be made: node pve1 has a bridge of this name",
+      "VNet vmbr1000 cannot be created: node pve1 has a bridge with this name",
     ])
   })
 
@@ -330,7 +328,7 @@ describe("what is left to do by hand", () => {
     expect(planReturn(model.installation, options).byHand).toEqual([])
     model.change({ bridges: model.installation.bridges.filter(({ name }) => name !== "vmbr1000") })
     expect(planReturn(model.installation, options).byHand[0]).toMatch(
-      /^On node pve1: give vmbr1000 the address 192\.0\.2\.254\/24, route to the ranges through it, and take the address from ludusnat/u,
+      /^On node pve1: give vmbr1000 the address 192\.0\.2\.254\/24, route to the ranges through it, and remove the address from ludusnat/u,
     )
   })
 })
@@ -442,9 +440,9 @@ describe("what people read", () => {
           + Create VNet ludusnat with the tag 16777215
           + Create VNet r1 with the tag 1
           + Create VNet r2 with the tag 2
-          ~ Give the users of the outside network VNet ludusnat
-          ~ Give the users of LAB1 VNet r1
-          ~ Give the users of LAB2 VNet r2
+          ~ Grant VNet ludusnat to the users of the outside network
+          ~ Grant VNet r1 to the users of LAB1
+          ~ Grant VNet r2 to the users of LAB2
           - Remove bridge vmbr1001 from node pve1
           - Remove bridge vmbr1002 from node pve1
       Machines that move:
@@ -452,13 +450,13 @@ describe("what people read", () => {
           ~ LAB1-router-debian11-x64 (VM 111 on pve1): net0 vmbr1000 -> ludusnat, net1 vmbr1001 -> r1
           ~ LAB1-dc (VM 110 on pve1): net0 vmbr1001 -> r1
           ~ LAB2-kali (VM 120 on pve1): net0 vmbr1002 -> r2
-      Know before:
-          ! each running machine is without its network for the moment of its move, and the machines of a range do not all reach each other for up to 1 s (range LAB1)
-          ! the template debian-template (VM 101 on pve1) names vmbr1000: machines that this service makes from it get their own network, copies by hand do not
-          ! VNets carry packets of 1450 bytes, bridges mostly 1500: machines learn that only when they restart, and until then large packets may be lost between nodes
+      Before you start:
+          ! each running machine briefly loses its network while it moves, and machines of a range may not reach each other for up to 1 s (range LAB1)
+          ! the template debian-template (VM 101 on pve1) names vmbr1000: machines that this service creates from it get their own network, manual copies do not
+          ! VNets have an MTU of 1450, bridges usually 1500: machines only notice that when they restart, and until then large packets may be lost between nodes
           ! the bridge vmbr1000 on node pve1 stays: the node has the address 192.0.2.254/24 on it
       By hand, afterwards:
-          ! On node pve1: give ludusnat the address 192.0.2.254/24, route to the ranges through it, and take the address from vmbr1000 (System > Network of the node, or /etc/network/interfaces). Until then routers do not reach the outside.
+          ! On node pve1: give ludusnat the address 192.0.2.254/24, route to the ranges through it, and remove the address from vmbr1000 (System > Network of the node, or /etc/network/interfaces). Until then, routers cannot reach the outside.
           ! On node pve1, as root:
       dd of=/etc/network/interfaces.d/.rangewright-ludusnat conv=fsync status=none <<'END'
       # Written by Rangewright: the outside network's address of this node, and its routes to ranges.
@@ -482,7 +480,7 @@ describe("what people read", () => {
       "
     `)
     expect(renderMigration(plan(firstGeneration({ zones: [] })))).toMatch(
-      /^Cannot migrate to SDN networking: one thing stands in the way, and nothing is changed\n {4}x the SDN zone ludus does not exist\n/,
+      /^Cannot migrate to SDN networking: one thing prevents it, and nothing was changed\n {4}x the SDN zone ludus does not exist\n/,
     )
     expect(renderMigration(plan(firstGeneration(), { clusterMode: false }))).toMatch(/^Not in cluster mode/)
   })
@@ -493,7 +491,7 @@ describe("what people read", () => {
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: true, natVnetExists: false })
     model.apply(steps, steps.length - 6)
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: true, natVnetExists: true })
-    expect(migrationStatus(model.installation, options).message).toMatch(/^\d machines? hangs? on old bridges/)
+    expect(migrationStatus(model.installation, options).message).toMatch(/^\d machines? (?:is|are) on old bridges/)
     model.apply(plan(model.installation).steps)
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: false })
     const zoneless = migrationStatus(firstGeneration({ zones: [] }), options)
@@ -507,7 +505,7 @@ describe("what people read", () => {
     const vnets = model.installation.vnets.map((one) => (one.name === "r1" ? { ...one, missingOn: ["pve2"] } : one))
     const missed = { ...model.installation, vnets }
     expect(migrationStatus(missed, options)).toMatchObject({ needsMigration: true })
-    expect(migrationStatus(missed, options).message).toMatch(/^1 VNet waits for an apply on pve2 \(r1\)/u)
+    expect(migrationStatus(missed, options).message).toMatch(/^1 VNet has not been applied on pve2 \(r1\)/u)
     expect(keysOf(plan(missed))).toContain("apply-sdn")
   })
 
@@ -516,7 +514,7 @@ describe("what people read", () => {
     model.apply(plan(model.installation).steps)
     const vnets = model.installation.vnets.map((one) => (one.name === "r2" ? { ...one, alias: "theirs" } : one))
     const taken = { ...model.installation, vnets }
-    expect(migrationStatus(taken, options).message).toMatch(/^1 VNet is not as it has to be \(r2\)/u)
+    expect(migrationStatus(taken, options).message).toMatch(/^1 VNet is not as required \(r2\)/u)
     expect(blockersOf(taken)[0]).toMatch(/^VNet r2 exists .* and is not ours/u)
   })
 

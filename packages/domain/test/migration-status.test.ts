@@ -52,7 +52,9 @@ describe("the status of a migration", () => {
   test("does not say that all is done while nobody has seen where machines hang", () => {
     const dark = down(withMachine(migrated().installation, 110, { nics: undefined }))
     expect(migrationStatus(dark, options)).toMatchObject({ needsMigration: true })
-    expect(migrationStatus(dark, options).message).toContain("nobody has seen where a machine hangs (LAB1-dc (VM 110 on pve1))")
+    expect(migrationStatus(dark, options).message).toContain(
+      "it is not known where a machine is attached (LAB1-dc (VM 110 on pve1))",
+    )
     expect(planMigration(dark, options).blockers.map(({ code }) => code)).toEqual(["node-offline"])
   })
 
@@ -79,7 +81,7 @@ describe("the status of a migration", () => {
     const simple = { ...installation, zones: installation.zones.map((zone) => ({ ...zone, type: "simple" })) }
     expect(migrationStatus(simple, options)).toMatchObject({ needsMigration: true })
     expect(migrationStatus(simple, options).message).toBe(
-      "the zone ludus is of the type simple, and VXLAN is needed. Set sdn_zone to the name of a VXLAN zone.",
+      "the zone ludus has the type simple, but must be VXLAN. Set sdn_zone to the name of a VXLAN zone.",
     )
   })
 })

@@ -203,21 +203,21 @@ describe("warnings", () => {
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false))).toEqual([])
     const rules = [rule({ name: "updates", vlan_dst: "public" }), rule({ name: "no", vlan_dst: "public", action: "REJECT" })]
     expect(warnings({ inter_vlan_default: "REJECT", rules }, machine("web", 10, false), machine("relay", 10, true))).toEqual([
-      'the firewall rule "updates" lets VLAN 10 reach the outside in testing mode too: remove it if that is not meant',
-      "LAB-relay keeps its way out in testing mode (testing.block_internet is false); machines that reach it can send through it if it passes on what they send; a machine in VLAN 10 that takes both its address and its hardware address has its way out",
+      'the firewall rule "updates" lets VLAN 10 reach the outside in testing mode too: remove it if you do not want that',
+      "LAB-relay keeps its internet access in testing mode (testing.block_internet is false); machines that reach it can send through it if it forwards what they send; a machine in VLAN 10 that takes over both its IP and its MAC address gets its internet access",
     ])
     expect(publicRules(accepted({ ludus: [], network: { rules } }).config).map(({ name }) => name)).toEqual(["updates"])
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false), machine("relay", 20, true))).toEqual([
-      "LAB-relay keeps its way out in testing mode (testing.block_internet is false)",
+      "LAB-relay keeps its internet access in testing mode (testing.block_internet is false)",
     ])
     expect(warnings({ inter_vlan_default: "REJECT", wireguard_vlan_default: "ACCEPT" })).toEqual([
-      "machines may open connections to VPN clients in testing mode too, and a client can pass on what they send",
+      "machines may open connections to VPN clients in testing mode too, and a client can forward what they send",
     ])
   })
   test("say that a machine whose hardware address is not known does not keep its way", () => {
     known = []
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false), machine("relay", 10, true))).toEqual([
-      expect.stringMatching(/^LAB-relay is cut off too, .*VLAN 10 is known.*Deploy the range/u),
+      expect.stringMatching(/^LAB-relay is isolated too, .*VLAN 10 is known.*Deploy the range/u),
     ])
   })
 })

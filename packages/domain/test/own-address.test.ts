@@ -108,13 +108,13 @@ describe("the addresses that a machine reports", () => {
 
   it("and are not its own are told to people", () => {
     expect(foreignAddressNote("LAB-web", ["10.3.10.11"])).toBe(
-      "LAB-web reports the address 10.3.10.11, which is not its own: it is not used",
+      "LAB-web reports the address 10.3.10.11, which does not belong to it, so it is not used",
     )
     expect(
       foreignAddressNote(
         "LAB-web",
         Array.from({ length: 10 }, (_, i) => `10.3.10.${i}`),
       ),
-    ).toContain("10.3.10.7, 2 more, which are")
+    ).toContain("10.3.10.7, 2 more, which do not")
   })
 })

@@ -26,7 +26,9 @@ describe("a range whose machines were taken over from an older service", () => {
   test("is what the configuration says: nothing is made anew, and no card gets another address", () => {
     const plan = planned(inputFor(adoptedLab(), labConfig(), {}, takenOver))
     expect(keysOf(plan)).toEqual([])
-    expect(plan.notes).toContain("the network vmbr1007 is an older service's: it is used as it is, and stays when the range goes")
+    expect(plan.notes).toContain(
+      "the network vmbr1007 belongs to an older service: it is used as it is, and stays when the range is deleted",
+    )
   })
 
   test("keeps mark and addresses when a machine is configured anew", () => {
@@ -47,7 +49,7 @@ describe("a range whose machines were taken over from an older service", () => {
       const plan = Result.getOrThrow(planDestroy({ range, settings: mode, world: world.view(), scope: { kind: "range" } }))
       expect(keysOf(plan)).toContain("delete:LAB-web")
       expect(networksRemovedBy(plan)).toEqual([])
-      expect(plan.notes).toContain("the network vmbr1007 is not ours and stays")
+      expect(plan.notes).toContain("the network vmbr1007 is not ours, so it stays")
     }
   })
 

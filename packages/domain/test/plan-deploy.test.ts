@@ -320,7 +320,7 @@ describe("a later deploy", () => {
     expect(refusal(inputFor(world, taken))).toMatchObject([
       {
         code: "address-taken",
-        message: expect.stringMatching(/^LAB-spy is to get 10\.7\.99\.5, which LAB-kali \(VM \d+\) has/u),
+        message: expect.stringMatching(/^LAB-spy should get 10\.7\.99\.5, which LAB-kali \(VM \d+\) has/u),
       },
     ])
     expect(refusal(inputFor(world, taken, { prune: true, limit: "LAB-spy" }))).toMatchObject([{ code: "address-taken" }])
@@ -337,7 +337,7 @@ describe("a later deploy", () => {
   test("is refused where the router got another name and the old one stays", () => {
     const config = labConfig({}, { router: { vm_name: "{{ range_id }}-gate" } })
     expect(refusal(inputFor(deployed(), config))).toMatchObject([
-      { code: "address-taken", message: expect.stringContaining("LAB-gate is to get 192.0.2.107") },
+      { code: "address-taken", message: expect.stringContaining("LAB-gate should get 192.0.2.107") },
     ])
     const next = plan(deployed(), config, { prune: true })
     expect(isBefore(next, `delete:${routerName}`, "router:LAB-gate")).toBe(true)
@@ -421,7 +421,7 @@ describe("a later deploy", () => {
     world.apply(planned(inputFor(world, labConfig({ web: { target_node: "pve2" } }), {}, cluster)))
     const next = planned(inputFor(world, labConfig({ web: { target_node: "pve1" } }), {}, cluster))
     expect(next.steps).toEqual([])
-    expect(next.notes).toEqual(["LAB-web is on pve2 and the configuration says pve1: VMs that exist are not moved"])
+    expect(next.notes).toEqual(["LAB-web is on pve2 but the configuration says pve1: existing VMs are not moved"])
   })
 
   test("says what is paused, locked or renamed", () => {
@@ -432,9 +432,9 @@ describe("a later deploy", () => {
     const vmid: Vmid = world.vmNamed("mine").detail.vmid
     expect(keysOf(plan(world, labConfig()))).toEqual([])
     expect(plan(world, labConfig()).notes).toEqual([
-      `LAB-ws is named mine at the hypervisor (VM ${vmid})`,
-      "LAB-web is locked at the hypervisor (backup)",
-      "LAB-kali is paused: resume it at the hypervisor",
+      `LAB-ws is named mine on the hypervisor (VM ${vmid})`,
+      "LAB-web is locked on the hypervisor (backup)",
+      "LAB-kali is paused: resume it on the hypervisor",
     ])
   })
 })

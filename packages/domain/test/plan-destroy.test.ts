@@ -76,10 +76,10 @@ describe("destroying", () => {
     const world = deployed()
     world.add({ vmid: 301, name: "helper", pool: lab })
     expect(issuesOf(destroy(world, { kind: "range" }))).toEqual([
-      "not-ours: helper (VM 301) is in the pool LAB and is not ours: it does not carry our mark",
+      "not-ours: helper (VM 301) is in the pool LAB but is not ours: it does not carry our mark",
     ])
     const plan = Result.getOrThrow(destroy(world, { kind: "machines" }))
-    expect(plan.notes).toEqual(["helper (VM 301) is in the range's pool and is never touched: it does not carry our mark"])
+    expect(plan.notes).toEqual(["helper (VM 301) is in the range's pool and is never changed: it does not carry our mark"])
   })
 
   test("is refused while a machine's node is offline", () => {
@@ -96,7 +96,7 @@ describe("destroying", () => {
     world.networks.set("vmbr1007", { name: "vmbr1007", node: "pve1", usable: true, ours: false })
     const plan = Result.getOrThrow(destroy(world, { kind: "range" }))
     expect(networksRemovedBy(plan)).toEqual([])
-    expect(plan.notes).toEqual(["the network vmbr1007 is not ours and stays"])
+    expect(plan.notes).toEqual(["the network vmbr1007 is not ours, so it stays"])
   })
 })
 

@@ -27,14 +27,14 @@ describe("a plan as text", () => {
     expect(text).toMatch(/\n +VM 2000\d on pve1 \(the node that holds the range's bridge\), 10\.7\.20\.5\n/u)
     expect(text).toMatch(/\n\d+ steps, about 19 min \d+ s \(the longest chain alone takes 19 min \d+ s\)\n/u)
     expect(text).toMatch(
-      /\nRoles run one after another .+ by their dependencies alone \(role_order: graph\) it would take 6 min less\n/u,
+      /\nRoles run one after another .+ ordered only by their dependencies \(role_order: graph\) it would take 6 min less\n/u,
     )
   })
 
   test("says what the graph of the roles' dependencies saves where it was chosen", () => {
     const text = renderPlan(planned(inputFor(labWorld(), labConfig(), { roleSequence: "graph" })))
     expect(text).toMatch(/\n\d+ steps, about 13 min \d+ s /u)
-    expect(text).toMatch(/\nRoles run by their dependencies alone, which takes 6 min less /u)
+    expect(text).toMatch(/\nRoles are ordered only by their dependencies, which takes 6 min less /u)
   })
 
   test("shows changes, replacements and removals with their signs, and leaves out what stays", () => {
@@ -55,7 +55,7 @@ describe("a plan as text", () => {
     const config = labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null })
     world.apply(planned(inputFor(world, config)))
     const text = explain(world, config)
-    expect(text).toContain("Nothing to do for range LAB, and 2 kept that are not as configured:\n")
+    expect(text).toContain("Nothing to do for range LAB, but 2 kept that are not as configured:\n")
     expect(text).toMatch(/\n {4}= LAB-dc +made from win-server, not win-client: stays unless the deploy replaces\n/u)
     expect(text).toMatch(/\n {4}= LAB-kali +not in the configuration: stays unless the deploy prunes\n/u)
     expect(explain(world, labConfig({ web: { cpus: 8 }, kali: null }))).toContain("1 to change, 1 kept")
@@ -64,7 +64,7 @@ describe("a plan as text", () => {
   test("of a range that is as it should be says just that", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
-    expect(explain(world)).toBe("Nothing to do for range LAB: it is as it should be.\n")
+    expect(explain(world)).toBe("Nothing to do for range LAB: everything is as configured.\n")
   })
 
   test("ends in its notes", () => {
@@ -83,7 +83,7 @@ describe("a plan as text", () => {
       )
       return renderPlan(planned({ ...input, world: { ...input.world, ...(systems === undefined ? {} : { systems }) } }))
     }
-    const note = "! no login is known for LAB-web (template golden): nothing says which system that has."
+    const note = "! no login is known for LAB-web (template golden): its operating system is unknown."
     expect(noteOf({ guestsOverNetwork: true })).toContain(note)
     // the hypervisor needs none, and the installation knows one
     expect(noteOf({})).not.toContain("no login is known")

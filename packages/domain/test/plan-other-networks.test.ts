@@ -29,7 +29,7 @@ describe("a range whose machines hang on the networks of the other mode", () => 
     expect(issue).toMatchObject({
       code: "networks-not-moved",
       message: expect.stringMatching(
-        /^machines of the range are attached to bridges, and ranges use VNets now: .*LAB-router-debian11-x64 \(VM \d+\) on vmbr1000, vmbr1007;.* and 1 more$/u,
+        /^machines of the range are attached to bridges, but ranges now use VNets: .*LAB-router-debian11-x64 \(VM \d+\) on vmbr1000, vmbr1007;.* and 1 more$/u,
       ),
       hint: expect.stringContaining("POST /migrate/sdn, or `npm start -- migrate sdn`"),
     })
@@ -39,7 +39,7 @@ describe("a range whose machines hang on the networks of the other mode", () => 
     const [issue] = refusal(inputFor(deployed(cluster), labConfig(), {}, bridged))
     expect(issue).toMatchObject({
       code: "networks-not-moved",
-      message: expect.stringContaining("are attached to VNets, and ranges use bridges now"),
+      message: expect.stringContaining("are attached to VNets, but ranges now use bridges"),
       hint: expect.stringContaining("POST /migrate/sdn/rollback with cluster_mode: true"),
     })
   })
@@ -55,7 +55,7 @@ describe("a range whose machines hang on the networks of the other mode", () => 
     rehang(world, "LAB-kali", "r7", "vmbr1007")
     const { vmid } = world.vmNamed("LAB-kali").detail
     expect(refusal(inputFor(world, labConfig(), { limit: "LAB-web" }, cluster))[0]?.message).toBe(
-      `machines of the range are attached to bridges, and ranges use VNets now: LAB-kali (VM ${vmid}) on vmbr1007`,
+      `machines of the range are attached to bridges, but ranges now use VNets: LAB-kali (VM ${vmid}) on vmbr1007`,
     )
   })
 
@@ -130,7 +130,7 @@ describe("deleting a range whose mode was changed", () => {
     world.networks.set("r7", { name: "r7", node: undefined, usable: true, ours: false })
     const plan = deletion(world, onVnets)
     expect(networksRemovedBy(plan)).toEqual(["bridge vmbr1007"])
-    expect(plan.notes).toEqual(["the network r7 is not ours and stays"])
+    expect(plan.notes).toEqual(["the network r7 is not ours, so it stays"])
     world.apply(plan)
     expect([...world.networks.keys()]).toEqual(["ludusnat", "r7"])
   })

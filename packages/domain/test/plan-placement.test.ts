@@ -77,7 +77,7 @@ describe("a machine is placed", () => {
     const [issue] = refusal(placedWith(spans("pve2"), labConfig({ web: { target_node: "pve3" } })))
     expect(issue).toMatchObject({
       code: "zone-unusable",
-      message: "LAB-web wants the node pve3, which does not belong to the SDN zone ludus",
+      message: "LAB-web requires the node pve3, which does not belong to the SDN zone ludus",
     })
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve2" }))
     expect(refusal(placedWith(spans("pve2")))[0]).toMatchObject({
@@ -182,7 +182,7 @@ describe("a machine is placed", () => {
   test("and memory that a node does not have is said", () => {
     const world = labWorld()
     world.nodes = world.nodes.map((n) => ({ ...n, memoryMiB: 20_000 }))
-    expect(place(world).notes).toEqual(["pve1: 28672 MiB of memory are in use or planned, and it has 20000 MiB"])
+    expect(place(world).notes).toEqual(["pve1: 28672 MiB of memory are in use or planned, but it has 20000 MiB"])
   })
 })
 

@@ -16,7 +16,7 @@ describe("a deploy is refused", () => {
       kind: "precondition",
       message: `Cannot deploy range LAB: ${issues[0]?.message}`,
       hint: expect.stringMatching(
-        /^Build what is missing with POST \/templates \{"templates":\[".+"\]\}, or name other templates/u,
+        /^Build what is missing with POST \/templates \{"templates":\[".+"\]\}, or use other templates/u,
       ),
     })
   })
@@ -108,9 +108,9 @@ describe("a deploy is refused", () => {
     const issues = refusal(inputFor(world, config, {}, cluster))
     expect(issues.map((i) => i.code)).toEqual(["template-out-of-reach", "node-missing", "node-offline"])
     expect(messages(issues)).toEqual([
-      "win-server cannot be cloned to pve1 for LAB-dc: it is on pve2, and its disk is on no shared storage",
-      "LAB-web wants the node pve9, which does not exist",
-      "LAB-kali wants the node pve3, which is offline",
+      "win-server cannot be cloned to pve1 for LAB-dc: it is on pve2, and its disk is not on shared storage",
+      "LAB-web requires the node pve9, which does not exist",
+      "LAB-kali requires the node pve3, which is offline",
     ])
   })
 
@@ -145,9 +145,9 @@ describe("what is not ours in the range's pool", () => {
     expect(steps).toEqual([])
     expect(notes).toEqual(
       [
-        "helper (VM 301) is in the range's pool and is never touched: it does not carry our mark",
-        "Copy-of-VM-LAB-gone (VM 302) is in the range's pool and is never touched: it is a template",
-        `Copy-of-VM-LAB-web (VM 300) is in the range's pool and is never touched: it is a copy of LAB-web (VM ${web.detail.vmid}), mark included`,
+        "helper (VM 301) is in the range's pool and is never changed: it does not carry our mark",
+        "Copy-of-VM-LAB-gone (VM 302) is in the range's pool and is never changed: it is a template",
+        `Copy-of-VM-LAB-web (VM 300) is in the range's pool and is never changed: it is a copy of LAB-web (VM ${web.detail.vmid}), mark included`,
       ].toSorted((a, b) => notes.indexOf(a) - notes.indexOf(b)),
     )
     expect(notes).toHaveLength(3)
@@ -161,7 +161,7 @@ describe("what is not ours in the range's pool", () => {
     expect(planned(inputFor(world, labConfig()))).toMatchObject({
       steps: [],
       notes: [
-        `LAB-web (VM 150) is in the range's pool and is never touched: it is a copy of LAB-web (VM ${web.vmid}), mark included`,
+        `LAB-web (VM 150) is in the range's pool and is never changed: it is a copy of LAB-web (VM ${web.vmid}), mark included`,
       ],
     })
   })
@@ -173,7 +173,7 @@ describe("what is not ours in the range's pool", () => {
     world.vms.delete(vmid)
     world.add({ vmid: 300, name: "my-kali", pool: lab, description })
     const note =
-      "my-kali (VM 300) is in the range's pool and is never touched: it carries the mark of LAB-kali, and neither its name nor its number is that machine's"
+      "my-kali (VM 300) is in the range's pool and is never changed: it carries the mark of LAB-kali, but has neither that machine's name nor its VMID"
     const again = planned(inputFor(world, labConfig()))
     expect(keysOf(again)).toContain("clone:LAB-kali")
     expect(again.notes).toContain(note)
@@ -196,7 +196,7 @@ describe("what is not ours in the range's pool", () => {
     world.add({ vmid: world.reservations.get("LAB-web")!, name: "thief" })
     const vmid = world.reservations.get("LAB-web")
     expect(planned({ ...input, world: world.view() }).notes).toEqual([
-      `VMID ${vmid}, reserved for LAB-web, is in use: another one will be taken`,
+      `VMID ${vmid}, reserved for LAB-web, is in use: another one will be chosen`,
     ])
   })
 })

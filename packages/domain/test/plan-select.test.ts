@@ -72,7 +72,7 @@ describe("tags", () => {
     const config = labConfig({ ws: { cpus: 8 } })
     const { notes, steps } = plan(world, { tags: ["custom-choco"] }, config)
     expect(steps.map((s) => s.key)).toEqual(["chocolatey:LAB-ws"])
-    expect(notes).toContain('Install Chocolatey packages on LAB-ws: "Configure LAB-ws" comes before it and was not asked for')
+    expect(notes).toContain('Install Chocolatey packages on LAB-ws: "Configure LAB-ws" must run before it but was not selected')
   })
 
   test("custom-groups writes changed groups", () => {
@@ -99,7 +99,7 @@ describe("tags", () => {
   test("that nothing answers to are named", () => {
     expect(plan(deployed(), { tags: ["nexus"] })).toMatchObject({
       steps: [],
-      notes: ["nothing in this range answers to the tag nexus"],
+      notes: ["nothing in this range has the tag nexus"],
     })
   })
 
@@ -117,7 +117,7 @@ describe("roles", () => {
     expect(keys({ onlyRoles: ["database"] })).toEqual(["role:LAB-web:database"])
     const { steps, notes } = plan(labWorld(), { onlyRoles: ["probe"] })
     expect(steps.flatMap((s) => (s.key.startsWith("role:") ? [s.key] : []))).toEqual(["role:LAB-kali:probe"])
-    expect(notes).toContain('Run role probe on LAB-kali: "Run role shop on LAB-web" comes before it and was not asked for')
+    expect(notes).toContain('Run role probe on LAB-kali: "Run role shop on LAB-web" must run before it but was not selected')
   })
 
   test("that are on no machine are named", () => {
@@ -152,13 +152,13 @@ describe("the limit", () => {
 
   test("names what it leaves out although steps need it", () => {
     expect(plan(labWorld(), { limit: "LAB-ws" }).notes).toContain(
-      'Join LAB-ws to CORP.example: "Create domain corp.example on LAB-dc" comes before it and was not asked for',
+      'Join LAB-ws to CORP.example: "Create domain corp.example on LAB-dc" must run before it but was not selected',
     )
   })
 
   test("that names no machine is refused, with the machines there are", () => {
     const [issue] = refusal(inputFor(labWorld(), labConfig(), { limit: "LAB-nobody" }))
-    expect(issue).toMatchObject({ code: "bad-limit", message: 'the limit "LAB-nobody" names no machine of the range' })
+    expect(issue).toMatchObject({ code: "bad-limit", message: 'the limit "LAB-nobody" matches no machine of the range' })
     expect(issue?.hint).toContain("LAB-kali")
   })
 })

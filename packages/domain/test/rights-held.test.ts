@@ -78,7 +78,7 @@ describe("one change that always fails", () => {
     const left = { kind: "revoke", place, subjects: [{ type: "user", name: "eve@pve" }] } as const
     const kept = heldInLine({ ...held, vnets: [place] }, after, [left])
     expect(kept).toMatchObject({ ranges: {}, vnets: [place], unsettled: true })
-    expect(pendingAccess(kept, after).revocations).toEqual(["rights on VNet ludus/r1 are still there"])
+    expect(pendingAccess(kept, after).revocations).toEqual(["rights on VNet ludus/r1 still exist"])
     const unseen = desiredAccess({ users: [alice, bob], ranges: [] }, { type: "unknown" })
     expect(pendingAccess(kept, unseen).revocations).toEqual([])
   })

@@ -285,8 +285,8 @@ test("other roles on a range's pool or VNet go from the service's own people, an
   ])
   expect(tidy.map((change) => stillWanted(change, desired))).toEqual(tidy)
   expect(notes).toEqual([
-    "token carol@pve!t has PVESDNAdmin on VNet ludus/r1: others gave it, and so it stays",
-    "user carol@pve has Administrator, PVEAuditor on pool LAB: others gave it, and so it stays",
+    "token carol@pve!t has PVESDNAdmin on VNet ludus/r1: somebody else granted it, so it stays",
+    "user carol@pve has Administrator, PVEAuditor on pool LAB: somebody else granted it, so it stays",
   ])
 })
 
@@ -310,7 +310,7 @@ test("a VNet of a range's name without the range's alias is a note; one that is 
       observed: { ...empty, vnets: new Map(alias === undefined ? [] : [[labsVnet[0], alias]]) },
     }).notes
   expect(notesOn("rangewright LAB (Bob)")).toEqual([
-    'VNet ludus/r1 has the alias "rangewright LAB (Bob)" instead of "rangewright LAB", and so nobody gets rights on it: set the alias if it is the VNet of range LAB',
+    'VNet ludus/r1 has the alias "rangewright LAB (Bob)" instead of "rangewright LAB", so nobody gets rights on it: set the alias if it is the VNet of range LAB',
   ])
   expect(notesOn("")).toHaveLength(1)
   expect(notesOn("x".repeat(500))[0]!.length).toBeLessThan(300)

@@ -70,7 +70,7 @@ describe("the log of a run", () => {
       "TASK [Wait until the run can continue]",
       "no route to host",
       "answers again",
-      "continues where it was",
+      "continues where it stopped",
       "VMID 200 is taken; LAB-web gets 201",
       "JD aborted",
     ])

@@ -139,8 +139,8 @@ describe("a blueprint", () => {
   test("that lies where none is read is named in a warning", () => {
     const { warnings } = readOf(withBlueprint({ "blueprints/a/b/c/d/blueprint.yml": "", "blueprints/lab/x/blueprint.yml": "" }))
     expect(warnings.map(({ file, message }) => [file, message])).toEqual([
-      ["blueprints/a/b/c/d/blueprint.yml", "is not read: it lies more than 3 levels down"],
-      ["blueprints/lab/x/blueprint.yml", "is not read: it lies inside another blueprint"],
+      ["blueprints/a/b/c/d/blueprint.yml", "is not read: it is more than 3 levels down"],
+      ["blueprints/lab/x/blueprint.yml", "is not read: it is inside another blueprint"],
     ])
   })
 
@@ -263,10 +263,10 @@ describe("an item that is wrong", () => {
     const alone = readOf(withBlueprint(sound)).content
     expect({ ...content, broken: [] }).toEqual(alone)
     expect(content.broken.map(({ kind, name, state, problem }) => [kind, name, state, problem])).toEqual([
-      ["role", "-x", "invalid", expect.stringContaining("no role can be called")],
+      ["role", "-x", "invalid", expect.stringContaining("a role cannot be named")],
       ["blueprint", "bad", "invalid", expect.stringContaining("blueprints/bad/blueprint.yml")],
-      ["template", "c", "invalid", expect.stringContaining("the template cannot be called")],
-      ["template", "debian", "conflict", expect.stringContaining("the one in templates/a has the name")],
+      ["template", "c", "invalid", expect.stringContaining("the template cannot be named")],
+      ["template", "debian", "conflict", expect.stringContaining("the one in templates/a keeps the name")],
       ["blueprint", "deep/er", "invalid", expect.stringContaining("differs from the directory")],
       ["collection", "half", "invalid", expect.stringContaining("name")],
       ["collection", "none", "invalid", expect.stringContaining("galaxy.yml")],

@@ -6,6 +6,6 @@ const daysAgo = (days: number) => new Date(now.getTime() - days * 24 * 3600 * 10
 
 test("an index is suspicious that is older than a registry that is packed again lets it become", () => {
   for (const days of [-1, 0, indexAge.renewed, indexAge.old - 1]) expect(ageProblem(daysAgo(days), now)).toBeUndefined()
-  expect(ageProblem(daysAgo(indexAge.old), now)).toMatch(/60 days ago.*withheld/u)
+  expect(ageProblem(daysAgo(indexAge.old), now)).toMatch(/60 days ago.*withholding/u)
   expect(indexAge.renewed).toBeLessThan(indexAge.old)
 })

@@ -157,10 +157,10 @@ describe("an index", () => {
   })
 
   test.each([
-    ["no JSON", "{", "it is no JSON"],
+    ["no JSON", "{", "it is not valid JSON"],
     ["no object", "[]", "Expected"],
     ["no serial", JSON.stringify({ issued_unix: 1, roles: [] }), "serial"],
-    ["a serial that is no whole number", JSON.stringify({ serial: 1.5, issued_unix: 1, roles: [] }), "serial"],
+    ["a serial that is not a whole number", JSON.stringify({ serial: 1.5, issued_unix: 1, roles: [] }), "serial"],
     ["a name that climbs", indexOf({ ...sample, role: "../../etc" }), "folder"],
     ["a name that is an option", indexOf({ ...sample, role: "-rf" }), "folder"],
     ["a version of two numbers", indexOf({ ...sample, version: "1.2" }), "three numbers"],

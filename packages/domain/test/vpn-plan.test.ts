@@ -56,7 +56,7 @@ describe("the plan for the VPN's server", () => {
     const wide = { publicKey: "WIDE", allowed: ["0.0.0.0/0"] }
     const { difference, notes } = planVpn([], server([], { peers: [site, fresh, wide] }))
     expect(difference).toEqual({ remove: [], set: [], pairs: undefined })
-    expect(notes).toEqual([expect.stringContaining("the peer WIDE is not of this service")])
+    expect(notes).toEqual([expect.stringContaining("the peer WIDE does not belong to this service")])
   })
 
   it("says what it takes from peers that were never known here, and nothing of its own", () => {

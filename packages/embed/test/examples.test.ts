@@ -26,7 +26,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   "plan-a-migration": ["8 steps", "Plan to migrate to SDN networking: 2 networks to create, 1 machine to move, about 9 s"],
   "plan-an-installation": [
     "create blueprint acme-labs/web",
-    "differs local_role acme.hello: version 1.0.0 is there",
+    "differs local_role acme.hello: version 1.0.0 is installed",
     "place role pub.docker",
     "create blueprint acme-labs/web",
     "replace local_role acme.hello",

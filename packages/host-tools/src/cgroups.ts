@@ -82,7 +82,7 @@ const delegated = async (root: string, own: string | undefined): Promise<Cgroups
       })
     await writeFile(join(folder, "cgroup.subtree_control"), needed.map((name) => `+${name}`).join(" "))
   } catch (error) {
-    return { because: `its control group cannot be divided: ${error instanceof Error ? error.message : String(error)}` }
+    return { because: `its control group cannot be subdivided: ${error instanceof Error ? error.message : String(error)}` }
   }
   return { hierarchies: [unified(folder)] }
 }

@@ -19,7 +19,7 @@ const placeOnly = 0o10000000
 const opened = async (folder: string, words: string): Promise<Socket> => {
   const place = await open(join(folder, inwardSocket), placeOnly | constants.O_NOFOLLOW)
   try {
-    if (!(await place.stat()).isSocket()) throw new Error(`${inwardSocket} in ${folder} is no socket`)
+    if (!(await place.stat()).isSocket()) throw new Error(`${inwardSocket} in ${folder} is not a socket`)
     return await new Promise((resolve, reject) => {
       // paths of sockets have to be short, and that of a data folder need not be
       const socket = connect({ path: `/proc/self/fd/${place.fd}`, allowHalfOpen: true })

@@ -66,7 +66,7 @@ export const permission = async (
   asked: string,
   port: number,
 ): Promise<Permission> => {
-  const refused = (because: string): Permission => ({ because: `${asked}:${port} is not reached from here: ${because}` })
+  const refused = (because: string): Permission => ({ because: `${asked}:${port} may not be reached from here: ${because}` })
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return refused("there is no such port")
   const literal = plainAddress(asked)
   const host = literal ?? asked.toLowerCase()
@@ -82,8 +82,8 @@ export const permission = async (
   if (found.some((address) => kept.has(plainAddress(address)))) return refused("it belongs to the service or the hypervisor")
   if (found.every((address) => isIn(reach.networks, address)))
     return reach.ports?.includes(port) === false
-      ? refused(`of machines only the ports ${reach.ports.join(", ")} are reached`)
+      ? refused(`only the ports ${reach.ports.join(", ")} of machines may be reached`)
       : { addresses: found }
-  if (!found.every((address) => mayConnect(address, []))) return refused("it is neither of this range nor public")
+  if (!found.every((address) => mayConnect(address, []))) return refused("it is neither in this range nor public")
   return reach.internet ? { addresses: found } : refused("this run may not use the internet")
 }

@@ -121,7 +121,7 @@ const onRequest =
       answer.writeHead(status, reason, { "content-type": "text/plain", connection: "close" }).end(`${reason}\n`)
     }
     const url = URL.parse(asked.url ?? "")
-    if (url === null || url.protocol !== "http:") return fail(new Error("only URLs of http are passed on"))
+    if (url === null || url.protocol !== "http:") return fail(new Error("only http URLs are forwarded"))
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const port = url.port === "" ? 80 : Number(url.port)
     // what is thrown in here must not end the service: the other side may be anybody's
@@ -141,7 +141,7 @@ const onRequest =
         try {
           answer.writeHead(response.statusCode ?? 502, withoutHops(response.headers))
         } catch {
-          return void passed.destroy(new Error(`${host}:${port} answers what is not HTTP`))
+          return void passed.destroy(new Error(`${host}:${port} sent an answer that is not HTTP`))
         }
         response.pipe(answer)
       })

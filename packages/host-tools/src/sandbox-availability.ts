@@ -36,7 +36,7 @@ let worked: string | undefined
 /** Tries the sandbox, unless it is switched off or worked before; one that does not work may have been mended since. */
 export const sandboxAvailability = (choice: SandboxChoice): Effect.Effect<SandboxAvailability> =>
   choice === "off"
-    ? Effect.succeed({ works: false, because: "it is switched off" })
+    ? Effect.succeed({ works: false, because: "it is turned off" })
     : Effect.gen(function* () {
         const trace = yield* Effect.promise(() => traceOf(placesOf("bwrap")))
         if (trace === worked) return { works: true }

@@ -45,7 +45,7 @@ describe("control groups of the second version", () => {
   it("are told to be missing where the subtree cannot be divided", async () => {
     const { [`fs${unit}/service/cgroup.procs`]: _, ...rest } = delegated
     expect(await shown({ ...rest, [`fs${unit}/service/cgroup.procs/busy`]: "" })).toEqual({
-      because: expect.stringContaining("its control group cannot be divided") as string,
+      because: expect.stringContaining("its control group cannot be subdivided") as string,
     })
   })
 

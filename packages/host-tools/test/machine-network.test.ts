@@ -144,7 +144,7 @@ describe("what a hostile tool leaves in place of the gate's socket", () => {
     const heard = await listen(join(folder, "other"), "done")
     symlinkSync(join(folder, "other"), join(folder, "inward"))
     expect([await interruptWithin(folder), await portsWithin(folder)]).toEqual([false, []])
-    await expect(connectWithin(folder, 8000)).rejects.toThrow("is no socket")
+    await expect(connectWithin(folder, 8000)).rejects.toThrow("is not a socket")
     expect(heard).toEqual([])
   })
 })

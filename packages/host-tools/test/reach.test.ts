@@ -38,7 +38,7 @@ describe("what a run may connect to", () => {
     expect(await ask("10.7.10.11", 5986, given)).toEqual(["10.7.10.11"])
     for (const host of ["10.7.10.11", "own.example"])
       expect(await ask(host, 8006, given)).toBe(
-        `${host}:8006 is not reached from here: of machines only the ports 22, 5986 are reached`,
+        `${host}:8006 may not be reached from here: only the ports 22, 5986 of machines may be reached`,
       )
     expect(await ask("93.184.216.34", 443, given)).toEqual(["93.184.216.34"])
   })
@@ -81,7 +81,7 @@ describe("what a run may connect to", () => {
       "10.7.10.11\0",
       "10.7.10.11@127.0.0.1",
     ])
-      expect(await ask(host), host).toMatch(/is not reached from here/u)
+      expect(await ask(host), host).toMatch(/may not be reached from here/u)
     for (const port of [0, -1, 65_536, 1.5, Number.NaN]) expect(await ask("10.7.10.11", port)).toMatch("there is no such port")
   })
 
@@ -112,7 +112,7 @@ describe("what a run may connect to", () => {
     const named = { networks: [], internet: false, servers: [{ host: "galaxy.lab", port: 8443 }] }
     expect(await ask("GALAXY.lab", 8443, named)).toEqual(["192.168.1.20"])
     expect(await ask("galaxy.lab", 22, named)).toMatch("may not use the internet")
-    expect(await ask("192.168.1.20", 8443, named)).toMatch("neither of this range nor public")
+    expect(await ask("192.168.1.20", 8443, named)).toMatch("neither in this range nor public")
     const pinned = { ...named, servers: [{ host: "mirror.example", port: 443, addresses: ["93.184.216.34"] }] }
     expect(await ask("mirror.example", 443, pinned)).toEqual(["93.184.216.34"])
     expect(await ask("mirror.example", 80, pinned)).toMatch("may not use the internet")

@@ -25,7 +25,9 @@ const echo = () => listening(createTcpServer((socket) => socket.pipe(socket)))
 
 /** Only the servers of the test are permitted, by the name `inside`. */
 const permission = (host: string, port: number) =>
-  Promise.resolve(host === "inside" ? { addresses: ["127.0.0.1"] } : { because: `${host}:${port} is not reached from here: no` })
+  Promise.resolve(
+    host === "inside" ? { addresses: ["127.0.0.1"] } : { because: `${host}:${port} may not be reached from here: no` },
+  )
 
 const withRelay = <A>(use: (refused: readonly string[]) => Promise<A>): Promise<A> => {
   const refused: string[] = []
@@ -72,8 +74,8 @@ describe("the relay of a run", () => {
   it("refuses all else with the reason, and tells it", async () => {
     const port = await echo()
     await withRelay(async (refused) => {
-      expect(await tunnel(`127.0.0.1:${port}`, "x")).toBe(`403 127.0.0.1:${port} is not reached from here: no`)
-      expect(await tunnel(`[::1]:${port}`, "x")).toBe(`403 ::1:${port} is not reached from here: no`)
+      expect(await tunnel(`127.0.0.1:${port}`, "x")).toBe(`403 127.0.0.1:${port} may not be reached from here: no`)
+      expect(await tunnel(`[::1]:${port}`, "x")).toBe(`403 ::1:${port} may not be reached from here: no`)
       expect(await get(`http://127.0.0.1:${port}/`)).toContain("403 127.0.0.1")
       for (const odd of ["inside", "inside:", "inside:x", `inside:${port}:1`, `a@inside:${port}`, ":1"])
         expect(await tunnel(odd, "x"), odd).toMatch(/^403 /u)
@@ -95,8 +97,8 @@ describe("the relay of a run", () => {
     const port = await listening(server)
     await withRelay(async () => {
       expect(await get(`http://inside:${port}/a?b=c`)).toBe(`200 inside:${port} /a?b=c undefined`)
-      expect(await get("/a")).toContain("500 only URLs of http are passed on")
-      expect(await get("ftp://inside/a")).toContain("500 only URLs of http are passed on")
+      expect(await get("/a")).toContain("500 only http URLs are forwarded")
+      expect(await get("ftp://inside/a")).toContain("500 only http URLs are forwarded")
     })
   })
 

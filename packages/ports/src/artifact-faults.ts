@@ -10,7 +10,7 @@ export const describeArtifact = ({ scope, kind, name }: ArtifactRef): string =>
 export const scopeFault = (doing: string, scope: LibraryScope): LibraryFault | undefined =>
   scope.type === "global" || isUserId(scope.userId)
     ? undefined
-    : new LibraryFault({ doing, reason: "name", detail: "no user can be called so" })
+    : new LibraryFault({ doing, reason: "name", detail: "that is not a valid user ID" })
 
 /** A scope whose user has been removed meanwhile. */
 export const goneFault = (doing: string): LibraryFault =>
@@ -19,7 +19,7 @@ export const goneFault = (doing: string): LibraryFault =>
 /** What is wrong with the name of an artifact, as the fault of who named it. */
 export const artifactFault = (doing: string, ref: ArtifactRef): LibraryFault | undefined => {
   if (!isArtifactName(ref.kind, ref.name)) {
-    const detail = `no ${ref.kind} can be called so; allowed: ${allowedNames[ref.kind]}`
+    const detail = `that is not a valid ${ref.kind} name; allowed: ${allowedNames[ref.kind]}`
     return new LibraryFault({ doing, reason: "name", detail })
   }
   return scopeFault(doing, ref.scope)

@@ -29,5 +29,5 @@ export const urlFault = (doing: string, problem: GitUrlProblem): ContentFault =>
     reason: "refused",
     rule: problem.rule,
     detail: `the URL is refused: ${problem.detail}`,
-    ...(problem.rule === "url-credentials" ? { hint: "Give the token or key separately, not in the URL." } : {}),
+    ...(problem.rule === "url-credentials" ? { hint: "Send the token or key separately, not in the URL." } : {}),
   })

@@ -12,8 +12,8 @@ export class StorageFault extends defineFault(
     f.damaged === true
       ? { message: `Cannot ${f.doing}: ${f.because}`, hint: "Correct the row, or restore the store from a backup." }
       : {
-          message: `Cannot ${f.doing}: the store is not usable (${f.because})`,
-          hint: "Look at /readyz and the service's log; the service recovers on its own when the store is usable again.",
+          message: `Cannot ${f.doing}: the store is not available (${f.because})`,
+          hint: "Check /readyz and the service's log; the service recovers automatically when the store is available again.",
         },
 ) {}
 
@@ -35,14 +35,14 @@ export class JournalUnreadable extends defineFault(
     message: `Cannot read the journal of run ${f.runId}: ${f.because}`,
     hint:
       f.newer === true
-        ? "An instance of that version continues the run. Start one where none is left."
-        : "What the run did is in the world; start a new one.",
+        ? "An instance of that version continues the run. Start one if there is none."
+        : "The effects of the run remain; start a new one.",
   }),
 ) {}
 
 /** A save named an older version than the stored one: somebody else wrote in between. */
 export class StaleVersion extends defineFault("StaleVersion", "conflict", (f: { readonly what: string }) => ({
-  message: `Cannot save ${f.what}: it was changed by somebody else in the meantime`,
+  message: `Cannot save ${f.what}: somebody else has changed it in the meantime`,
   hint: "Read it again and repeat the change.",
 })) {}
 
@@ -145,7 +145,7 @@ export class ShellFault extends defineFault(
 
 /** A sealed text cannot be opened: wrong key, or it was changed. */
 export class SealBroken extends defineFault("SealBroken", "unavailable", (f: { readonly what: string }) => ({
-  message: `Cannot open ${f.what}: it was sealed with another key or was changed`,
+  message: `Cannot open ${f.what}: it was encrypted with another key or was changed`,
   hint: "Restore the key file that belongs to this data folder.",
 })) {}
 

@@ -51,7 +51,7 @@ export interface RunFilter {
 
 /** The subject has an unfinished run that does not give way. The engine turns this into a fault for callers. */
 export class SubjectTaken extends defineFault("SubjectTaken", "conflict", (f: { readonly run: RunRecord }) => ({
-  message: `Cannot open another run about ${subjectText(f.run.subject)}: run ${f.run.id} has not ended`,
+  message: `Cannot start another run about ${subjectText(f.run.subject)}: run ${f.run.id} has not ended`,
 })) {}
 
 /**

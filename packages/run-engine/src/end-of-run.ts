@@ -18,11 +18,11 @@ export class HypervisorAway extends defineFault(
   "HypervisorAway",
   "unavailable",
   (f: { readonly doing: string; readonly because: string; readonly runId?: RunId }) => ({
-    message: `Cannot ${f.doing}: the hypervisor is away (${f.because})`,
+    message: `Cannot ${f.doing}: the hypervisor is unreachable (${f.because})`,
     hint:
       f.runId === undefined
-        ? "Try again when /readyz says that it is back."
-        : `Run ${f.runId} resumes automatically when it is back; watch it with GET /runs/${f.runId}.`,
+        ? "Try again when /readyz says that it answers again."
+        : `Run ${f.runId} resumes automatically when it answers again; watch it with GET /runs/${f.runId}.`,
   }),
 ) {}
 

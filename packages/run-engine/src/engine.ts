@@ -249,8 +249,8 @@ const makeEngine = Effect.fnUntraced(function* (
       if (now.cancelRequested) return true
       if (!isCancellable(now))
         return yield* new Conflict({
-          what: `Cannot cancel run ${head.id}: it has passed the point of no return, and stopping halfway would be worse than finishing`,
-          hint: `Wait for its end (GET /runs/${head.id}). While it waits for something that is away it can be cancelled.`,
+          what: `Cannot cancel run ${head.id}: it has passed the point of no return: stopping halfway would be worse than finishing`,
+          hint: `Wait until it ends (GET /runs/${head.id}). While it waits for something unreachable it can be cancelled.`,
         })
       const at = new Date(yield* Clock.currentTimeMillis)
       if (yield* journal.requestCancel(head.id, now.lastSeq, { type: "CancelRequested", by }, at, aborted)) return true

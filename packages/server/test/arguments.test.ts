@@ -27,13 +27,13 @@ describe("the command line", () => {
     expect(readArguments(["--help"]).about).toBeUndefined()
   })
   test("a mistyped option is told with the one that was meant", () => {
-    expect(() => readArguments(["demo", "--onec"])).toThrow("There is no option --onec; did you mean --once?")
-    expect(() => readArguments(["demo", "-x"])).toThrow(/^There is no option -x$/u)
+    expect(() => readArguments(["demo", "--onec"])).toThrow("Unknown option --onec; did you mean --once?")
+    expect(() => readArguments(["demo", "-x"])).toThrow(/^Unknown option -x$/u)
   })
   test.each([
-    ["--data ./x", "There is no option --data; set the configuration key data (RANGEWRIGHT_DATA) instead"],
+    ["--data ./x", "Unknown option --data; set the configuration key data (RANGEWRIGHT_DATA) instead"],
     ["doctor --proxmox-url=https://pve", "set the configuration key proxmox_url (RANGEWRIGHT_PROXMOX_URL) instead"],
-    ["--port 9000", "serve takes no --port; set the configuration key port (RANGEWRIGHT_PORT) instead"],
+    ["--port 9000", "serve does not accept --port; set the configuration key port (RANGEWRIGHT_PORT) instead"],
     ["--data-dir ./x", "did you mean the configuration key data (RANGEWRIGHT_DATA)?"],
     ["--datadir ./x", "did you mean the configuration key data (RANGEWRIGHT_DATA)?"],
     ["--database x", "did you mean the configuration key database_url (RANGEWRIGHT_DATABASE_URL)?"],
@@ -46,13 +46,13 @@ describe("the command line", () => {
     expect(() => readArguments(line.split(" "))).toThrow(told)
   })
   test("a command that reads no configuration is not sent to it", () => {
-    expect(() => readArguments(["demo", "--data", "x"])).toThrow(/^There is no option --data$/u)
-    expect(() => readArguments(["demo", "--config", "x"])).toThrow(/^demo takes no --config$/u)
-    expect(() => readArguments(["--frob"])).toThrow(/^There is no option --frob$/u)
+    expect(() => readArguments(["demo", "--data", "x"])).toThrow(/^Unknown option --data$/u)
+    expect(() => readArguments(["demo", "--config", "x"])).toThrow(/^demo does not accept --config$/u)
+    expect(() => readArguments(["--frob"])).toThrow(/^Unknown option --frob$/u)
   })
   test("a mistyped command is told with the one that was meant, and all there are", () => {
     expect(() => readArguments(["docter"])).toThrow(
-      `There is no command docter; did you mean doctor? Commands: ${commands.join(", ")}`,
+      `Unknown command docter; did you mean doctor? Commands: ${commands.join(", ")}`,
     )
   })
   test.each([

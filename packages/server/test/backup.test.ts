@@ -115,7 +115,7 @@ describe("a backup", () => {
     expect([status, statSync(copy()).mode & 0o777]).toEqual([0, 0o600])
     expect(output).toMatch(/the database, 1 snapshot of content, 3 files of installed.*what 1 role set/u)
     expect(output).toMatch(
-      /Not in it:\n- the key .{8} that opens its secrets.*secret-key.*\n- the configuration.*\n- .*workspaces/u,
+      /Not in it:\n- the key .{8}, without which it cannot be restored.*secret-key.*\n- the configuration.*\n- .*workspaces/u,
     )
     expect(readdirSync(folder.data).filter((name) => name.includes("partial"))).toEqual([])
     const { manifest } = await readHead(copy())
@@ -164,7 +164,7 @@ describe("a restore onto an empty folder", () => {
     const id = (await readHead(copy())).manifest.keyId
     expect(await restore()).toMatchObject({
       status: 1,
-      output: expect.stringMatching(new RegExp(`sealed with the key ${id}, which is not here\\n.*--secret-key FILE`, "u")),
+      output: expect.stringMatching(new RegExp(`encrypted with the key ${id}, which is not here\\n.*--secret-key FILE`, "u")),
     })
     writeFileSync(folder.path("wrong"), newKeyText(), { mode: 0o600 })
     expect(await restore(["--secret-key", folder.path("wrong")])).toMatchObject({
@@ -207,7 +207,7 @@ describe("a restore onto an empty folder", () => {
     chmodSync(passphrase, 0o600)
     expect(await backup("--key-passphrase", passphrase)).toMatchObject({
       status: 0,
-      output: expect.stringContaining("- the passphrase that opens the key"),
+      output: expect.stringContaining("- the passphrase for the key"),
     })
     expect(await restore()).toMatchObject({ status: 1, output: expect.stringContaining("--key-passphrase FILE") })
     expect(await restore(["--key-passphrase", wrong])).toMatchObject({
@@ -260,10 +260,10 @@ describe("a restore onto an empty folder", () => {
     expect(existsSync(folder.path("bare"))).toBe(false)
     expect(await restore(["--unmarked-database"])).toMatchObject({
       status: 1,
-      output: expect.stringMatching(/sealed with the key .{8}, which is not here/u),
+      output: expect.stringMatching(/encrypted with the key .{8}, which is not here/u),
     })
     const { status, output } = await restore(["--unmarked-database", "--secret-key", keyFile()])
-    expect([status, output]).toEqual([0, expect.stringMatching(/a copy of the database alone, as earlier versions made them/u)])
+    expect([status, output]).toEqual([0, expect.stringMatching(/only a copy of the database, as earlier versions made them/u)])
     const service = await folder.start(bare())
     expect([await statusOf(service, site.root), await statusOf(service, site.key)]).toEqual([200, 200])
     expect(folder.text("bare/root-api-key")).toBe(site.root)
@@ -380,7 +380,7 @@ describe("a file that is not what a backup was", () => {
     writeFileSync(copy(), Buffer.concat([whole, Buffer.from("more")]))
     await expectRefused(/more bytes follow/u)
     writeFileSync(copy(), "not even close")
-    await expectRefused(/no backup of this service/u)
+    await expectRefused(/not a backup of this service/u)
     // as a person meets it
     expect(await folder.command(["restore", folder.data], bare()).ended).toMatchObject({
       status: 1,
@@ -393,7 +393,7 @@ describe("a file that is not what a backup was", () => {
     expect(await backup("--key-passphrase=")).toMatchObject({ status: 2 })
     expect(await restore(["--secret-key", keyFile()])).toEqual({
       status: 1,
-      output: `Cannot restore ${copy()}: it is no backup of this service\n`,
+      output: `Cannot restore ${copy()}: it is not a backup of this service\n`,
     })
   }, 120_000)
 
@@ -407,7 +407,7 @@ describe("a file that is not what a backup was", () => {
 
   test("without the key's mark it is refused, whatever it holds", async () => {
     await forge((manifest) => ({ ...manifest, notIncluded: ["nothing at all"] }), undefined, head.mark)
-    await expectRefused(/it is not as it was made/u)
+    await expectRefused(/it has been changed/u)
   })
 
   test("that leads elsewhere, holds too much, too little or something else is refused, even with the mark", async () => {
@@ -417,7 +417,7 @@ describe("a file that is not what a backup was", () => {
       const extra = { ...database, path }
       const files = [database, extra].map(listed)
       await forge((manifest) => ({ ...manifest, files, links: [], ...more }), { files: [database, extra], links: [] })
-      await expectRefused(/an entry that no backup has|an entry twice|inside another|cannot be understood/u)
+      await expectRefused(/an unknown entry|an entry twice|inside another|cannot be understood/u)
     }
     for (const path of [
       "../outside",
@@ -436,7 +436,7 @@ describe("a file that is not what a backup was", () => {
     const one = { files: [database], links: [] }
     const of = (files: readonly object[]) => (manifest: object) => ({ ...manifest, files, links: [] })
     await forge(of([{ ...listed(database), sha256: "0".repeat(64) }]), one)
-    await expectRefused(/not what was written into the backup/u)
+    await expectRefused(/differs from what was written into the backup/u)
     await forge(of([{ ...listed(database), size: 1 }]), one)
     await expectRefused(/not the one that its manifest has/u)
     await forge(of([listed(database), { ...listed(database), path: "instance" }]), one)

@@ -62,7 +62,7 @@ describe("the composition", () => {
     expect(pools(await start())).toContain("kept")
     await stopAll()
     writeFileSync(join(data, "simulator.json"), "{")
-    await expect(start()).rejects.toThrow(/simulator\.json.*move it away/u)
+    await expect(start()).rejects.toThrow(/simulator\.json.*move it elsewhere/u)
   })
 
   test("leaves no half clone behind when the built-in simulator ends in the middle of one", async () => {

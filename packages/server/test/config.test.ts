@@ -44,10 +44,10 @@ describe("the configuration", () => {
       problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: endpoint, RANGEWRIGHT_WIREGUARD_PUBLIC_KEY: publicKey })
     for (const endpoint of ["vpn.example.org", "vpn", "203.0.113.9", "2001:db8::1"]) expect(of(endpoint)).toEqual([])
     for (const endpoint of ["a.example\nPostUp = sh", "a.example:51820", "[2001:db8::1]", "-a.example", "a b", "x".repeat(300)])
-      expect(of(endpoint)).toEqual([expect.stringMatching(/^wireguard_endpoint: a host name/u)])
+      expect(of(endpoint)).toEqual([expect.stringMatching(/^wireguard_endpoint: must be a host name/u)])
     for (const wrong of ["short", `${key}\nPostUp = sh`, key.replace("I=", "J=")])
-      expect(of("vpn", wrong)).toEqual([expect.stringMatching(/^wireguard_public_key: 32 bytes/u)])
-    expect(problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn" })).toEqual([expect.stringContaining("give both or none")])
+      expect(of("vpn", wrong)).toEqual([expect.stringMatching(/^wireguard_public_key: must be 32 bytes/u)])
+    expect(problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn" })).toEqual([expect.stringContaining("set both or neither")])
     expect(problems({ RANGEWRIGHT_WIREGUARD_SERVER: "ssh", RANGEWRIGHT_WIREGUARD_INTERFACE: "wg0; reboot" })).toEqual([
       expect.stringContaining("wireguard_endpoint: needed"),
       expect.stringContaining("wireguard_ssh_host, wireguard_ssh_key_file and wireguard_ssh_fingerprint: needed"),
@@ -72,9 +72,9 @@ describe("the configuration", () => {
       expect(problems({ ...server, RANGEWRIGHT_KMS_SERVER: machine })).toEqual([
         expect.stringMatching(/^kms_server: .*ADMIN\/ADMIN-kms/u),
       ])
-    expect(problems({ RANGEWRIGHT_KMS_SERVER: "ADMIN/ADMIN-kms" })).toEqual([expect.stringContaining("give both or none")])
+    expect(problems({ RANGEWRIGHT_KMS_SERVER: "ADMIN/ADMIN-kms" })).toEqual([expect.stringContaining("set both or neither")])
     expect(problems({ ...server, RANGEWRIGHT_KMS_HOST_KEY: `${key}; calc` })).toEqual([
-      "kms_host_key: five groups of five letters and digits, parted by dashes, are needed",
+      "kms_host_key: use five groups of five letters and digits, separated by dashes",
     ])
   })
 
@@ -144,9 +144,9 @@ describe("the configuration", () => {
     writeFileSync(join(folder, "logins.yml"), `win2022-golden: ${JSON.stringify(golden)}\n`)
     expect(of(`template_logins_file: ${join(folder, "logins.yml")}`)).toEqual(golden)
     for (const [login, problem] of [
-      [{ ...golden, passwort: "x" }, "there is no passwort"],
+      [{ ...golden, passwort: "x" }, "unknown key passwort"],
       [{ ...golden, user: "x'; id" }, "user must be a name"],
-      [{ user: "root" }, "password must be a text"],
+      [{ user: "root" }, "password must be one line of text"],
       [{ ...golden, password: "{{ S3cret }}" }, "without {{"],
       [{ ...golden, password: "S3cret\n  x: y" }, "in one line"],
       ["S3cret", "user and password are needed"],
@@ -188,16 +188,16 @@ describe("the configuration", () => {
   test("the hypervisor is spoken to over https, but on this host", () => {
     const of = (url: string) => problems({ ...proxmox, RANGEWRIGHT_PROXMOX_URL: url })
     expect(of("http://pve1.example:8006")).toEqual([
-      "proxmox_url: http://pve1.example:8006 would send the token in the clear: write https://pve1.example:8006",
+      "proxmox_url: http://pve1.example:8006 would send the token unencrypted: write https://pve1.example:8006",
     ])
-    expect(of("pve1.example")).toEqual(["proxmox_url: pve1.example is no https URL, such as https://pve1.example:8006"])
+    expect(of("pve1.example")).toEqual(["proxmox_url: pve1.example is not a valid https URL, such as https://pve1.example:8006"])
     for (const url of ["http://127.0.0.1:18006", "http://localhost:18006", "http://[::1]:18006"]) expect(of(url)).toEqual([])
   })
 
   test("names proxies by addresses and networks", () => {
     expect(load({ RANGEWRIGHT_TRUSTED_PROXIES: "127.0.0.1, 10.0.5.0/24, fd00::/8" }).trustedProxies).toHaveLength(3)
     expect(problems({ RANGEWRIGHT_TRUSTED_PROXIES: "10.0.5.0/24, proxy.example" })).toEqual([
-      "trusted_proxies: proxy.example is no address or network such as 10.0.5.0/24",
+      "trusted_proxies: proxy.example is not an address or network such as 10.0.5.0/24",
     ])
   })
 })

@@ -87,7 +87,9 @@ describe("the doctor's look at access", () => {
   test("is content where the hypervisor has what is stored, and changes nothing", async () => {
     const { world, bringInLine, findings } = await installed()
     bringInLine()
-    expect(await findings()).toEqual([{ level: "ok", what: "access", detail: "all is as it is stored (accounts: 1, ranges: 1)" }])
+    expect(await findings()).toEqual([
+      { level: "ok", what: "access", detail: "everything is as stored (accounts: 1, ranges: 1)" },
+    ])
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
   })
 
@@ -124,7 +126,7 @@ describe("the doctor's look at access", () => {
     const held = { ...nothingHeld, accounts: { [bob]: { admin: false, password: "1" }, ...Object.fromEntries(many) } }
     await run(AccessRecords.use((records) => records.hold(held, 0)))
     const [first] = await findings()
-    expect(first?.detail).toMatch(/^revoked, and not on the hypervisor yet: bob@pve is still there; .*; and 3 more$/u)
+    expect(first?.detail).toMatch(/^revoked, but not on the hypervisor yet: bob@pve is still there; .*; and 3 more$/u)
   })
 
   test("says why nothing could be compared", async () => {

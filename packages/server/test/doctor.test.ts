@@ -55,7 +55,7 @@ describe("the doctor's look at the routers' outer network", () => {
   })
   test("fails for a plain bridge, on which no router starts, and says how to change it", async () => {
     const found = await network(({ state }) => delete state.nodes.get("pve")!.interfaces.get("vmbr1000")!["bridge_vlan_aware"])
-    expect(found).toMatchObject({ level: "fail", detail: "vmbr1000 (bridge) is not VLAN-aware: routers do not start on it" })
+    expect(found).toMatchObject({ level: "fail", detail: "vmbr1000 (bridge) is not VLAN-aware, so routers do not start on it" })
     expect(found?.hint).toContain("bridge-vlan-aware yes")
   })
   test("says that it has to be VLAN-aware where it is missing", async () => {
@@ -160,7 +160,7 @@ describe("a hypervisor that cannot be spoken to", () => {
   })
   test("says https:// where a port without TLS is asked for it, and where one with TLS is asked without", async () => {
     const plain = (await listening(false)).url
-    expect((await told(plain.replace("http:", "https:"))).hint).toContain("speaks no TLS")
+    expect((await told(plain.replace("http:", "https:"))).hint).toContain("does not use TLS")
     const secure = (await listening(true)).url
     expect((await told(secure.replace("https:", "http:"))).hint).toContain("write https:// in proxmox_url")
   })

@@ -66,11 +66,11 @@ describe("what automation is told of the configuration", () => {
 
   test.each([
     [{ ANSIBLE_ROUTE: "jump" }, "ansible_jump_host: needed"],
-    [{ ...jump }, "ansible_jump_key_file and ansible_jump_password: give one of them"],
-    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "/k", ANSIBLE_JUMP_PASSWORD: "p" }, "give one of them"],
-    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "k" }, "is no absolute path"],
+    [{ ...jump }, "ansible_jump_key_file and ansible_jump_password: set one of them"],
+    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "/k", ANSIBLE_JUMP_PASSWORD: "p" }, "set one of them"],
+    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "k" }, "is not an absolute path"],
     [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "/k", ANSIBLE_JUMP_HOST_KEY: "* ssh-rsa x" }, "ansible_jump_host_key: write"],
-    [{ ANSIBLE_JUMP_HOST: "jump.example" }, "with ansible_route: jump only"],
+    [{ ANSIBLE_JUMP_HOST: "jump.example" }, "only used with ansible_route: jump"],
   ])("%j is refused, with the reason", (environment, because) => {
     expect(() => optionsOf(environment)).toThrow(because)
   })

@@ -33,12 +33,12 @@ describe("a start with the wrong key", () => {
     [
       "the key file is missing",
       () => (rmSync(folder.path("secret-key")), {}),
-      /there is no .*secret-key.*Put the key.*rotate-key --lost/su,
+      /there is no .*secret-key.*Restore the key.*rotate-key --lost/su,
     ],
     [
       "the key file holds another key",
       () => (writeFileSync(folder.path("secret-key"), newKeyText()), {}),
-      /Cannot use the key in .*secret-key: it does not belong to the database: its id is .{8}, and the database was sealed with .{8}/u,
+      /Cannot use the key in .*secret-key: it does not belong to the database: its id is .{8}, and the database was encrypted with .{8}/u,
     ],
     ["another key is configured", () => ({ RANGEWRIGHT_SECRET_KEY: newKeyText() }), /Cannot use the key of secret_key/u],
   ]
@@ -75,7 +75,7 @@ describe("a database of a version that wrote down no key", () => {
     expect(await passwordOf(again)).toMatch(/^.{15}$/u)
     await folder.stop()
     writeFileSync(folder.path("secret-key"), newKeyText())
-    expect(await folder.tried()).toContain("the database was sealed with")
+    expect(await folder.tried()).toContain("the database was encrypted with")
   })
 
   test.each([

@@ -55,7 +55,7 @@ const move = (vmid: number, range: string): Step =>
     },
   })
 const plan = workPlan([
-  step("save-record", "Save how everything is now", { phase: "prepare", action: { kind: "drop-record" } }),
+  step("save-record", "Save the current state", { phase: "prepare", action: { kind: "drop-record" } }),
   move(11, "LAB1"),
   move(12, "LAB1"),
   move(21, "LAB2"),
@@ -81,13 +81,13 @@ describe("a migration that goes on is shown", () => {
       settled("save-record"),
       started("move:11"),
       settled("move:11"),
-      { type: "Waiting", reason: "the hypervisor is away" },
+      { type: "Waiting", reason: "the hypervisor is unreachable" },
       { type: "StepFailed", key: "move:12", final: true, failure: { tag: "Failed", message: "it is locked" } as never },
     )
     expect(text).toMatch(/0 of 4 steps, about \d+ s left/u)
-    expect(text).toMatch(/1\/4 done {3}Save how everything is now\n/u)
+    expect(text).toMatch(/1\/4 done {3}Save the current state\n/u)
     expect(text).toMatch(/2\/4 done {3}Move m11 \(VM 11\) to r1 \(LAB1: 1 of 2\)\n/u)
-    expect(text).toContain("waiting: the hypervisor is away\n")
+    expect(text).toContain("waiting: the hypervisor is unreachable\n")
     expect(text).toMatch(/3\/4 FAILED Move m12 .*: it is locked\n/u)
   })
 
@@ -138,7 +138,7 @@ test("a report names every card before and now, and counts the machines that hav
       "    net0  vmbr1001 -> r1",
       "m12 (VM 12 on pve1) of LAB1",
       "    net0  vmbr1001 -> vmbr1001, still on its bridge",
-      "1 of 2 recorded machines have every card in the zone ludus.",
+      "1 of 2 recorded machines have all network cards in the zone ludus.",
     ].join("\n"),
   )
   expect(reportText({ recorded: false, zone: "", bridges: [], machines: [] })).toBe("No migration has recorded anything.")

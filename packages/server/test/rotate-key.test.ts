@@ -105,7 +105,7 @@ describe("a new key", () => {
     const formerText = folder.text("secret-key")
     const rootKey = folder.text("root-api-key")
     const said = await rotate()
-    expect(said).toMatchObject({ status: 0, output: expect.stringMatching(/5 secrets sealed with the new key/u) })
+    expect(said).toMatchObject({ status: 0, output: expect.stringMatching(/5 secrets encrypted with the new key/u) })
     expect(sealingKeys().size).toBe(1)
     expect(sealingKeys()).not.toContain(former)
     expect(folder.text("secret-key")).not.toBe(formerText)
@@ -134,7 +134,7 @@ describe("a new key", () => {
     writeFileSync(file, newKeyText(), { mode: 0o600 })
     const withoutFile = await folder.command(["rotate-key"], old).ended
     expect(withoutFile).toMatchObject({ status: 1, output: expect.stringContaining("comes from secret_key") })
-    expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/5 secrets sealed.*Set secret_key/su)
+    expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/5 secrets encrypted.*Set secret_key/su)
     expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/already.*Set secret_key/su)
     expect(await folder.tried(old)).toContain("Cannot use the key of secret_key")
     await expectWhole(before, { RANGEWRIGHT_SECRET_KEY: readFileSync(file, "utf8") })
@@ -143,7 +143,7 @@ describe("a new key", () => {
 
   test("tells how it is used", async () => {
     expect(await rotate("--help")).toMatchObject({ status: 0, output: expect.stringContaining("usage: npm start -- rotate-key") })
-    expect(await rotate("a", "b")).toMatchObject({ status: 2, output: expect.stringContaining("takes no b") })
+    expect(await rotate("a", "b")).toMatchObject({ status: 2, output: expect.stringContaining("does not accept b") })
   })
 
   test("killed whenever it has changed a file, it leaves a working installation and can be run again", async () => {
@@ -182,11 +182,11 @@ describe("a new key", () => {
 describe("a key that is lost for good", () => {
   test("is given up with what it sealed, by name only; the rest stays", async () => {
     const { key } = await filled()
-    expect(await rotate("--lost")).toMatchObject({ status: 1, output: expect.stringContaining("it opens the database") })
+    expect(await rotate("--lost")).toMatchObject({ status: 1, output: expect.stringContaining("opens the database") })
     rmSync(folder.path("secret-key"))
     expect(await rotate()).toMatchObject({ status: 1, output: expect.stringContaining("there is no") })
     const said = await rotate("--lost")
-    expect(said).toMatchObject({ status: 0, output: expect.stringContaining("All other API keys are void") })
+    expect(said).toMatchObject({ status: 0, output: expect.stringContaining("All other API keys have stopped working") })
     const service = await folder.start()
     expect([await statusOf(service), await statusOf(service, key)]).toEqual([200, 401])
     expect(await passwordOf(service)).toBeUndefined()
@@ -208,7 +208,7 @@ test(
     const current = sealingKeys()
     expect(await restore()).toMatchObject({
       status: 0,
-      output: expect.stringMatching(/sealed with the key .{8}; now it is with/u),
+      output: expect.stringMatching(/encrypted with the key .{8}; it is now encrypted with/u),
     })
     expect(sealingKeys()).toEqual(current)
     await expectWhole(before)
@@ -216,7 +216,7 @@ test(
     expect(await restore()).toMatchObject({
       status: 1,
       output: expect.stringMatching(
-        /was sealed with the key .{8}, which is not here \(what is here: .{8}\).*--secret-key FILE/su,
+        /was encrypted with the key .{8}, which is not here \(what is here: .{8}\).*--secret-key FILE/su,
       ),
     })
     expect(sealingKeys()).toEqual(current)

@@ -79,12 +79,12 @@ describe("the command subscription", () => {
 
   test("is a command of the service's program, which refuses what it does not understand with status 2", () => {
     const { status, stderr } = spawnSync(process.execPath, [main, "subscription", "frob"], { encoding: "utf8" })
-    expect([status, stderr]).toEqual([2, "There is no command subscription frob. Commands: keygen, pack, license\nTry --help.\n"])
+    expect([status, stderr]).toEqual([2, "Unknown command subscription frob. Commands: keygen, pack, license\nTry --help.\n"])
   })
 
   test.each([
     [["keygen"], /needs --key/u],
-    [["keygen", "surplus", "--key", "key.pem"], /takes no surplus/u],
+    [["keygen", "surplus", "--key", "key.pem"], /does not accept surplus/u],
     [["pack", "--key", "key.pem", "--out", "registry"], /folder of roles/u],
     [["pack", "roles", "--out", "registry"], /needs --key/u],
     [["license", "--key", "key.pem", "--out", "license.json", "--tier", "gold", "--to", "x"], /one of community, professional/u],
@@ -102,10 +102,10 @@ describe("the command subscription", () => {
   test("fails with status 1 where it cannot do it, says what to do, and changes nothing", async () => {
     writeFileSync(join(folder, "key.pem"), "precious", { mode: 0o600 })
     const over = await run("keygen", "--key", "key.pem")
-    expect([over.status, over.stderr]).toEqual([1, expect.stringContaining("Name another file")])
+    expect([over.status, over.stderr]).toEqual([1, expect.stringContaining("Choose another file")])
     expect(readFileSync(join(folder, "key.pem"), "utf8")).toBe("precious")
     const wrong = await run("pack", "roles", "--key", "key.pem", "--out", "registry")
-    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("no Ed25519 private key")])
+    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("not contain an Ed25519 private key")])
     expect(wrong.stderr).not.toContain("precious")
   })
 })

@@ -117,7 +117,11 @@ describe("packing", () => {
   const broken: readonly (readonly [string, (role: string) => Promise<unknown>, RegExp])[] = [
     ["without a version", (role) => rm(join(role, "meta/version.yml")), /no version.*meta\/version.yml/u],
     ["with a version of two numbers", (role) => writeFile(join(role, "meta/version.yml"), 'version: "1.0"'), /three numbers/u],
-    ["with metadata that are no YAML", (role) => writeFile(join(role, "meta/main.yml"), "a: [\n"), /meta\/main.yml is no YAML/u],
+    [
+      "with metadata that are no YAML",
+      (role) => writeFile(join(role, "meta/main.yml"), "a: [\n"),
+      /meta\/main.yml is not valid YAML/u,
+    ],
     ["with a link", (role) => symlink("/etc/passwd", join(role, "files/passwd")), /files\/passwd is neither/u],
     [
       "with entitlements that are no list",

@@ -99,7 +99,7 @@ export const sequence = async (seed: number, told: (line: string) => void = () =
     const secondAt = chance.chance(0.35) ? 1 + chance.below(20) : undefined
     const awayFrom = chance.chance(0.08) ? 1 + chance.below(20) : undefined
     if (how !== undefined) told(`process ${nth}: call ${at} ${how}`)
-    if (awayFrom !== undefined) told(`the hypervisor is away from call ${awayFrom}`)
+    if (awayFrom !== undefined) told(`the hypervisor is unreachable from call ${awayFrom}`)
     if (how !== undefined && pauses.includes(how)) paused = true
     const process = service.at(nth)
     process.gate.arm({

@@ -135,7 +135,7 @@ const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effec
 
 const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
   const { version } = readVersion(lines.join("\n"))
-  if (version === undefined) return { available: false, because: "it does not tell its version" }
+  if (version === undefined) return { available: false, because: "it does not report its version" }
   const because = versionProblem(version)
   return because === undefined ? { available: true, version } : { available: false, because }
 }

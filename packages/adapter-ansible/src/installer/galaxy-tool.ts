@@ -136,7 +136,7 @@ const toolEnd = (
     Effect.fail(new InstallerFault({ doing, reason, detail, hint }))
   switch (ended?.type) {
     case undefined:
-      return fault("timeout", `${program} did not end within ${timeoutSeconds} s`, "Look whether the server of roles answers.")
+      return fault("timeout", `${program} did not end within ${timeoutSeconds} s`, "Check whether the role server answers.")
     case "not-started":
       return fault("missing", `${program} cannot be started`, "Install ansible-core 2.14 or later on the service's host.")
     case "flooded":
@@ -145,10 +145,10 @@ const toolEnd = (
       return fault(
         "failed",
         `what ${program} fetched takes more than ${scratchBytes} bytes on the disk`,
-        "Install fewer at once, or ask who publishes them.",
+        "Install fewer at once, or ask their publisher.",
       )
     case "killed":
-      return fault("failed", `${program} was ended by ${ended.signal}`, "Look at the host's log; it may be out of memory.")
+      return fault("failed", `${program} was killed by ${ended.signal}`, "Check the host's log; it may be out of memory.")
     case "exited":
       return Effect.succeed({ ok: ended.code === 0, lines })
   }

@@ -95,7 +95,7 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
         const entries = yield* entriesOf(doing, artifact)
         if (entries === undefined) return yield* missing(doing)
         if ((yield* onDisk(doing, () => look(folderOf(target)))) !== undefined)
-          return yield* new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` })
+          return yield* new LibraryFault({ doing, reason: "exists", detail: `${describeArtifact(target)} already exists` })
         if (mode === "move") return yield* onDisk(doing, () => moveTo(doing, root, artifact, target))
         yield* Effect.catchTag(placeArtifact(doing, folder, target, entries, { replace: false }), "ContentFault", (fault) =>
           Effect.fail(new LibraryFault({ doing, reason: "unavailable", detail: fault.facts.detail })),

@@ -68,7 +68,7 @@ export const makeRealFolder = async (doing: string, root: string, parts: readonl
         doing,
         reason: "broken",
         detail: `${JSON.stringify(part)} in the folder of installed artifacts is not a folder of its own`,
-        hint: "Move away what is in its place.",
+        hint: "Move what is in its place elsewhere.",
       })
   }
   return path

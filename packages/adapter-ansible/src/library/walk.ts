@@ -37,7 +37,7 @@ export const readPlainFile = async (path: string, most: number): Promise<Uint8Ar
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const stat = await file.stat()
-    if (!stat.isFile()) throw new NotATree("it is no file")
+    if (!stat.isFile()) throw new NotATree("it is not a file")
     if (stat.size > most) throw new NotATree(`it is larger than ${most} bytes`)
     return await file.readFile()
   } finally {

@@ -43,7 +43,7 @@ const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string =
   const [msg, errors, output] = [words(item["msg"]), words(item["stderr"]), words(item["stdout"])]
   // a command that ends badly may have said why in its output alone
   const said = [...new Set([msg, errors || (msg === "" || msg === "non-zero return code" ? output : "")])].filter(Boolean)
-  const because = said.length > 0 ? said : ["it gives no reason"]
+  const because = said.length > 0 ? said : ["it gave no reason"]
   return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
 }
 
@@ -98,7 +98,7 @@ const fromEvents = (cover: Cover): Account => {
   }
   return {
     take: (line, cut = false) => {
-      if (cut) return ["[what a task returned is left out: it is too long]"]
+      if (cut) return ["[the result of a task is omitted: it is too long]"]
       const events = eventsOf(line)
       events?.forEach(note)
       return events === undefined ? [line] : events.flatMap(render)

@@ -71,7 +71,7 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   const { settings, found, folders } = context
   // what is kept for a user goes with the user, and is not made again by a run that goes on
   const userId = site.user?.id
-  const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host cannot: ${error.message}`))
+  const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host failed: ${error.message}`))
   const folder = (parent: string, ...parts: readonly string[]) =>
     ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
   const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
@@ -217,7 +217,7 @@ export const playbookAutomation = (context: AutomationContext): Context.Service.
       Effect.catchTag("StorageFault", ({ message }) =>
         Effect.fail(
           new GuestFault({
-            doing: "tell what can be run inside machines",
+            doing: "find out what can be run inside machines",
             machine: "this host",
             reason: "away",
             detail: message,
@@ -229,7 +229,7 @@ export const playbookAutomation = (context: AutomationContext): Context.Service.
     roles: context.roles,
     forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(context.folders, userId)),
     forgetRange: (rangeId) =>
-      forgetting(`remove what is known of the machines of range ${rangeId}`, () => forgetRange(context.folders, rangeId)),
+      forgetting(`remove what is stored about the machines of range ${rangeId}`, () => forgetRange(context.folders, rangeId)),
     dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(context.ports, task)), { token: null }),
     settle: (task) => Effect.scoped(perform(task)),
   }

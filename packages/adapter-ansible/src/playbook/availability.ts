@@ -84,7 +84,7 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
     const tool = !told.ok
       ? `${settings.program}: ${told.because}`
       : version === undefined
-        ? `${settings.program} does not tell its version`
+        ? `${settings.program} does not report its version`
         : versionProblem(version)
     const because = tool ?? sandboxProblem(host.choice, host.sandbox)
     return {
@@ -115,8 +115,8 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
 /** What to do where something misses. */
 export const remedies = {
   ansible: "Install ansible-core 2.14 or later and the collections of the package `ansible`.",
-  sandbox: "Install the package `bubblewrap` (0.8 or later) and let the service make namespaces.",
-  collections: "Install the package `ansible`, or name a folder that holds `ansible_collections`.",
+  sandbox: "Install the package `bubblewrap` (0.8 or later) and allow the service to create namespaces.",
+  collections: "Install the package `ansible`, or configure a folder that contains `ansible_collections`.",
   sshpass: "Install the package `sshpass`.",
   windows: (protocol: "winrm" | "psrp") =>
     `Install ${windowsModule(protocol)} for Ansible's Python (package \`python3-${protocol === "winrm" ? "winrm" : "pypsrp"}\`).`,
@@ -135,13 +135,13 @@ export interface AutomationFinding {
 /** What holds tools to their limits. */
 const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly AutomationFinding[] => [
   sandbox.works
-    ? { level: "ok", what: "sandbox", detail: "tools see neither the service's files nor its network" }
+    ? { level: "ok", what: "sandbox", detail: "tools cannot see the service's files or network" }
     : {
         level: "warn",
         what: "sandbox",
         detail:
           choice === "off"
-            ? `roles can read what the service can read, and reach what it can reach: ${sandbox.because}`
+            ? `roles can read and reach everything that the service can: ${sandbox.because}`
             : `only roles that administrators installed run, in ranges whose configuration has no templates: ${sandbox.because}`,
         hint: remedies.sandbox,
       },
@@ -182,7 +182,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
           hint: remedies.collections,
         },
     found.sshpass
-      ? { level: "ok", what: "sshpass", detail: "SSH can be given the templates' passwords" }
+      ? { level: "ok", what: "sshpass", detail: "SSH can use the templates' passwords" }
       : {
           level: "fail",
           what: "sshpass",
@@ -190,7 +190,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
           hint: remedies.sshpass,
         },
     speaks
-      ? { level: "ok", what: "Windows", detail: `spoken to with ${module}` }
+      ? { level: "ok", what: "Windows", detail: `reached with ${module}` }
       : {
           level: "warn",
           what: "Windows",

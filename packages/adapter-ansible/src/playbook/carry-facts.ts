@@ -74,7 +74,7 @@ export const carryFacts = Effect.fnUntraced(function* (
   const keepFrom = Effect.fnUntraced(function* (path: string) {
     if (step === undefined) return []
     const written = yield* Effect.promise(() => readWritten(path))
-    if (written === undefined) return ["[facts] what this role set is not kept for later roles: the tool did not tell it"]
+    if (written === undefined) return ["[facts] what this role set is not kept for later roles: the tool did not report it"]
     const at = yield* Clock.currentTimeMillis
     // a role that is repeated after a crash goes on with what it began with
     const began = all.find(({ key, run }) => key === step.key && run === step.run.id)?.initial ?? new Map()
@@ -90,7 +90,7 @@ export const carryFacts = Effect.fnUntraced(function* (
       set: written.set,
     }
     const isKept = yield* Effect.promise(() => keep(folders, secrets, range, facts).catch(() => false))
-    return isKept ? [] : ["[facts] what this role set is not kept for later roles: there is no room for it"]
+    return isKept ? [] : ["[facts] what this role set is not kept for later roles: it takes too much space"]
   })
   const carried: CarriedFacts = {
     before,

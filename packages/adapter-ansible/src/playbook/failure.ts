@@ -20,7 +20,7 @@ export interface Failure {
 const unreachableOrUnread = 4
 
 const loginRefused =
-  "the login was refused, and is not tried again as that may lock the account; check the user and the password it is reached with"
+  "the login was refused, and is not tried again because that may lock the account; check the user and password in use"
 
 const unresolved = /couldn't resolve module\/action '(?<collection>[a-z0-9_]+\.[a-z0-9_]+)\./u
 
@@ -28,7 +28,7 @@ const unresolved = /couldn't resolve module\/action '(?<collection>[a-z0-9_]+\.[
 const withCollection = (said: string): string => {
   const collection = unresolved.exec(said)?.groups?.["collection"]
   if (collection === undefined) return said
-  return `Ansible on the service's host has no module of that name in the collection ${collection}; install the collection there, or a later one: ${said}`
+  return `Ansible on the service's host has no module of that name in the collection ${collection}; install the collection there, or a newer one: ${said}`
 }
 
 const detailOf = (code: number, failed: string | undefined, errors: string, at: string): string =>
@@ -50,7 +50,7 @@ export const failureOf = (
     case "cancelled":
       return { reason: "failed", detail: `the run was aborted${at}` }
     case "not-started":
-      return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
+      return { reason: "failed", detail: `Ansible cannot be started: ${end.because}` }
     case "flooded":
       return { reason: "failed", detail: `it printed more than ${Math.round(limits.outputBytes / 2 ** 20)} MiB${at}` }
     case "overgrown":
@@ -59,7 +59,7 @@ export const failureOf = (
         detail: `its files and those that roles keep take more than ${Math.round(limits.diskBytes / 2 ** 20)} MiB on the service's host${at}`,
       }
     case "killed":
-      return { reason: "away", detail: `Ansible was ended by ${end.signal}${at}` }
+      return { reason: "away", detail: `Ansible was killed by ${end.signal}${at}` }
     case "exited": {
       if (end.code === 0) return undefined
       const failed = account.failure()

@@ -148,7 +148,7 @@ const openWay = (host: ToolHost, folders: Pick<Folders, "runs">, jump: JumpHost)
     yield* Effect.raceFirst(Deferred.await(isOpen), failed).pipe(
       Effect.timeoutOrElse({
         duration: secondsToOpen * 1000,
-        orElse: () => Effect.fail(noWay(`it did not let in within ${secondsToOpen} s`)),
+        orElse: () => Effect.fail(noWay(`it did not allow the login within ${secondsToOpen} s`)),
       }),
     )
     return { dial: dialOver(folder), ended: Fiber.await(connection) }
@@ -194,7 +194,7 @@ export const jumpFindings = (options: PlaybookOptions): Effect.Effect<readonly A
   })
   return Effect.scoped(look).pipe(
     Effect.match({
-      onSuccess: () => [{ level: "ok", what: "jump host", detail: `${route.user}@${route.host} lets in` }],
+      onSuccess: () => [{ level: "ok", what: "jump host", detail: `${route.user}@${route.host} allows the login` }],
       onFailure: ({ detail }) => [
         { level: "fail", what: "jump host", detail, hint: "No machine can be reached until it answers. See ansible_jump_host." },
       ],

@@ -27,7 +27,7 @@ export const logLines = (cover: (text: string) => string, bytes: number): LogLin
         const cut = covered.length > longestLine ? `${covered.slice(0, longestLine)} … (${covered.length} characters)` : covered
         const fits = kept <= bytes
         keep(cut)
-        if (fits && kept > bytes) keep(`[the rest is left out: more than ${Math.round(bytes / 1024)} KiB]`)
+        if (fits && kept > bytes) keep(`[the rest is omitted: more than ${Math.round(bytes / 1024)} KiB]`)
       }
     },
     take: () => {

@@ -12,11 +12,11 @@ export const wrongVariable = (input: Json): string | undefined =>
 
 /** Why a role's input can make no play; undefined when it can. */
 export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
-  if (role === undefined || !isRoleName(role)) return `${JSON.stringify(role ?? "")} is no name of a role`
+  if (role === undefined || !isRoleName(role)) return `${JSON.stringify(role ?? "")} is not a valid role name`
   const wrong = wrongVariable(input)
   return wrong === undefined
     ? undefined
-    : `its variable ${JSON.stringify(wrong)} has no name that Ansible takes: ${allowedVariableNames}`
+    : `its variable ${JSON.stringify(wrong)} does not have a valid Ansible name: ${allowedVariableNames}`
 }
 
 /**

@@ -158,7 +158,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     templateSystems: taggedTemplates(yield* unreadable(ports.machines.templates), range.id),
   })
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
-  if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
+  if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is not a valid inventory name`)
 
   const isRouterStage = task.stage === "router" && target.seen.isRouter
   const stages = isRouterStage ? (yield* unreadable(ports.machines.stages(range.id))).get(machine.vmid) : undefined

@@ -41,7 +41,7 @@ export const configHoldsTemplate = (text: string): boolean => {
 const ownRoles = async ({ settings }: Trusting, user: User | undefined): Promise<readonly string[]> =>
   user === undefined || user.isAdmin ? [] : readdir(searchPaths(settings, user.id).roles[0] ?? "").catch(() => [])
 
-const holdsTemplates = "the range's configuration holds templates, which are evaluated in a sandbox alone, and there is none"
+const holdsTemplates = "the range's configuration has templates, which are only evaluated in a sandbox, and there is none"
 
 /**
  * What may not run without a sandbox for this user, with this configuration: roles of members, and templates in what members write, could do
@@ -55,7 +55,7 @@ export const trustObstacles = async (
   const { host } = trusting.found
   if (host.sandbox.works || !isUnprotected(trusting.found)) return []
   const stages = ["role"] as const
-  const hint = "Let an administrator install what the sandbox needs (see the operator's guide), or set ansible_sandbox to off."
+  const hint = "Ask an administrator to install what the sandbox needs (docs/guides/operate.md), or set ansible_sandbox to off."
   const roles = await ownRoles(trusting, user)
   return [
     ...(roles.length === 0
@@ -64,7 +64,7 @@ export const trustObstacles = async (
           {
             stages,
             roles,
-            because: `it was installed by a member, whose roles run only in a sandbox, and there is none: ${host.sandbox.because}`,
+            because: `it was installed by a member, and members' roles run only in a sandbox, but there is none: ${host.sandbox.because}`,
             hint,
           },
         ]),

@@ -58,7 +58,7 @@ describe("what the service's host has", () => {
     expect((await look({ program: await toolOf("2.13.9") })).because).toBe(
       "ansible-core 2.13.9 is too old; 2.14 or later is needed",
     )
-    expect((await look({ program: "/bin/true" })).because).toBe("/bin/true does not tell its version")
+    expect((await look({ program: "/bin/true" })).because).toBe("/bin/true does not report its version")
     expect((await look({ program: await toolOf("2.14.0") })).ansible).toBe("2.14.0")
     expect((await look({ program: await toolOf("10.1.2") })).ansible).toBe("10.1.2")
   })

@@ -48,7 +48,7 @@ describe.skipIf(obstacle !== undefined)(
       await wear("10.3.10.11/32")
       for (const tried of [await packages(), await role()]) {
         expect(tried.reason).toBe("away")
-        expect(tried.fault).toContain("reports the address 10.3.10.11, which is not its own: it is not used")
+        expect(tried.fault).toContain("reports the address 10.3.10.11, which does not belong to it, so it is not used")
       }
       expect(await touched(stranger)).toBe(false)
     })
@@ -59,14 +59,14 @@ describe.skipIf(obstacle !== undefined)(
       expect({ ok, fault, warnings }).toEqual({
         ok: true,
         fault: "",
-        warnings: ["LAB-web reports the address 10.3.10.11, which is not its own: it is not used"],
+        warnings: ["LAB-web reports the address 10.3.10.11, which does not belong to it, so it is not used"],
       })
     })
 
     it("are not connected to at the router's address or that of a neighbour", async () => {
       for (const address of ["10.7.10.254", "10.7.10.20", "192.0.2.107", "192.0.2.60"]) {
         await wear(`${address}/32`)
-        expect((await packages()).fault, address).toContain(`reports the address ${address}, which is not its own`)
+        expect((await packages()).fault, address).toContain(`reports the address ${address}, which does not belong to it`)
       }
     })
 

@@ -154,7 +154,7 @@ describe("the log of a run", () => {
 
   it("an event that is too long to be read is told in a line", () => {
     expect(openAccount("jsonl", asItIs).take('{"_event": "v2_run', true)).toEqual([
-      "[what a task returned is left out: it is too long]",
+      "[the result of a task is omitted: it is too long]",
     ])
   })
 
@@ -179,10 +179,10 @@ notify: {urls: ["slack://token-a/token-b"]}
   it("a full log still tells what failed and how it ended", () => {
     const log = logLines((text) => text, 100)
     log.add(["x".repeat(90), "y".repeat(90), "z", "fatal: [a]: FAILED! => {}", "PLAY RECAP ***", "a    : ok=1    changed=0"])
-    expect(log.take().split("\n")).toEqual(["x".repeat(90), "y".repeat(90), "[the rest is left out: more than 0 KiB]", ""])
+    expect(log.take().split("\n")).toEqual(["x".repeat(90), "y".repeat(90), "[the rest is omitted: more than 0 KiB]", ""])
     const roomy = logLines((text) => text, 100)
     roomy.add(["x".repeat(101), "left out", "fatal: [a]: FAILED! => {}"])
-    expect(roomy.take()).toBe(`${"x".repeat(101)}\n[the rest is left out: more than 0 KiB]\nfatal: [a]: FAILED! => {}\n`)
+    expect(roomy.take()).toBe(`${"x".repeat(101)}\n[the rest is omitted: more than 0 KiB]\nfatal: [a]: FAILED! => {}\n`)
     expect(roomy.take()).toBe("")
   })
 

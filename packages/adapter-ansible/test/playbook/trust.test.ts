@@ -35,9 +35,9 @@ describe("where there should be a sandbox and is none", () => {
     expect(await problem("mine", alice)).toMatch(/installed by a member.*bwrap: no.*ansible_sandbox/u)
     expect(await problem("ours", alice)).toBeUndefined()
     expect(await problem("mine", admin)).toBeUndefined()
-    expect(await problem("ours", alice, "role_vars: {v: \"{{ lookup('pipe', 'id') }}\"}")).toMatch(/holds templates/u)
-    expect(await problem("ours", admin, "role_vars: {v: \"{{ lookup('pipe', 'id') }}\"}")).toMatch(/holds templates/u)
-    expect(await problem("ours", alice, undefined, "auto", { v: ["{% x %}"] })).toMatch(/holds templates/u)
+    expect(await problem("ours", alice, "role_vars: {v: \"{{ lookup('pipe', 'id') }}\"}")).toMatch(/has templates/u)
+    expect(await problem("ours", admin, "role_vars: {v: \"{{ lookup('pipe', 'id') }}\"}")).toMatch(/has templates/u)
+    expect(await problem("ours", alice, undefined, "auto", { v: ["{% x %}"] })).toMatch(/has templates/u)
   })
 
   it("a member's own roles and collections are not even looked at", () => {

@@ -71,9 +71,9 @@ describe("what is written for the tool", () => {
     for (const role of ["web", "geerlingguy.docker", "ansible.windows.thing", "_x-1"])
       expect(roleProblem(role, { role })).toBeUndefined()
     for (const role of ["", "..", "../bob/roles/x", "/etc", "-x", "a b", "a\n", "{{ x }}", "a..b", ".a"])
-      expect(roleProblem(role, { role }), role).toContain("is no name of a role")
-    expect(roleProblem(undefined, {})).toContain("is no name of a role")
-    expect(roleProblem("web", { vars: { "my-var": 1 } })).toContain('its variable "my-var" has no name that Ansible takes')
+      expect(roleProblem(role, { role }), role).toContain("is not a valid role name")
+    expect(roleProblem(undefined, {})).toContain("is not a valid role name")
+    expect(roleProblem("web", { vars: { "my-var": 1 } })).toContain('its variable "my-var" does not have a valid Ansible name')
   })
 
   it("the command that tells a machine from others has nothing in it but hardware addresses", () => {

@@ -68,7 +68,7 @@ export const newMachine: Answers = {
   "ansible.windows.win_feature": { reboot_required: true },
   "See whether that was done": { stat: { exists: false } },
   "See what the machine has": { changed: false, result: { adapter: "Ethernet", has: false } },
-  "Begin the time of evaluation anew before it ends": { result: { restart: true } },
+  "Renew the evaluation period before it ends": { result: { restart: true } },
 }
 
 /** What they answer on a domain controller on which everything was done before. */
@@ -78,5 +78,5 @@ export const settledMachine: Answers = {
     ansible_facts: { ansible_windows_domain_member: true, ansible_windows_domain_role: "Primary domain controller" },
   },
   "See what the machine has": { result: { adapter: "Ethernet", has: true } },
-  "Begin the time of evaluation anew before it ends": { result: { restart: false } },
+  "Renew the evaluation period before it ends": { result: { restart: false } },
 }

@@ -259,7 +259,7 @@ describe.skipIf(found.because !== undefined)(
       const attempts = failed.calls.map(({ task }) => task).filter((task) => /Generalise|stand in the way/u.test(task))
       expect(attempts).toEqual([
         "Generalise and restart in a moment",
-        "Remove the apps that stand in the way",
+        "Remove the apps that prevent it",
         "Generalise and restart in a moment",
       ])
     })

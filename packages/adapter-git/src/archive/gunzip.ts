@@ -15,7 +15,7 @@ const readAt = async (file: FileHandle, position: number, length: number): Promi
 
 /** Where the compressed data begins (RFC 1952). */
 const headerBytes = (head: Buffer): number => {
-  const cutOff = damaged("it is no gzip, or cut off")
+  const cutOff = damaged("it is not gzip data, or is truncated")
   const [first, second, method, flag = 0] = head
   if (head.length < 10 || first !== 0x1f || second !== 0x8b || method !== 8 || (flag & flags.reserved) !== 0) throw cutOff
   let at = 10
@@ -55,10 +55,10 @@ export async function* gunzipped(path: string): AsyncGenerator<Buffer> {
     }
     const end = start + inflate.bytesWritten
     const trailer = await readAt(file, end, 8)
-    if (trailer.length < 8) throw damaged("it is damaged or cut off")
+    if (trailer.length < 8) throw damaged("it is damaged or truncated")
     if (trailer.readUInt32LE(0) !== sum || trailer.readUInt32LE(4) !== bytes % 2 ** 32)
-      throw damaged("its content does not have the checksum that it names")
-    if (size > end + 8) throw damaged(`after its compressed data ${size - end - 8} more bytes follow`)
+      throw damaged("its content does not match its checksum")
+    if (size > end + 8) throw damaged(`${size - end - 8} more bytes follow its compressed data`)
   } finally {
     await file.close()
   }

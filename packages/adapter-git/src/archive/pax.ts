@@ -18,7 +18,7 @@ function* records(body: Buffer): Generator<readonly [key: string, value: string]
     const digits = body.toString("latin1", at, blank)
     const end = at + Number(digits)
     if (blank === -1 || !/^[1-9]\d{0,9}$/u.test(digits) || end > body.length || end <= blank || body[end - 1] !== newline)
-      throw damaged("one of its extended headers is no list of records")
+      throw damaged("one of its extended headers is not a list of records")
     const record = body.subarray(blank + 1, end - 1)
     const equals = record.indexOf("=")
     if (equals < 1) throw damaged("a record of its extended headers has no key")
@@ -35,18 +35,18 @@ const decoded = (bytes: Buffer): string => {
   try {
     return text.decode(bytes)
   } catch {
-    throw damaged("a path in its extended headers is no UTF-8 text")
+    throw damaged("a path in its extended headers is not UTF-8 text")
   }
 }
 
 /** A path of a description is text to its last byte; one that others would read to its NUL only is two paths. */
 export const wholePath = (path: string): string => {
-  if (path.includes("\0")) throw damaged("a path in its extended headers holds a NUL", path)
+  if (path.includes("\0")) throw damaged("a path in its extended headers contains a NUL", path)
   return path
 }
 
 const sizeOf = (value: string): number => {
-  if (!/^\d{1,15}$/u.test(value)) throw damaged(`an extended header names the size ${JSON.stringify(value.slice(0, 40))}`)
+  if (!/^\d{1,15}$/u.test(value)) throw damaged(`an extended header has the size ${JSON.stringify(value.slice(0, 40))}`)
   return Number(value)
 }
 
@@ -63,7 +63,7 @@ export const readPax = (body: Buffer): Described => {
     if (key === "path") describe(described, { path: wholePath(value) })
     else if (key === "linkpath") describe(described, { linkTarget: wholePath(value) })
     else if (key === "size") describe(described, { size: sizeOf(value) })
-    else if (key.startsWith("GNU.sparse.")) throw damaged("it holds a sparse file; pack the file whole")
+    else if (key.startsWith("GNU.sparse.")) throw damaged("it contains a sparse file; pack the whole file")
   }
   return described
 }
@@ -72,5 +72,5 @@ export const readPax = (body: Buffer): Described => {
 export const checkGlobalPax = (body: Buffer): void => {
   for (const [key] of records(body))
     if (["path", "linkpath", "size"].includes(key) || key.startsWith("GNU.sparse."))
-      throw damaged(`a header for all of its entries names their ${key}`)
+      throw damaged(`a header for all of its entries sets their ${key}`)
 }

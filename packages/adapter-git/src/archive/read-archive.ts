@@ -12,7 +12,7 @@ const minAllowance = 16 * 1024 * 1024
 /** What may come out of an archive of this size. */
 const allowanceOf = async (doing: Doing, file: string, ratio: number): Promise<Allowance> => {
   const { size } = await stat(file).catch(() => {
-    throw new ContentFault({ doing, reason: "not-found", rule: "archive", detail: "its file is not there" })
+    throw new ContentFault({ doing, reason: "not-found", rule: "archive", detail: "its file does not exist" })
   })
   return {
     bytes: Math.max(minAllowance, size * ratio),
@@ -23,7 +23,7 @@ const allowanceOf = async (doing: Doing, file: string, ratio: number): Promise<A
 const formatOf = (doing: Doing, name: string): ArchiveFormat => {
   const ending = /\.(?:zip|tar|tar\.gz|tgz)$/u.exec(name.toLowerCase())?.[0]
   if (ending === undefined)
-    throw refused(doing, "format", "its name has the ending of no known format", "Use .tar.gz, .tgz, .tar or .zip.")
+    throw refused(doing, "format", "its name has no known file extension", "Use .tar.gz, .tgz, .tar or .zip.")
   return ending === ".zip" ? "zip" : ending === ".tar" ? "tar" : "tar.gz"
 }
 

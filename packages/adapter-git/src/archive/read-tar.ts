@@ -7,7 +7,7 @@ import type { FileSink, UnpackedTree } from "./unpacked-tree.ts"
 
 const specials: Readonly<Record<string, string>> = {
   "1": "it is a hard link; pack the file itself",
-  S: "it is a sparse file; pack the file whole",
+  S: "it is a sparse file; pack the whole file",
 }
 
 const takeEntry = (tree: UnpackedTree, { type, path: name, linkTarget, size, mode }: TarEntry): FileSink | undefined => {
@@ -43,4 +43,4 @@ export const readTar = async (file: string, gzipped: boolean, tree: UnpackedTree
 
 /** A failure of the decompression itself. */
 export const asDamage = (cause: unknown): unknown =>
-  (cause as NodeJS.ErrnoException | null)?.code?.startsWith("Z_") === true ? damaged("it is damaged or cut off") : cause
+  (cause as NodeJS.ErrnoException | null)?.code?.startsWith("Z_") === true ? damaged("it is damaged or truncated") : cause

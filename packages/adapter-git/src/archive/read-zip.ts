@@ -27,7 +27,7 @@ async function* inPieces({ zip, bytes }: OpenZip, entry: Entry, start: number): 
   if (Math.max(compressedSize, uncompressedSize) <= smallBytes) {
     const found = bytes(start, compressedSize)
     const content = packed ? inflateRawSync(found, { maxOutputLength: Math.max(1, uncompressedSize) }) : found
-    if (content.length !== uncompressedSize) throw new Error("a content is shorter than its directory says")
+    if (content.length !== uncompressedSize) throw new Error("a file is shorter than its directory says")
     yield content
     return
   }
@@ -47,7 +47,7 @@ async function* contentOf(opened: OpenZip, entry: Entry, name: string, tree: Unp
     sum = crc32(chunk, sum)
     yield chunk
   }
-  if (sum !== entry.crc32) throw damaged("its content does not have the checksum that its directory names", name)
+  if (sum !== entry.crc32) throw damaged("its content does not match the checksum in its directory", name)
 }
 
 const textOf = async (content: AsyncIterable<Buffer>): Promise<string> => {
@@ -88,7 +88,7 @@ export const readZip = async (path: string, tree: UnpackedTree): Promise<void> =
     for await (const entry of directory.eachEntry()) await takeEntry({ zip, bytes: file.bytes }, entry, tree)
   } catch (cause) {
     if (cause instanceof Refusal || (cause as NodeJS.ErrnoException).syscall !== undefined) throw cause
-    throw damaged(`it is damaged or cut off (${cause instanceof Error ? cause.message : String(cause)})`)
+    throw damaged(`it is damaged or truncated (${cause instanceof Error ? cause.message : String(cause)})`)
   } finally {
     file.close()
   }

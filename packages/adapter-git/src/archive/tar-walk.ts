@@ -31,7 +31,7 @@ const isZero = (bytes: Buffer): boolean => {
 /** Octal digits, as every packer writes sizes that may be taken here; never the binary form, which may be negative. */
 const sizeOf = (block: Buffer): number => {
   const field = /^ *(?<digits>[0-7]*)[ \0]*$/u.exec(block.toString("latin1", 124, 136))
-  if (field === null) throw damaged("the size of an entry is no octal number")
+  if (field === null) throw damaged("the size of an entry is not an octal number")
   return Number.parseInt(field.groups?.["digits"] || "0", 8)
 }
 
@@ -41,8 +41,8 @@ const compressed = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0x
 const noTar = (start: Buffer): Refusal =>
   damaged(
     compressed.some((mark) => start.indexOf(mark) === 0)
-      ? "inside is no tar but something compressed"
-      : "it is no tar, or holds nothing",
+      ? "it contains something compressed instead of a tar"
+      : "it is not a tar, or is empty",
   )
 
 /** The parser throws plain errors for numbers in the binary form that are none. */
@@ -50,7 +50,7 @@ const headerOf = (block: Buffer): Header => {
   try {
     return new Header(block)
   } catch {
-    throw damaged("it is damaged or cut off (a header holds what is no number)")
+    throw damaged("it is damaged or truncated (a header has an invalid number)")
   }
 }
 
@@ -70,7 +70,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
 
   /** Collects the content of a description. */
   const meta = (size: number, use: (body: Buffer) => void): FileSink => {
-    if (size > mostMetaBytes) throw damaged(`the description of an entry is longer than ${mostMetaBytes} bytes`)
+    if (size > mostMetaBytes) throw damaged(`the metadata of an entry is longer than ${mostMetaBytes} bytes`)
     const body = Buffer.alloc(size)
     let at = 0
     return { put: (chunk) => void (body.set(chunk, at), (at += chunk.length)), end: () => use(body) }
@@ -90,7 +90,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
     entries += 1
     // some packers give a folder the size that it has on their disk; no content follows
     if (type === "5") return { type, path, linkTarget, size: 0, mode: header.mode ?? 0 }
-    if ((isFolder || !isFile(type)) && bytes > 0) throw damaged("what is no file has a content", path)
+    if ((isFolder || !isFile(type)) && bytes > 0) throw damaged("an entry that is not a file has content", path)
     return { type: isFolder ? "5" : type, path, linkTarget, size: bytes, mode: header.mode ?? 0 }
   }
 
@@ -115,7 +115,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
     }
     const header = headerOf(block)
     if (!header.cksumValid)
-      throw entries === 0 ? noTar(block) : damaged("it is damaged or cut off (a header has a wrong checksum)")
+      throw entries === 0 ? noTar(block) : damaged("it is damaged or truncated (a header has a wrong checksum)")
     ;[left, sink] = begin(header, sizeOf(block))
     skip = (blockBytes - (left % blockBytes)) % blockBytes
     if (left === 0) sink?.end()
@@ -123,8 +123,8 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
 
   const onEnd = (rest: Buffer): void => {
     padding += rest.length
-    if (!isZero(rest)) throw damaged("something follows after its end")
-    if (padding > mostPadding) throw tooLarge("padding", `after its end more than ${mostPadding} zero bytes follow`)
+    if (!isZero(rest)) throw damaged("there is data after its end")
+    if (padding > mostPadding) throw tooLarge("padding", `more than ${mostPadding} zero bytes follow its end`)
   }
 
   return {
@@ -151,7 +151,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
     },
     end: (): void => {
       if (entries === 0) throw noTar(block)
-      if (left > 0 || skip > 0 || held > 0 || Object.keys(described).length > 0) throw damaged("it is damaged or cut off")
+      if (left > 0 || skip > 0 || held > 0 || Object.keys(described).length > 0) throw damaged("it is damaged or truncated")
     },
   }
 }

@@ -43,7 +43,7 @@ const extraOf = (header: LocalFileHeader) => {
   try {
     return parseExtraFields(header.extraField)
   } catch {
-    throw damaged("an extra field before a content is cut off")
+    throw damaged("an extra field of a local header is truncated")
   }
 }
 
@@ -72,9 +72,9 @@ export const contentStart = async (zip: ZipFile, entry: Entry, name: string, byt
   )(entry)
   const flags = local.generalPurposeBitFlag
   if (!local.fileName.equals(entry.fileNameRaw) || nameOf(flags, local.fileName, extraOf(local)) !== name)
-    throw damaged("its directory calls it so, and the header before its content otherwise", name)
+    throw damaged("its directory and its local header have different names", name)
   if (((flags ^ entry.generalPurposeBitFlag) & flagsThatCount) !== 0 || local.compressionMethod !== entry.compressionMethod)
-    throw damaged("its directory and the header before its content differ in how it is packed", name)
+    throw damaged("its directory and its local header differ in the compression", name)
   const behind = (flags & sizesBehind) !== 0
   const sizes = [
     [local.compressedSize, entry.compressedSize],
@@ -82,9 +82,9 @@ export const contentStart = async (zip: ZipFile, entry: Entry, name: string, byt
     [local.crc32, entry.crc32],
   ] as const
   if (sizes.some(([told, size]) => told !== size && told !== inZip64 && !(behind && told === 0)))
-    throw damaged("its directory and the header before its content differ in its size or checksum", name)
+    throw damaged("its directory and its local header differ in size or checksum", name)
   const end = local.fileDataStart + entry.compressedSize
   if (behind && !descriptorFits(bytes(end, mostDescriptorBytes), entry))
-    throw damaged("its directory and what stands behind its content differ in its size or checksum", name)
+    throw damaged("its directory and its data descriptor differ in size or checksum", name)
   return local.fileDataStart
 }

@@ -17,7 +17,7 @@ const openInside = async (doing: Doing, root: string, path: string) => {
   const stat = await file.stat()
   if (isInside(root, at) && stat.isFile()) return { file, stat }
   await file.close()
-  throw treeFault(doing, { rule: "special", path, detail: "it was exchanged while it was read" })
+  throw treeFault(doing, { rule: "special", path, detail: "it was replaced while it was read" })
 }
 
 const copyFile = async (doing: Doing, root: string, path: string, tree: StagedTree): Promise<void> => {
@@ -58,6 +58,6 @@ export const readFolder = async (
   const root = await realpath(folder).catch(() => undefined)
   // the same answer for both: a folder outside must not be found out by asking
   if (root === undefined || !(await insideOneOf(settings.folders, root))) throw outsideFolders(doing)
-  if (!(await lstat(root)).isDirectory()) throw new ContentFault({ doing, reason: "not-found", detail: "it is no folder" })
+  if (!(await lstat(root)).isDirectory()) throw new ContentFault({ doing, reason: "not-found", detail: "it is not a folder" })
   await copyBelow(doing, root, "", tree, signal)
 }

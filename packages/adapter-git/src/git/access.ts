@@ -110,7 +110,7 @@ const overHttp = async (
   ]
   const env = { GIT_ALLOW_PROTOCOL: url.scheme }
   if (access === undefined) return { remote: url.remote, config, env, mounts: seen, servers }
-  if (access.type !== "token") throw refused(doing, "access", "an SSH key is no credential for https")
+  if (access.type !== "token") throw refused(doing, "access", "an SSH key cannot be used with https")
   const [username, password] = [access.username ?? "git", Redacted.value(access.token)]
   if (/[\r\n\0]/u.test(username + password)) throw refused(doing, "access", "the token or its login has more than one line")
   const folder = await mkdtemp(join(scratch, "token-"))

@@ -20,7 +20,7 @@ const askVersion = (program: string): Effect.Effect<GitAvailability> =>
       if (error !== null)
         return none(error.code === "ENOENT" ? "git is not installed on the service's host" : `git does not run: ${error.message}`)
       const [, version = "", major = "", minor = ""] = /(?<version>(\d+)\.(\d+)\S*)/u.exec(stdout) ?? []
-      if (version === "") return none("git does not tell its version")
+      if (version === "") return none("git does not report its version")
       const enough = Number(major) > oldest[0] || (Number(major) === oldest[0] && Number(minor) >= oldest[1])
       return enough
         ? resume(Effect.succeed({ available: true, version }))

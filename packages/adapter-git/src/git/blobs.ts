@@ -53,7 +53,7 @@ export const readBlobs = (
             doing,
             reason: "broken",
             item: file.path,
-            detail: "the repository does not hold what its tree names",
+            detail: "the repository lacks a file of its tree",
           })
         await take(file, reader.bytes(file.size))
         for await (const newline of reader.bytes(1)) void newline

@@ -23,7 +23,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
   ],
   [
     /died of signal 25|File too large|exceeds maximum/u,
-    { reason: "too-large", rule: "transfer", detail: "the repository is larger than what may be received" },
+    { reason: "too-large", rule: "transfer", detail: "the repository is larger than allowed" },
   ],
   [
     /out of memory|Out of memory|mmap failed: Cannot allocate/u,
@@ -35,7 +35,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
       reason: "refused",
       rule: "redirect",
       detail: "its server redirects to another address",
-      hint: "Give the address that it redirects to.",
+      hint: "Use the address that it redirects to.",
     },
   ],
   [
@@ -51,8 +51,8 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     /could not read (?:Username|Password)|terminal prompts disabled/u,
     {
       reason: "unauthenticated",
-      detail: "its server wants credentials",
-      hint: "Give the source a token or an SSH key. Some servers answer so when the repository does not exist.",
+      detail: "its server requires credentials",
+      hint: "Give the source a token or an SSH key. Some servers also answer like this if the repository does not exist.",
     },
   ],
   [
@@ -72,21 +72,21 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     /repository '.*' not found|requested URL returned error: 404|does not appear to be a git repository|Repository not found/iu,
     { reason: "not-found", rule: "repository", detail: "there is no such repository" },
   ],
-  [/Operation too slow|Timeout, server|timed out/iu, { reason: "timeout", detail: "its server does not answer in time" }],
+  [/Operation too slow|Timeout, server|timed out/iu, { reason: "timeout", detail: "its server did not answer in time" }],
   // before the certificate: libraries name themselves when a connection breaks, too
   [
     /Empty reply|recv error|SSL_read|SSL_write|(?:Recv|Send) failure|non-properly terminated|SSL_ERROR_SYSCALL/iu,
-    { reason: "unreachable", detail: "its server cannot be reached, or broke the connection" },
+    { reason: "unreachable", detail: "its server cannot be reached, or closed the connection" },
   ],
   [/certificate|SSL/u, { reason: "unreachable", rule: "certificate", detail: "its server's certificate is not trusted" }],
   [
     /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed|(?:error:|response|HTTP code) 50[0234]/iu,
-    { reason: "unreachable", detail: "its server cannot be reached, or broke the connection" },
+    { reason: "unreachable", detail: "its server cannot be reached, or closed the connection" },
   ],
   [/transport '.*' not allowed/u, { reason: "refused", rule: "scheme", detail: "its transport is not allowed" }],
   [
     /fsck error|in fsck|bad (?:object|pack|tree)|index-pack failed|corrupt|inflate|invalid|unpack-objects/iu,
-    { reason: "broken", rule: "fsck", detail: "the repository is damaged or holds what git takes for an attack" },
+    { reason: "broken", rule: "fsck", detail: "the repository is damaged, or git considers it an attack" },
   ],
 ]
 

@@ -68,7 +68,7 @@ export const fetchGit = (
     const doing = `fetch ${showGitUrl(location.url)}`
     const first = yield* checkedUrl(doing, parseGitUrl(location.url))
     const ref = parseGitRef(location.ref ?? "")
-    if (ref === undefined) return yield* refused(doing, "ref", "the ref is no name that a branch or tag can have, and no commit")
+    if (ref === undefined) return yield* refused(doing, "ref", "the ref is neither a valid branch or tag name nor a commit")
     const top = yield* fetchOne(fetch, doing, "", first, ref, location.access)
     const found: [FetchedCommit, ...FetchedCommit[]] = [top]
 

@@ -119,6 +119,6 @@ export const fetchCommit = (
       .toString()
       .trim()
     if (ref.type === "commit" && commit !== ref.commit)
-      return yield* new ContentFault({ doing, reason: "not-found", rule: "ref", detail: `${ref.commit} is no commit` })
+      return yield* new ContentFault({ doing, reason: "not-found", rule: "ref", detail: `${ref.commit} is not a commit` })
     return commit
   }).pipe(Effect.onError(() => Effect.ignore(Effect.tryPromise(() => tidy(repository.folder)))))

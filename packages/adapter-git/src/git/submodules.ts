@@ -21,7 +21,7 @@ export const submodulesOf = (
       new ContentFault({ doing, reason: "broken", rule: "submodule", item, detail })
     const entry = tree.files.find(({ path }) => path === file)
     if (entry?.kind !== "file" || entry.size > maxBytes)
-      return yield* broken(file, "there are submodules, but no such file that names them")
+      return yield* broken(file, "there are submodules, but no .gitmodules file")
     const printed = yield* repository.run(
       ["config", `--blob=${commit}:${file}`, "--no-includes", "--null", "--get-regexp", String.raw`^submodule\..*\.(path|url)$`],
       collect(doing, 2 * maxBytes),

@@ -27,10 +27,10 @@ const checked = async (doing: Doing, text: string, settings: Settings): Promise<
   const url = parseGitUrl(base)
   if (Result.isFailure(url)) throw urlFault(doing, url.failure)
   if (url.success.scheme !== "https" && url.success.scheme !== "http")
-    throw refused(doing, "scheme", `${url.success.scheme} is no way to download an archive`, "Use https.")
+    throw refused(doing, "scheme", `${url.success.scheme} cannot be used to download an archive`, "Use https.")
   const query = rest.length === 0 ? "" : `?${rest.join("?")}`
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/[\s\u0000-\u001f\u007f-\u{10ffff}]/u.test(query)) throw refused(doing, "url-form", "its query holds what no query does")
+  if (/[\s\u0000-\u001f\u007f-\u{10ffff}]/u.test(query)) throw refused(doing, "url-form", "its query is not valid")
   return { destination: await destinationOf(doing, url.success, settings), query }
 }
 
@@ -86,7 +86,7 @@ const open = (
 const answerFault = (doing: Doing, status: number): ContentFault => {
   if (status === 404 || status === 410) return new ContentFault({ doing, reason: "not-found", detail: "there is no such file" })
   if (status === 401 || status === 403)
-    return new ContentFault({ doing, reason: "unauthenticated", detail: "its server does not give it to everybody" })
+    return new ContentFault({ doing, reason: "unauthenticated", detail: "its server does not allow anonymous downloads" })
   return new ContentFault({ doing, reason: "unreachable", detail: `its server answered with status ${status}` })
 }
 
@@ -96,7 +96,7 @@ async function* limited(doing: Doing, answer: IncomingMessage, most: number): As
   const next = () =>
     chunks.next().catch((cause: unknown) => {
       if (cause instanceof ContentFault) throw cause
-      throw new ContentFault({ doing, reason: "unreachable", detail: "the connection broke before all of it came" })
+      throw new ContentFault({ doing, reason: "unreachable", detail: "the connection was lost before the end" })
     })
   for (let read = await next(); read.done !== true; read = await next()) {
     bytes += read.value.length
@@ -132,7 +132,7 @@ export const download = async (
     answer.destroy()
     if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) throw answerFault(doing, status)
     const next = URL.parse(headers.location, at)?.href
-    if (next === undefined) throw refused(doing, "redirect", "it redirects to something that is no URL")
+    if (next === undefined) throw refused(doing, "redirect", "it redirects to something that is not a valid URL")
     if (asked.destination.url.scheme === "https" && !next.startsWith("https://"))
       throw refused(doing, "redirect", "it redirects away from https")
     at = next

@@ -38,7 +38,7 @@ const faultFrom =
     if (status === 413) return new BodyTooLarge({ what: "the request body", limit })
     if (type === "request.aborted" || type === "request.size.invalid")
       return new InvalidInput({ what: "Cannot read the request body: it ended early" })
-    return new InvalidInput({ what: "Cannot read the request body: its encoding is not supported or broken" })
+    return new InvalidInput({ what: "Cannot read the request body: its encoding is not supported or is broken" })
   }
 
 const nothing: Body = Object.freeze({ body: undefined, file: undefined })
@@ -51,7 +51,7 @@ const readUnlabelled = (text: string, what: string): unknown => {
   const plain = text.trim()
   if (plain === "" || plain.startsWith("{")) return readJson(plain)
   throw new InvalidInput({
-    what: `Cannot read the ${what}: it is no JSON object`,
+    what: `Cannot read the ${what}: it is not a JSON object`,
     hint: "Send a JSON object, with Content-Type: application/json.",
   })
 }

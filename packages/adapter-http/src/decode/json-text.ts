@@ -44,7 +44,7 @@ const parse = (text: string): unknown => {
 /** Makes sure that no part of the value can hurt what it is handed to. Takes `__proto__` members out. */
 const checkValue = (value: unknown, depth: number): void => {
   if (typeof value === "string") {
-    if (value.includes("\0") || !value.isWellFormed()) throw malformed("a text holds a NUL character or half a surrogate pair")
+    if (value.includes("\0") || !value.isWellFormed()) throw malformed("a text contains a NUL character or half a surrogate pair")
     return
   }
   if (typeof value !== "object" || value === null) return

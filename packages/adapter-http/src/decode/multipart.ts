@@ -94,7 +94,7 @@ export const readMultipart = async (
         stream.pipe(into)
       })
       for (const limit of ["filesLimit", "fieldsLimit", "partsLimit"] as const)
-        parser.once(limit, () => reject(unreadable("it has more parts than the operation takes")))
+        parser.once(limit, () => reject(unreadable("it has more parts than the operation accepts")))
       parser.once("error", () => reject(unreadable("it is broken or ended early")))
       parser.once("finish", () => resolve())
       request.pipe(parser)
@@ -108,7 +108,7 @@ export const readMultipart = async (
     // what is still to come is thrown away; `listen` cuts the connection of a sender that does not stop
     request.resume()
   }
-  if (fieldsHaveNul(fields)) throw unreadable("a field holds a NUL character")
+  if (fieldsHaveNul(fields)) throw unreadable("a field contains a NUL character")
   return { fields, file: await file }
 }
 

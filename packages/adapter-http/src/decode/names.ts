@@ -38,7 +38,10 @@ const membersOf = ({ input: { body } }: Operation): readonly string[] => {
 const partsOf = (name: string): readonly string[] => [name, ...name.split(/[=:;,&?[\]]/u).filter((part) => part !== "")]
 
 const refused = (does: string, name: string, hint: string): InvalidInput =>
-  new InvalidInput({ what: `Cannot ${does}: ${name} is unknown here, and without it something else could be hit`, hint })
+  new InvalidInput({
+    what: `Cannot ${does}: ${name} is not known here, and without it the request could affect something else`,
+    hint,
+  })
 
 /** How the query of an operation gets the names that the operation has for its parameters. */
 export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
@@ -57,9 +60,9 @@ export const nameQuery = (operation: Operation): NameQuery => {
   const check = (name: string): void => {
     const member = inBody(name)
     const meant = member === undefined || known.includes(member) ? partsOf(name).map(inQuery).find(Boolean) : undefined
-    if (meant !== undefined) throw refused(does, name, `Say ?${meant}= for it.`)
+    if (meant !== undefined) throw refused(does, name, `Use ?${meant}= instead.`)
     if (member !== undefined) throw refused(does, `${name} in the query`, `Send ${member} in the request body.`)
-    if (plain(name) === "dryrun") throw refused(does, name, "It cannot be tried without being done.")
+    if (plain(name) === "dryrun") throw refused(does, name, "This operation has no dry run.")
   }
   return (sent) => {
     const query = Object.create(null) as Record<string, string>
@@ -90,9 +93,9 @@ export const bodyNames = (operation: Operation): CheckName | undefined => {
   return (name) => {
     if (known.has(name.toLowerCase())) return
     const member = meant(name)
-    if (member !== undefined) throw refused(does, `${name} in the request body`, `Say ${member} for it.`)
+    if (member !== undefined) throw refused(does, `${name} in the request body`, `Use ${member} instead.`)
     const selector = elsewhere.find((one) => plain(one) === plain(name))
-    if (selector !== undefined) throw refused(does, `${name} in the request body`, `Say ?${selector}= in the address.`)
+    if (selector !== undefined) throw refused(does, `${name} in the request body`, `Use ?${selector}= in the URL.`)
   }
 }
 

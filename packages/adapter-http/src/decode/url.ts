@@ -1,7 +1,7 @@
 import { InvalidInput } from "@rangewright/domain"
 
 const unreadable = (what: string) =>
-  new InvalidInput({ what: `Cannot read the ${what} of the address: it is not validly percent-encoded text` })
+  new InvalidInput({ what: `Cannot read the ${what} of the URL: it is not valid percent-encoded text` })
 
 const decoded = (text: string, what: string): string => {
   let plain: string
@@ -10,7 +10,7 @@ const decoded = (text: string, what: string): string => {
   } catch {
     throw unreadable(what)
   }
-  if (plain.includes("\0")) throw new InvalidInput({ what: `Cannot read the ${what} of the address: it holds a NUL character` })
+  if (plain.includes("\0")) throw new InvalidInput({ what: `Cannot read the ${what} of the URL: it contains a NUL character` })
   return plain
 }
 
@@ -43,7 +43,7 @@ export const readQuery = (text: string): SentQuery => {
     const other = query.get(folded)
     if (other !== undefined && other.value !== value)
       throw new InvalidInput({
-        what: `Cannot read the query of the address: ${other.name} is given twice, with different values`,
+        what: `Cannot read the query of the URL: ${other.name} is given twice, with different values`,
       })
     query.set(folded, { name, value })
   }

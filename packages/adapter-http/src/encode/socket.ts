@@ -39,7 +39,7 @@ export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | un
   if (isSocket) return upgrade
   throw new InvalidInput({
     what: "Cannot answer: this address opens a web socket, which the request does not ask for",
-    hint: "Connect with a client for web sockets (wss://…), such as noVNC; proxies in between must pass upgrades on.",
+    hint: "Connect with a client for web sockets (wss://…), such as noVNC; proxies in between must forward upgrades.",
   })
 }
 
@@ -76,7 +76,7 @@ const listenTo = (socket: WebSocket, farewell: number): Accepted => {
   })
   socket.on("message", (data, isBinary) => {
     if (isBinary) arrived(data as Buffer)
-    else closeWith(socket, codes.notBinary, "only binary frames are understood", farewell)
+    else closeWith(socket, codes.notBinary, "only binary frames are supported", farewell)
   })
   // what breaks the protocol closes the socket with the code for it
   socket.on("error", () => undefined)
@@ -149,7 +149,7 @@ export const serveSocket = async (
   }
   void closed.then(leave)
   const stop = () => {
-    closeWith(socket, codes.goingAway, "the service stops", sockets.farewell)
+    closeWith(socket, codes.goingAway, "the service is stopping", sockets.farewell)
     fiber.interruptUnsafe()
   }
   open.add(stop)

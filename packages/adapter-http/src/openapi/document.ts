@@ -119,7 +119,7 @@ const failures: Readonly<Record<string, SchemaObject>> = {
     type: "object",
     required: ["error", "type", "title", "status", "detail", "requestId"],
     properties: {
-      error: { ...string, description: "What went wrong, and the way out" },
+      error: { ...string, description: "What went wrong, and what to do" },
       type: string,
       title: string,
       status: { type: "integer" },

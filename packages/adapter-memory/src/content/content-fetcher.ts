@@ -26,13 +26,14 @@ const filesAt = (content: MemoryContent, doing: string, location: Exclude<Conten
   switch (location.type) {
     case "archive": {
       const given = content.archives.get(location.file)
-      if (given === undefined) throw missing(doing, "archive", "its file is not there")
+      if (given === undefined) throw missing(doing, "archive", "its file does not exist")
       return given
     }
     case "download": {
       const url = parseGitUrl(location.url.replace(/[?#].*$/su, ""))
       if (Result.isFailure(url)) throw urlFault(doing, url.failure)
-      if (url.success.scheme !== "https") throw refused(doing, "scheme", `${url.success.scheme} is no way to download an archive`)
+      if (url.success.scheme !== "https")
+        throw refused(doing, "scheme", `${url.success.scheme} cannot be used to download an archive`)
       const given = content.archives.get(location.url)
       if (given === undefined) throw missing(doing, "archive", "there is no such file")
       return given
@@ -52,7 +53,7 @@ const findState = async (content: MemoryContent, { location }: FetchRequest): Pr
     const url = parseGitUrl(location.url)
     if (Result.isFailure(url)) throw urlFault(doing, url.failure)
     const ref = parseGitRef(location.ref ?? "")
-    if (ref === undefined) throw refused(doing, "ref", "the ref is no name that a branch or tag can have, and no commit")
+    if (ref === undefined) throw refused(doing, "ref", "the ref is neither a valid branch or tag name nor a commit")
     const name = ref.type === "default" ? undefined : ref.type === "name" ? ref.name : ref.commit
     const found = lookUp(content, location.url, name)
     if (found === "no repository") throw missing(doing, "repository", "there is no such repository")

@@ -60,7 +60,7 @@ export const consoleLayer = (world: MemoryWorld): Layer.Layer<MachineConsole> =>
       const vm = world.vms.get(vmid)
       if (vm === undefined) return Effect.fail(hypervisorFault(doing, "not-found", `VM ${vmid} does not exist`))
       if (vm.template || readDescription(vm.description).mark?.range !== range)
-        return Effect.fail(hypervisorFault(doing, "not-ours", `VM ${vmid} is no machine of range ${range}`))
+        return Effect.fail(hypervisorFault(doing, "not-ours", `VM ${vmid} is not a machine of range ${range}`))
       if (vm.power !== "running") return Effect.fail(hypervisorFault(doing, "failed", `VM ${vmid} does not run`))
       return Effect.succeed(vm)
     })

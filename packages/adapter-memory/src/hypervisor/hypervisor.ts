@@ -277,10 +277,10 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     yield* awaitTask(world, token)
     const vm = world.vms.get(action.machine.vmid)
     if (action.kind === "roll-back" ? vm?.parent !== action.snapshot : !isDone(world, action))
-      return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and its effect is not there")
+      return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and had no effect")
     if (action.kind !== "start" || !action.untilAgent) return []
     const agentAt = world.vms.get(action.machine.vmid)?.agentAt
-    if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM went off while it booted")
+    if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM stopped while it booted")
     yield* Effect.sleep(Math.max(0, agentAt - (yield* monotonicMillis)))
     return []
   })
@@ -290,7 +290,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     description: string,
   ): Effect.fn.Return<void, HypervisorFault> {
     const found = world.vms.get(vm.vmid)
-    const what = `take VM ${vm.vmid} over`
+    const what = `adopt VM ${vm.vmid}`
     if (found === undefined) return yield* hypervisorFault(what, "not-found", `there is no VM ${vm.vmid}`)
     if (found.template || found.name !== vm.name || (found.description !== vm.description && found.description !== description))
       return yield* hypervisorFault(what, "not-ours", `VM ${vm.vmid} is not the one that was read`)

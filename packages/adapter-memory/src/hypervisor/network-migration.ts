@@ -197,7 +197,7 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       case "bridge-address":
       case "revert-network":
         // no node has a shell, an address of its own or anything that waits here, so none of these is planned
-        return Effect.die(new Error(`${action.kind} is no action of the memory world`))
+        return Effect.die(new Error(`${action.kind} is not an action of the memory world`))
     }
   }
 

@@ -36,7 +36,7 @@ export const networkLayer = (world: MemoryWorld): Layer.Layer<HypervisorNetwork>
         Effect.gen(function* () {
           yield* awaitTask(world, token)
           if (world.networks.has(action.network.name) !== (action.kind === "create-network"))
-            return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and its effect is not there")
+            return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and had no effect")
         }),
       ),
   })

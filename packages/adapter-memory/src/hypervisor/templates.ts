@@ -62,7 +62,7 @@ export const templatesLayer = (world: MemoryWorld): Layer.Layer<HypervisorTempla
         "adopt",
         true,
         Effect.suspend(() => {
-          const doing = `take over the ${text(wanted)}`
+          const doing = `publish the ${text(wanted)}`
           const vm = world.vms.get(wanted.vmid)
           if (vm?.name !== wanted.name || !vm.template || (vm.pool !== poolOf(id) && vm.pool !== sharedPool))
             return Effect.fail(hypervisorFault(doing, "not-ours", "it is not what the build made"))

@@ -132,7 +132,7 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
         const files = artifacts.get(keyOf(artifact))
         if (files === undefined) return yield* new LibraryFault({ doing, reason: "missing", detail: "it is not there" })
         if (artifacts.has(keyOf(target)))
-          return yield* new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` })
+          return yield* new LibraryFault({ doing, reason: "exists", detail: `${describeArtifact(target)} already exists` })
         artifacts.set(keyOf(target), files)
         if (mode === "move") artifacts.delete(keyOf(artifact))
       }).pipe(changes.withPermit),

@@ -42,9 +42,9 @@ export const accountIn = (value: unknown): Account => {
 
 /** Why a service with a token cannot set the account's password: it would have to make it again. `remake`: why it may not do that. */
 export const obstacleOf = (id: AccountId, account: Account, remake?: string): string | undefined => {
-  const because = "an API token may set no password, and the account cannot be made again: "
-  if (realmOf(id) !== ownRealm) return `the realm ${realmOf(id)} keeps it`
-  if (!account.ours) return `${because}it was not made by the service`
+  const because = "an API token cannot set passwords, and the account cannot be created again: "
+  if (realmOf(id) !== ownRealm) return `the realm ${realmOf(id)} stores it`
+  if (!account.ours) return `${because}the service did not create it`
   if (account.hasTokens) return `${because}it has API tokens, which would be lost`
   if (account.hasSecondFactor) return `${because}it has a second factor, which would be lost`
   if (account.isEnding) return `${because}somebody disabled it or let it expire`

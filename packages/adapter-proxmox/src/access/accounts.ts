@@ -108,7 +108,7 @@ const replace = Effect.fnUntraced(function* (
     return yield* notOurs(
       doing,
       obstacle,
-      "Set it on the hypervisor (Datacenter > Permissions > Users), or give the service a user and password instead of a token.",
+      "Set it on the hypervisor (Datacenter > Permissions > Users), or configure the service with a user and password instead of a token.",
     )
   const rights = foreignRights(yield* readRights(client, doing), id)
   const keep = union(change.keep, { groups: found.groups.filter((group) => !isServiceGroup(group)), rights })
@@ -187,7 +187,7 @@ export const accountChanges = (client: PveClient, self: ServiceAccount) => {
     remove: guarded<Change<"remove-account">>((change, doing) =>
       Effect.flatMap(readAccount(client, change.account, doing), (found) => {
         if (found === undefined) return Effect.void
-        if (!found.ours) return Effect.fail(notOurs(doing, "it was not made by the service"))
+        if (!found.ours) return Effect.fail(notOurs(doing, "the service did not create it"))
         return client.remove(path`/access/users/${change.account}`, {}, { doing }).pipe(
           Effect.asVoid,
           Effect.catchIf(has("not-found"), () => Effect.void),

@@ -17,7 +17,7 @@ export const removeGroup = (client: PveClient, groupid: string, doing: string): 
   Effect.gen(function* () {
     const reply = yield* client.get(path`/access/groups/${groupid}`, {}, { doing })
     if (text(recordOf(reply.data), "comment") !== ourComment)
-      return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "it was not made by the service" })
+      return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "the service did not create it" })
     yield* client.remove(path`/access/groups/${groupid}`, {}, { doing })
   }).pipe(Effect.catchIf(has("not-found"), () => Effect.void))
 

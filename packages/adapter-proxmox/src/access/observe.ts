@@ -36,7 +36,7 @@ export const observeAccess = Effect.fnUntraced(function* (
     Effect.flatMap(client.get(path, params, { doing }), (reply) => {
       const found = listed(reply.data)
       return found === undefined
-        ? Effect.fail(new HypervisorFault({ doing, reason: "away", detail: `the answer to GET ${path} is no list` }))
+        ? Effect.fail(new HypervisorFault({ doing, reason: "away", detail: `the answer to GET ${path} is not a list` }))
         : Effect.succeed(found)
     })
   const [users, groups, acl, pools, permissions, vnets] = yield* Effect.all(
@@ -64,7 +64,7 @@ export const observeAccess = Effect.fnUntraced(function* (
       doing,
       reason: "failed",
       detail: `the list of accounts lacks the service's own, ${self.id}, so more may be missing`,
-      hint: "Look at what GET /access/users answers to the service.",
+      hint: "Check what GET /access/users returns to the service.",
     })
   const own = ownRightsBySubject(rights)
   const accounts = users.flatMap((row) => {

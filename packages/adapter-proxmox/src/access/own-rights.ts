@@ -65,7 +65,7 @@ export const blindness = (
     : new HypervisorFault({
         doing,
         reason: "forbidden",
-        detail: `${ownName(self)} lacks ${missing.slice(0, 5).join(", ")}, and Proxmox leaves out what it may not see`,
+        detail: `${ownName(self)} lacks ${missing.slice(0, 5).join(", ")}, so Proxmox hides what it may not see`,
         hint: "Give its role these privileges on these paths, with propagation; docs/guides/install.md lists the commands.",
       })
 }

@@ -95,6 +95,6 @@ export const removeRangePool = Effect.fnUntraced(function* (
   const doing = `remove pool ${poolid}`
   const comment = yield* readPool(client, poolid, doing)
   if (comment !== undefined && comment !== rangeComment)
-    return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "it was not made by the service" })
+    return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "the service did not create it" })
   yield* removePool(client, poolid)
 })

@@ -31,30 +31,30 @@ const rules: readonly Rule[] = [
   {
     text: /ipcc_send_rec|Transport endpoint is not connected|unable to load access control list/iu,
     verdict: "away",
-    hint: "The node's cluster file system (pmxcfs) does not answer; see the service pve-cluster on the node.",
+    hint: "The node's cluster file system (pmxcfs) does not answer; check the service pve-cluster on the node.",
     again: "long",
   },
   {
     text: /pve-storage-|cfs-lock 'storage-/iu,
     verdict: "locked",
-    hint: "Another volume is being made on the storage; it is tried again.",
+    hint: "Another volume is being created on the storage; it is retried.",
     again: "short",
   },
   {
     text: /VM is locked/iu,
     verdict: "locked",
-    hint: "Another change holds the VM; it is tried again. A lock that stays is removed on the node with: qm unlock <vmid>",
+    hint: "Another change has locked the VM; it is retried. Remove a stale lock on the node with: qm unlock <vmid>",
   },
   {
     text: /can't lock file|got lock request timeout|can't acquire (?:cfs )?lock|unable to acquire (?:pmxcfs )?lock/iu,
     verdict: "locked",
-    hint: "Another change was being made all that time; it is tried again.",
+    hint: "Another change was in progress the whole time; it is retried.",
     again: "short",
   },
   {
     text: /invalid lock token|could not acquire lock for SDN/iu,
     verdict: "locked",
-    hint: "Somebody holds the SDN configuration's lock; it is tried again when it is released.",
+    hint: "Somebody has locked the SDN configuration; it is retried when it is released.",
   },
   { text: /checksum mismatch|detected modified configuration/iu, verdict: "locked", hint: "It was changed in the meantime." },
   // a worker that its parent gave up on ends before it begins
@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
   {
     text: /quit\/powerdown failed/u,
     verdict: "failed",
-    hint: "The guest did not shut down in time; power it off hard to continue.",
+    hint: "The guest did not shut down in time; power it off to continue.",
   },
   {
     text: /in error state, must be disabled/u,

@@ -196,7 +196,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
           return yield* new HypervisorFault({
             doing,
             reason: "failed",
-            detail: "this way to the hypervisor carries no web sockets",
+            detail: "this connection to the hypervisor does not support web sockets",
           })
         const headers = yield* credentials.headers("GET")
         return () => open(`/api2/json${path}?${encodeForm(params)}`, headers)

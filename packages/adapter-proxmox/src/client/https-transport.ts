@@ -64,7 +64,7 @@ class PinnedAgent extends https.Agent {
         new TransportFailure(
           `its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`,
           false,
-          "If the node's certificate was renewed, compare that with what the node itself says (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and set proxmox_fingerprint.",
+          "If the node's certificate was renewed, compare it with what the node itself prints (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and set proxmox_fingerprint.",
         ),
       )
     })
@@ -105,8 +105,8 @@ const receive = (
     fail(new TransportFailure(`the answer is larger than ${maxAnswerBytes} bytes`, true))
     answer.destroy()
   })
-  answer.on("error", (error) => fail(new TransportFailure(`the answer broke off: ${error.message}`, true)))
-  answer.on("aborted", () => fail(new TransportFailure("the answer broke off", true)))
+  answer.on("error", (error) => fail(new TransportFailure(`the answer was interrupted: ${error.message}`, true)))
+  answer.on("aborted", () => fail(new TransportFailure("the answer was interrupted", true)))
   answer.on("end", () =>
     done({ status: answer.statusCode ?? 0, statusText: answer.statusMessage ?? "", body: Buffer.concat(chunks) }),
   )

@@ -66,8 +66,8 @@ const undelivered: ReadonlySet<string> = new Set([
 
 const untrusted =
   "No authority that this host trusts signed the node's certificate. Set proxmox_fingerprint to what `openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem` prints on the node, or proxmox_ca_file to a copy of its /etc/pve/pve-root-ca.pem."
-const noTls = "What answers there speaks no TLS: check host and port of proxmox_url. Proxmox VE answers HTTPS on port 8006."
-const noHttp = "What answers there speaks no plain HTTP: write https:// in proxmox_url."
+const noTls = "The server there does not use TLS: check host and port of proxmox_url. Proxmox VE answers HTTPS on port 8006."
+const noHttp = "The server there does not accept plain HTTP: write https:// in proxmox_url."
 
 const hints: ReadonlyMap<string, string> = new Map([
   ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
@@ -78,7 +78,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   ["CERT_HAS_EXPIRED", "Renew the node's certificate (pvecm updatecerts), or pin it with proxmox_fingerprint."],
   [
     "ERR_TLS_CERT_ALTNAME_INVALID",
-    "Write one of the names that the certificate is for into proxmox_url, or pin it with proxmox_fingerprint.",
+    "Use one of the names in the certificate as the host in proxmox_url, or pin it with proxmox_fingerprint.",
   ],
   ["ERR_SSL_WRONG_VERSION_NUMBER", noTls],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", noTls],
@@ -88,8 +88,8 @@ const hints: ReadonlyMap<string, string> = new Map([
     "ECONNREFUSED",
     "Nothing listens there: check host and port of proxmox_url (Proxmox VE: 8006), and whether pveproxy runs on the node.",
   ],
-  ["ENOTFOUND", "Nobody knows that name: check the host in proxmox_url, or write its address."],
-  ["EAI_AGAIN", "No name server answers: check this host's DNS, or write an address into proxmox_url."],
+  ["ENOTFOUND", "The name cannot be resolved: check the host in proxmox_url, or use its address."],
+  ["EAI_AGAIN", "No name server answers: check this host's DNS, or use an address in proxmox_url."],
   ["EHOSTUNREACH", "Check the network between this host and the node."],
   ["ENETUNREACH", "Check the network between this host and the node."],
 ])

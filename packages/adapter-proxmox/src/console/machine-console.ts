@@ -72,7 +72,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
         )
         // before 8.0 no password is made, and the ticket is taken for it
         return yield* Effect.mapError(pastSecurity(channel, text(proxy, "password") ?? ticket), (detail) =>
-          failure(doing, "failed", detail, "Try again; does the machine still run?"),
+          failure(doing, "failed", detail, "Check that the machine still runs, and try again."),
         )
       }).pipe(
         Effect.timeoutOrElse({

@@ -8,7 +8,7 @@ const unsupported = ({ stage, name }: GuestTask): Effect.Effect<never, GuestFaul
       doing: `run stage ${stage}`,
       machine: name,
       reason: "unsupported",
-      detail: "nothing that can run stages in guests is configured",
+      detail: "nothing is configured that can run stages in guests",
     }),
   )
 

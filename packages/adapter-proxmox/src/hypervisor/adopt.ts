@@ -16,7 +16,7 @@ export const adopt = Effect.fnUntraced(function* (
   vm: Pick<MachineDetail, "vmid" | "node" | "name" | "description">,
   description: string,
 ): Effect.fn.Return<void, HypervisorFault> {
-  const doing = `take VM ${vm.vmid} (${vm.name}) over`
+  const doing = `adopt VM ${vm.vmid} (${vm.name})`
   yield* onItsNode(client, vm, doing, (node) =>
     Effect.gen(function* () {
       const config = yield* readConfig(client, node, vm.vmid, doing)

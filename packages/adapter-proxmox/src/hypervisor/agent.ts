@@ -36,7 +36,7 @@ export const awaitAgent = Effect.fnUntraced(function* (
     .pipe(
       Effect.flatMap((reply) =>
         text(recordOf(reply.data), "status") === "stopped"
-          ? Effect.fail(new HypervisorFault({ doing, reason: "failed", detail: "the VM went off while it booted" }))
+          ? Effect.fail(new HypervisorFault({ doing, reason: "failed", detail: "the VM stopped while it booted" }))
           : Effect.void,
       ),
     )
@@ -68,7 +68,7 @@ export const awaitAgent = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `no answer within ${Math.round(seconds / 60)} min`,
-    hint: "Look at the VM's console: it may hang while booting, or its template lacks the guest agent.",
+    hint: "Check the VM's console: it may hang while booting, or its template lacks the guest agent.",
   })
 })
 

@@ -61,8 +61,8 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
   if (verdict === "foreign") return yield* fault("taken", `VM ${action.machine.vmid} exists already and is not ours`)
   return yield* fault(
     "failed",
-    `VM ${action.machine.vmid} is locked by a clone that ${verdict === "stale" ? "broke off" : "does not end"}`,
-    `Look at it; when it is a left-over, remove it on its node with: qm unlock ${action.machine.vmid} && qm destroy ${action.machine.vmid}`,
+    `VM ${action.machine.vmid} is locked by a clone that ${verdict === "stale" ? "was interrupted" : "does not end"}`,
+    `Check it; if it is a leftover, remove it on its node with: qm unlock ${action.machine.vmid} && qm destroy ${action.machine.vmid}`,
   )
 })
 

@@ -30,7 +30,7 @@ type Model = { readonly cpu: string; readonly lacks?: string }
 
 const fallBack = (because: string): Model => ({
   cpu: withoutModel,
-  lacks: `the processor still shows that it is a hypervisor's: ${because}`,
+  lacks: `the processor still shows that it is virtual: ${because}`,
 })
 
 const privilegesOn = (client: PveClient, path: string, doing: string): Effect.Effect<Fields, HypervisorFault> =>
@@ -41,7 +41,7 @@ const cpuOf = Effect.fnUntraced(function* (client: PveClient, doing: string): Ef
     Effect.map((reply) => rows(reply.data)),
     Effect.catchIf(has("invalid"), () => Effect.succeed(undefined)),
   )
-  if (listed === undefined) return fallBack("only Proxmox 9.2 and later keep processor models. Update Proxmox")
+  if (listed === undefined) return fallBack("only Proxmox 9.2 and later support custom processor models. Upgrade Proxmox")
   const found = listed.find((row) => text(row, "cputype") === hiddenCpu)
   const path = `/mapping/cpu/${model}`
   const held = yield* privilegesOn(client, path, doing)
@@ -51,13 +51,13 @@ const cpuOf = Effect.fnUntraced(function* (client: PveClient, doing: string): Ef
     return fallBack(`the service lacks ${missing.join(" and ")} on /mapping/cpu. Give its account these privileges there`)
   return found === undefined || isAsWanted(found)
     ? { cpu: hiddenCpu }
-    : fallBack(`somebody has changed the processor model ${model}. Remove it: it is made anew when it is needed`)
+    : fallBack(`somebody has changed the processor model ${model}. Remove it: it is created again when it is needed`)
 })
 
 /** What can be done here to hide that a VM is one. */
 export const disguiseMeans = (client: PveClient): Effect.Effect<DisguiseMeans, HypervisorFault> =>
   Effect.gen(function* () {
-    const doing = "see how machines can be disguised"
+    const doing = "find out how machines can be disguised"
     const { cpu, lacks } = yield* cpuOf(client, doing)
     const disks = Object.hasOwn(yield* privilegesOn(client, "/vms", doing), "VM.Config.Disk")
     return {

@@ -56,8 +56,8 @@ const readTimes = Effect.fnUntraced(function* (context: Context, ref: MachineRef
   const reply = yield* context.client.guest.get(path`/nodes/${node}/qemu/${ref.vmid}/agent/get-time`, {}, { doing })
   const to = yield* nodeTime(context, node, doing)
   const nanoseconds = number(recordOf(reply.data), "result")
-  if (from === undefined || to === undefined) return "its node tells no time"
-  if (nanoseconds === undefined || dateText(nanoseconds / 1e9) === undefined) return "its guest agent tells no time"
+  if (from === undefined || to === undefined) return "its node does not tell the time"
+  if (nanoseconds === undefined || dateText(nanoseconds / 1e9) === undefined) return "its guest agent does not tell the time"
   return { from, to, shown: nanoseconds / 1e9 } satisfies Times
 })
 
@@ -97,7 +97,7 @@ const run = Effect.fnUntraced(function* (
 
 const endText = (end: Finished | undefined): string => {
   if (end === undefined) return `the command in the guest did not end within ${commandSeconds} s`
-  if (end.exitCode === 0) return "the command in the guest ended well"
+  if (end.exitCode === 0) return "the command in the guest succeeded"
   const said = (end.errors === "" ? end.output : end.errors).trim().slice(0, 300)
   return `the command in the guest ended with exit code ${end.exitCode}${said === "" ? "" : ` (${said})`}`
 }

@@ -66,7 +66,7 @@ export const makeHypervisor = (
     if (ended.failure.facts.reason !== "away") return yield* ended.failure
     const found = yield* identity.locate(action.machine, ended.failure.facts.doing)
     if (found === undefined || found.node === upid.node) return yield* ended.failure
-    return { type: "vanished", detail: `node ${upid.node} is away, and the VM is on ${found.node}` }
+    return { type: "vanished", detail: `node ${upid.node} is unreachable, and the VM is on ${found.node}` }
   })
   return {
     observe: Effect.gen(function* () {

@@ -132,7 +132,7 @@ export const makeIdentity = (client: PveClient): Identity => {
       doing,
       reason: "not-ours",
       detail: `VM ${ref.vmid} on node ${found.node} (${text(found.config, "name") ?? "no name"}) ${what} (${ref.mark.machine} of range ${ref.mark.range})`,
-      hint: "It is left as it is. When it once was ours, restore the JSON in its description.",
+      hint: "It is left unchanged. If it was ours, restore the JSON in its description.",
     })
   })
 

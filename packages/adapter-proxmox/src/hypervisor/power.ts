@@ -96,7 +96,7 @@ const settleRunning = Effect.fnUntraced(function* (
   if (settled.failure.facts.reason !== "failed") return yield* settled.failure
   const brought = yield* bringNetworks(context, action.machine, doing)
   if (brought.length === 0) return yield* settled.failure
-  const detail = `its node had missed ${brought.join(", ")}, which is there now (${settled.failure.facts.detail})`
+  const detail = `its node lacked ${brought.join(", ")}, which has arrived now (${settled.failure.facts.detail})`
   return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail })
 })
 

@@ -56,6 +56,6 @@ export const remove: MachineKind<DeleteAction> = {
     )
     if (gone !== undefined) return
     if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
-    return yield* new HypervisorFault({ doing, reason: "failed", detail: "its task ended well, but the VM is still there" })
+    return yield* new HypervisorFault({ doing, reason: "failed", detail: "its task succeeded, but the VM still exists" })
   }),
 }

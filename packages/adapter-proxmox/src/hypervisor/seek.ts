@@ -67,7 +67,12 @@ export const findElsewhere = Effect.fnUntraced(function* (
     listed === undefined
       ? "its number is in use, but no node has it"
       : `the cluster lists it on node ${listed}, which does not have it`
-  return yield* new HypervisorFault({ doing, reason: "locked", detail, hint: "It may be migrating; it is looked for again." })
+  return yield* new HypervisorFault({
+    doing,
+    reason: "locked",
+    detail,
+    hint: "It may be migrating; the service looks for it again.",
+  })
 })
 
 const place = Effect.fnUntraced(function* (
@@ -108,8 +113,8 @@ export const blindness = Effect.fnUntraced(function* (client: PveClient): Effect
     // a right that is given here only does not reach what lies below
     if (!flag(held, privilege)) lacking.push(`${privilege} on ${place}`)
   }
-  if (lacking.length > 0) return `the service's account lacks ${lacking.join(" and ")}, so that lists may leave out what is there`
+  if (lacking.length > 0) return `the service's account lacks ${lacking.join(" and ")}, so lists may be incomplete`
   const status = rows((yield* client.get("/cluster/status", {}, { doing: "read the state of the cluster" })).data)
   const isCutOff = status.some((row) => text(row, "type") === "cluster" && !flag(row, "quorate"))
-  return isCutOff ? "the cluster has lost its votes, so that the node that is asked may be behind" : undefined
+  return isCutOff ? "the cluster has lost quorum, so the node that is asked may be outdated" : undefined
 })

@@ -63,7 +63,11 @@ const readTree = (client: PveClient, node: string, vmid: Vmid, doing: string): E
     const tree = treeOf(data)
     return tree === undefined
       ? Effect.fail(
-          new HypervisorFault({ doing, reason: "away", detail: "the answer is no list of snapshots with the VM itself in it" }),
+          new HypervisorFault({
+            doing,
+            reason: "away",
+            detail: "the answer is not a list of snapshots that includes the VM itself",
+          }),
         )
       : Effect.succeed(tree)
   })
@@ -142,7 +146,7 @@ const lockedFault = (action: SnapshotAction, lock: string, doing: string): Hyper
     doing,
     reason: "locked",
     detail: `the VM is locked (${lock})`,
-    hint: `A lock that stays is removed on its node with: qm unlock ${action.machine.vmid}`,
+    hint: `Remove a stale lock on its node with: qm unlock ${action.machine.vmid}`,
   })
 
 const locksOf: Readonly<Record<Kind, string>> = {
@@ -199,14 +203,14 @@ const settled = Effect.fnUntraced(function* (
     return yield* new HypervisorFault({
       doing,
       reason: "failed",
-      detail: `${fault.facts.detail}; it broke off halfway and left the VM locked (${lock})`,
-      hint: `Look at it, then remove the lock on its node with: qm unlock ${action.machine.vmid}`,
+      detail: `${fault.facts.detail}; it was interrupted and left the VM locked (${lock})`,
+      hint: `Check it, then remove the lock on its node with: qm unlock ${action.machine.vmid}`,
     })
   }
   return yield* new HypervisorFault({
     doing,
     reason: "unknown-effect",
-    detail: "its task ended, and its effect is not there",
+    detail: "its task ended without effect",
   })
 })
 
@@ -224,7 +228,7 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
     const seen = yield* look(context, action.machine, name, doing)
     if (isTaken(action)(seen)) return "done"
     if (seen.snapshot !== undefined && !isSnapshotOf(seen.snapshot, description))
-      return yield* new HypervisorFault({ doing, reason: "taken", detail: "the VM has another snapshot of this name" })
+      return yield* new HypervisorFault({ doing, reason: "taken", detail: "the VM has another snapshot with this name" })
     const call = context.client.post(
       path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot`,
       { snapname: name, description, vmstate: memory },
@@ -256,13 +260,13 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
     const doing = doingOf(action)
     const seen = yield* look(context, action.machine, action.snapshot, doing)
     if (seen.snapshot === undefined)
-      return yield* new HypervisorFault({ doing, reason: "failed", detail: "the VM has no snapshot of this name" })
+      return yield* new HypervisorFault({ doing, reason: "failed", detail: "the VM has no snapshot with this name" })
     if (!isTakenAt(seen.snapshot, action.takenAt))
       return yield* new HypervisorFault({
         doing,
         reason: "failed",
-        detail: "the snapshot of this name was removed, and another one was taken since",
-        hint: "Look at the snapshots, and roll back to the one that you want.",
+        detail: "the snapshot with this name was removed, and another one was taken since",
+        hint: "Check the snapshots, and roll back to the one that you want.",
       })
     // the answer was lost: what has run in it since stays
     if (action.generation !== undefined && isBack(action)(seen) && hasChanged(action)(seen)) return { task: undefined }
@@ -286,7 +290,7 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
       const oldClock = yield* correctClock(context, action.machine)
       return oldClock === undefined ? [] : [oldClock]
     }
-    return [`its memory could not be restored, so it starts anew${outcome?.type === "failed" ? `: ${outcome.detail}` : ""}`]
+    return [`its memory could not be restored, so it boots instead${outcome?.type === "failed" ? `: ${outcome.detail}` : ""}`]
   }),
 }
 
@@ -308,7 +312,7 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
       return yield* new HypervisorFault({
         doing,
         reason: "not-ours",
-        detail: "the snapshot of this name was made for something else",
+        detail: "the snapshot with this name was made for something else",
       })
     const call = context.client.remove(
       path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot/${action.snapshot}`,

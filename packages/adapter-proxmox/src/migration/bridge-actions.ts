@@ -26,7 +26,7 @@ const othersMade = (doing: string, node: string, name: string): HypervisorFault 
     doing,
     reason: "not-ours",
     detail: `node ${node} already has a bridge ${name} that was not created here`,
-    hint: "Start again: a new plan is made.",
+    hint: "Start again, which creates a new plan.",
   })
 
 /** Keys that are kept when a bridge is made again. What else a node says of one is its own, and addresses are never given back. */
@@ -74,7 +74,7 @@ const stillUsed = (doing: string, hanging: readonly string[], what: string): Hyp
     doing,
     reason: "failed",
     detail: `the machines ${hanging.slice(0, 10).join(", ")} are attached to ${what}`,
-    hint: "Start again: they move then, or their bridges stay.",
+    hint: "Start again: they will move, or their bridges will stay.",
   })
 
 /** Writes that the bridge goes. Not while a guest hangs on it: anybody's reload would cut that guest off. */
@@ -133,7 +133,7 @@ export const revertNetwork = Effect.fnUntraced(function* (
   client: PveClient,
   { node, bridges }: Of<"revert-network">,
 ): Effect.fn.Return<void, HypervisorFault> {
-  const doing = `take back the removal of bridges of node ${node}`
+  const doing = `undo the removal of bridges of node ${node}`
   const { pending } = yield* readNodeNetwork(client, node)
   if (pending.length === 0) return
   yield* requireOurs(node, pending, ({ name, change }) => change === "removed" && bridges.includes(name), doing)
@@ -155,7 +155,7 @@ export const startReload = Effect.fnUntraced(function* (
   if (hanging.length > 0) {
     // all that waits is ours: nobody's next reload shall cut these machines off
     yield* dropEdits(client, node, doing)
-    return yield* stillUsed(doing, hanging, "bridges that would go, so the node's network was left as it is")
+    return yield* stillUsed(doing, hanging, "bridges that would be removed, so the node's network was left as it is")
   }
   return (yield* client.put(path`/nodes/${node}/network`, {}, { doing })).data
 })
@@ -179,6 +179,6 @@ export const proveBridges = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `node ${node} is not as it should be (${wrong.slice(0, 10).join(", ")})`,
-    hint: `Look at the network reload task (srvreload) of node ${node}.`,
+    hint: `Check the network reload task (srvreload) of node ${node}.`,
   })
 })

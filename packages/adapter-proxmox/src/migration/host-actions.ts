@@ -127,6 +127,6 @@ export const proveHost = Effect.fnUntraced(function* (shell: Shell, action: Host
     doing,
     reason: "failed",
     detail: `node ${action.node} does not show it`,
-    hint: `Look at ip address and ip route on node ${action.node}, and start again.`,
+    hint: `Check ip address and ip route on node ${action.node}, and start again.`,
   })
 })

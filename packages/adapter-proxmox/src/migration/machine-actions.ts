@@ -72,7 +72,7 @@ export const moveNics = Effect.fnUntraced(function* (
       doing,
       reason: "not-ours",
       detail: `VM ${vmid} on node ${found.node} (${text(found.config, "name") ?? "no name"}) is not the machine that was planned`,
-      hint: "It is left as it is. Start again: a new plan is made.",
+      hint: "It is left unchanged. Start again, which creates a new plan.",
     })
   const cards = new Map(nicTexts(found.config).map((card) => [card.nic, card.text]))
   const changes: Record<string, string> = {}
@@ -82,8 +82,8 @@ export const moveNics = Effect.fnUntraced(function* (
       return yield* new HypervisorFault({
         doing,
         reason: "failed",
-        detail: `${move.nic} is ${change.network === undefined ? "gone" : `on ${change.network}`}, and was to move from ${move.from} to ${move.to}`,
-        hint: "Somebody changed it meanwhile. Start again: a new plan is made.",
+        detail: `${move.nic} is ${change.network === undefined ? "gone" : `on ${change.network}`}, but should have moved from ${move.from} to ${move.to}`,
+        hint: "Somebody changed it meanwhile. Start again, which creates a new plan.",
       })
     if (change.type === "write") changes[move.nic] = change.text
   }
@@ -119,6 +119,6 @@ export const proveMachines = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `${names.slice(0, 10).join(", ")} ${names.length === 1 ? "is" : "are"} still attached to a network that is being replaced`,
-    hint: "Start again: they move then.",
+    hint: "Start again: they will move.",
   })
 })

@@ -54,7 +54,7 @@ export const removeZone = Effect.fnUntraced(function* (
     return yield* new HypervisorFault({
       doing,
       reason: "not-ours",
-      detail: `zone ${zone} is not the one that was made here: it is of the type ${found.type} with the peers ${found.peers.join(",")}`,
+      detail: `zone ${zone} is not the one that was created here: it is of the type ${found.type} with the peers ${found.peers.join(",")}`,
     })
   yield* client
     .remove(path`/cluster/sdn/zones/${zone}`, {}, { doing })
@@ -194,7 +194,7 @@ export const proveVnets = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `not every node is as it should be (${wrong.join("; ")})`,
-    hint: "Look at the network reload task (srvreload) of that node, fix what it reports, and start again.",
+    hint: "Check the network reload task (srvreload) of that node, fix what it reports, and start again.",
   })
 })
 

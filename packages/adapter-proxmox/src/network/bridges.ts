@@ -77,8 +77,8 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
     return yield* new HypervisorFault({
       doing,
       reason: "failed",
-      detail: `node ${spec.node} reloaded its network, but the result is not what was asked for`,
-      hint: `Look at the reload task's log on node ${spec.node}.`,
+      detail: `node ${spec.node} reloaded its network, but the result is not as requested`,
+      hint: `Check the log of the reload task on node ${spec.node}.`,
     })
   })
 

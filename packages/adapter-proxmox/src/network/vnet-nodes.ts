@@ -124,6 +124,6 @@ export const lackFault = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `it was applied, but is not usable on every node (${told.join(" | ")})`,
-    hint: "Look at the network reload task of that node (srvreload), fix what it reports, then deploy again.",
+    hint: "Check the network reload task of that node (srvreload), fix what it reports, then deploy again.",
   })
 })

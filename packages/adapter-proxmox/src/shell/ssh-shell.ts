@@ -141,7 +141,9 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
     Effect.timeoutOrElse({
       duration: Duration.seconds(command.timeoutSeconds ?? defaultTimeoutSeconds),
       orElse: () =>
-        Effect.fail(new ShellFault({ doing, detail: `no end within ${command.timeoutSeconds ?? defaultTimeoutSeconds} s` })),
+        Effect.fail(
+          new ShellFault({ doing, detail: `it did not end within ${command.timeoutSeconds ?? defaultTimeoutSeconds} s` }),
+        ),
     }),
   )
 }

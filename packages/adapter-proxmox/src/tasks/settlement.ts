@@ -15,7 +15,11 @@ export const startedTask = (reply: Reply, doing: string): Effect.Effect<Upid, Hy
 /** The fault of a task that did not reach its goal, by its own words. */
 export const taskFault = (doing: string, outcome: Exclude<TaskOutcome, { readonly type: "ok" }>): HypervisorFault => {
   if (outcome.type === "vanished")
-    return new HypervisorFault({ doing, reason: "unknown-effect", detail: `its task has no known end (${outcome.detail})` })
+    return new HypervisorFault({
+      doing,
+      reason: "unknown-effect",
+      detail: `the result of its task is not known (${outcome.detail})`,
+    })
   const { verdict, hint } = classifyTask(outcome.detail)
   return new HypervisorFault({
     doing,

@@ -54,7 +54,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     const pool = yield* readPool(client, poolOf(id), doing)
     const comment = pool === undefined ? undefined : text(pool, "comment")
     if (pool !== undefined && comment !== buildComment)
-      return yield* notOurs(doing, `the pool ${poolOf(id)} was not made for a build`)
+      return yield* notOurs(doing, `the pool ${poolOf(id)} was not created for a build`)
     return pool
   })
 
@@ -62,7 +62,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     const user = yield* unlessGone(client.get(path`/access/users/${accountOf(id)}`, {}, { doing }))
     if (user === undefined) return
     if (text(recordOf(user.data), "comment") !== buildComment)
-      return yield* notOurs(doing, `the account ${accountOf(id)} was not made by the service`)
+      return yield* notOurs(doing, `the account ${accountOf(id)} was not created by the service`)
     yield* unlessGone(client.remove(path`/access/users/${accountOf(id)}`, {}, { doing }))
   })
 
@@ -89,7 +89,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     }
   })
 
-  const made: Shape["made"] = (id) => membersIn(client, poolOf(id), `look what build ${id} made`)
+  const made: Shape["made"] = (id) => membersIn(client, poolOf(id), `find out what build ${id} created`)
 
   const sameTemplate =
     ({ vmid, name }: NamedMachine) =>
@@ -162,7 +162,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
   })
 
   const close: Shape["close"] = Effect.fnUntraced(function* (id) {
-    const doing = `remove what build ${id} has on the hypervisor`
+    const doing = `remove what build ${id} left on the hypervisor`
     const pool = yield* ownPool(id, doing)
     // nothing more is begun in its name; what was begun goes on by itself
     yield* removeAccount(id, doing)
@@ -200,7 +200,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     const config = at === undefined ? undefined : yield* readConfig(client, at.node, at.vmid, doing)
     if (at === undefined || config === undefined) return undefined
     if (text(config, "name") !== template.name || !flag(config, "template"))
-      return yield* notOurs(doing, `VM ${template.vmid} is no template of this name`)
+      return yield* notOurs(doing, `VM ${template.vmid} is not a template with this name`)
     return { node: at.node, config }
   })
 

@@ -73,8 +73,8 @@ const ensureRole = Effect.fnUntraced(function* (
       Effect.fail(
         new HypervisorFault({
           ...facts,
-          detail: `there is no role ${role}, and the service may not make it (${facts.detail})`,
-          hint: `Make it on a node, as root: pveum role add ${role} --privs "${privs.replaceAll(",", " ")}"`,
+          detail: `there is no role ${role}, and the service may not create it (${facts.detail})`,
+          hint: `Create it on a node, as root: pveum role add ${role} --privs "${privs.replaceAll(",", " ")}"`,
         }),
       ),
     ),

@@ -60,9 +60,12 @@ export const databaseClockLayer: Layer.Layer<never, StorageFault, Database> = La
     let ahead = first.server - first.at
     const apart = own.currentTimeMillisUnsafe() - (millisOf(own.monotonicTimeNanosUnsafe()) + ahead)
     if (Math.abs(apart) >= toldFrom)
-      yield* Effect.logWarning("the clock of this host is not that of the database's server, whose time counts: set it right", {
-        secondsAhead: Math.round(apart / 1000),
-      })
+      yield* Effect.logWarning(
+        "the clock of this host differs from that of the database server, which is authoritative: correct it",
+        {
+          secondsAhead: Math.round(apart / 1000),
+        },
+      )
     const follow = Effect.map(look, ({ at, server, within }) => {
       // what is known no better than before changes nothing, so that time does not jump to and fro
       if (within * 2 <= answerWithin && Math.abs(server - at - ahead) > within + 1) ahead = server - at

@@ -49,7 +49,7 @@ const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, olde
   if (older === "refuse")
     throw new StorageFault({
       doing: `open ${what}`,
-      because: "it is not up to date: the service brings it up to date when it starts",
+      because: "it is not up to date: the service updates it when it starts",
     })
   await orm.migrator.up()
 }

@@ -31,7 +31,7 @@ const readSmall = async (root: string, path: readonly string[], limit: number): 
     const file = await open(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const facts = await file.stat()
-      if (!facts.isFile()) return { why: "it is no plain file" }
+      if (!facts.isFile()) return { why: "it is not a regular file" }
       if (facts.size > limit) return { why: `it is larger than ${limit} bytes` }
       return { text: utf8.decode(await file.readFile()) }
     } finally {

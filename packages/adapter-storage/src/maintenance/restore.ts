@@ -40,8 +40,8 @@ export const requireEmpty: Effect.Effect<void, Conflict | StorageFault, Database
     const user = yield* database.read("look for users", (db) => db.selectFrom("users").select("id").limit(1).executeTakeFirst())
     if (user !== undefined)
       return yield* new Conflict({
-        what: "Cannot restore into the database of database_url: it holds data",
-        hint: "Name an empty database, or empty this one with the server's own tools.",
+        what: "Cannot restore into the database of database_url: it contains data",
+        hint: "Use an empty database, or empty this one with the server's own tools.",
       })
   }),
 )

@@ -70,7 +70,9 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
 /** Every sealed text of the database, with what it is bound to. */
 export const sealedTexts: Effect.Effect<readonly Pick<Place, "sealed" | "context">[], StorageFault, Database> = Database.use(
   (database) =>
-    database.read("read what is sealed", async (db) => (await places(db)).map(({ sealed, context }) => ({ sealed, context }))),
+    database.read("read the encrypted secrets", async (db) =>
+      (await places(db)).map(({ sealed, context }) => ({ sealed, context })),
+    ),
 )
 
 /**
@@ -88,7 +90,7 @@ export const sealAnew = <E>(
   Database
 > =>
   Database.use((database) =>
-    database.serializedWrite("reseal the secrets", (tx) =>
+    database.serializedWrite("encrypt the secrets again", (tx) =>
       Effect.gen(function* () {
         // first of all: who is about to write a secret waits for us from here on, or we for them
         const { numUpdatedRows } = yield* tx((db) =>
@@ -100,7 +102,7 @@ export const sealAnew = <E>(
             .executeTakeFirst(),
         )
         if (numUpdatedRows === 0n)
-          return yield* new Conflict({ what: "Cannot reseal the secrets: its key was changed meanwhile" })
+          return yield* new Conflict({ what: "Cannot encrypt the secrets again: the key was changed meanwhile" })
         return yield* Effect.forEach(yield* tx(places), ({ sealed, context, put }) =>
           Effect.gen(function* () {
             const text = yield* anew(sealed, context)

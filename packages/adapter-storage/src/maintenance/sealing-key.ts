@@ -18,7 +18,7 @@ const row = 1
 
 /** The key of this database; undefined in an empty one, and in one that an older version wrote. */
 export const sealingKey: Effect.Effect<SealingKey | undefined, StorageFault, Database> = Database.use((database) =>
-  database.read("read which key sealed the database", async (db) => {
+  database.read("read which key the database was encrypted with", async (db) => {
     const found = await db.selectFrom("sealing_key").selectAll().executeTakeFirst()
     return (
       found && {
@@ -37,7 +37,7 @@ export const adoptSealingKey = ({
   sealedRootKey,
 }: SealingKey): Effect.Effect<void, StorageFault, Database> =>
   Database.use((database) =>
-    database.write("keep which key seals the database", (tx) =>
+    database.write("store which key encrypts the database", (tx) =>
       Effect.asVoid(
         tx((db) =>
           db

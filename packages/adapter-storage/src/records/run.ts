@@ -26,7 +26,7 @@ const subject: Column<RunSubject, string> = {
   property: { type: "string", length: 1024 },
   read: (stored) => {
     const found = parseSubjectKey(text.read(stored))
-    if (found === undefined) throw new Unreadable("it names nothing that this version knows")
+    if (found === undefined) throw new Unreadable("it has nothing that this version knows")
     return found
   },
   write: subjectKey,
@@ -40,7 +40,7 @@ const options: Column<Json, string> = {
       const value: Json = JSON.parse(text.read(stored))
       return value
     } catch {
-      throw new Unreadable("it is no JSON")
+      throw new Unreadable("it is not valid JSON")
     }
   },
   write: (value) => JSON.stringify(value),

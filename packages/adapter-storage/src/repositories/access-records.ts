@@ -15,8 +15,8 @@ const readHeld = heldAccess.reader({ without: ["id"] })
 const readTold = toldRouters.reader()
 
 const damaged = new RecordDamaged({
-  what: "the record of what the service has given on the hypervisor",
-  hint: "Restore the store from a backup. Without one, remove the row of the table held_access: the service adopts what is on the hypervisor then, and forgets what it still had to take away there. Look for accounts and pools of users and ranges that are gone.",
+  what: "the record of what the service has granted on the hypervisor",
+  hint: "Restore the store from a backup. Without one, remove the row of the table held_access: the service then adopts what is on the hypervisor, and forgets what it still had to revoke there. Look for accounts and pools of deleted users and ranges.",
 })
 
 /** Users, ranges with their machines, and grants: one statement, so that it is one snapshot on both engines. */
@@ -67,7 +67,7 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
     const database = yield* Database
     const stored = database.prepared("read who has access", storedSql, toStoredAccess)
     const told = database.prepared(
-      "read what routers were told",
+      "read what routers were given",
       "select range_id, users from told_routers",
       (rows) => new Map(rows.map(readTold).map(({ rangeId, users }) => [rangeId, users])),
     )
@@ -106,7 +106,7 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
       told: told(),
       tell: (range, users) =>
         // serialized, as the removal of a range is: the range cannot go between the read and the write
-        database.serializedWrite(`keep what the router of ${range} was told`, (tx) =>
+        database.serializedWrite(`keep what the router of ${range} was given`, (tx) =>
           Effect.gen(function* () {
             const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", range).executeTakeFirst())
             if (found === undefined) return

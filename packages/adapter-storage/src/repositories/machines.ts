@@ -70,7 +70,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       replace: (cluster) => database.serializedWrite("keep an observation", (tx) => replaceMachines(tx, cluster)),
       missing: missing(),
       doubt: (at, reason) =>
-        database.serializedWrite("keep whether lists are believed", (tx) =>
+        database.serializedWrite("store whether lists are trusted", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -143,7 +143,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       ofRange,
       find: database.prepared(doing, `${ownMachines} and m.vmid = ?`, first(toRangeMachine)),
       away: (since, reason) =>
-        database.serializedWrite("keep that the hypervisor is away", (tx) =>
+        database.serializedWrite("keep that the hypervisor is unreachable", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db

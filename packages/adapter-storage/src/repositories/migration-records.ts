@@ -10,7 +10,7 @@ const read = migrationRecords.reader({ only: ["record"] })
 
 const damaged = new RecordDamaged({
   what: "the record of how the networks were before they moved",
-  hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: there is no way back to bridges then, and a running migration saves a new record.",
+  hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: bridges can then no longer be restored, and a running migration saves a new record.",
 })
 
 export const migrationRecordsLayer: Layer.Layer<MigrationRecords, never, Database> = Layer.effect(

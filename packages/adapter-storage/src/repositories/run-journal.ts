@@ -28,7 +28,7 @@ const toEntry = (row: StoredRow): JournalEntry | Omit<JournalUnreadable["facts"]
   try {
     const { seq, at, event: text } = readEntry(row)
     const event = readRunEvent(text)
-    if (event === "damaged") return { because: `its entry ${seq} is damaged: it is no event` }
+    if (event === "damaged") return { because: `its entry ${seq} is damaged: it is not an event` }
     if (event === "newer") return { because: `a newer version of the service wrote its entry ${seq}`, newer: true }
     return { seq, at, event }
   } catch (cause) {

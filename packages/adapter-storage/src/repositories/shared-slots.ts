@@ -36,7 +36,7 @@ export const sharedSlotsLayer: Layer.Layer<never, never, Database> = Layer.effec
     if (database.engine === "sqlite") return undefined
     return {
       share: (queues, leaseSeconds) =>
-        database.write("share what is scarce", (tx) =>
+        database.write("share limited resources", (tx) =>
           Effect.gen(function* () {
             const held = yield* lockLedgers(
               tx,

@@ -45,7 +45,7 @@ export const sourceReads = ({ prepared, list }: Database["Service"]) => {
       Effect.map(filter.owner === undefined ? all() : allOf(filter.owner), (found) => found.toSorted(newestFirst)),
     due: (now: Date) => Effect.map(due(now.getTime()), (found) => found.toSorted(longestDueFirst)),
     access: prepared(
-      "read what opens a source",
+      "read the credentials of a source",
       "select access from sources where record_id = ?",
       ([row]) => row && readAccess(row).access,
     ),

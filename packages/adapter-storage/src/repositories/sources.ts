@@ -158,7 +158,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           }),
         ),
       release: (kinds, name, scope) =>
-        database.serializedWrite(`release what sources say of ${name}`, (tx) =>
+        database.serializedWrite(`release the claims of sources on ${name}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db

@@ -17,8 +17,8 @@ const readRecord = vpnServers.reader({ only: ["held"] })
 const readVersion = vpnServers.reader({ only: ["version"] })
 
 const damaged = new RecordDamaged({
-  what: "the version of the record of whom the VPN's server lets in",
-  hint: "Remove the row of the table vpn_server: the service looks at the server and writes it anew.",
+  what: "the version of the record of who may use the VPN",
+  hint: "Remove the row of the table vpn_server: the service checks the server and writes it again.",
 })
 
 /** Revocations must not wait for a record that the next look at the server makes again. */
@@ -60,14 +60,14 @@ export const vpnRecordsLayer: Layer.Layer<VpnRecords, never, Database> = Layer.e
   Effect.gen(function* () {
     const database = yield* Database
     const keyless = database.list(
-      "look for users without a VPN key",
+      "find users without a VPN key",
       `select u.id from users u left join vpn_keys k on k.user_id = u.id where k.user_id is null and u.id <> '${rootUserId}' order by u.number`,
       (row) => readId(row).id,
     )
     return {
       key: database.prepared("read a VPN key", "select * from vpn_keys where user_id = ?", first(toVpnKey)),
       keyless: keyless(),
-      members: database.prepared("read whom the VPN lets in", membersSql, toMembers)(),
+      members: database.prepared("read who may use the VPN", membersSql, toMembers)(),
       held: Effect.gen(function* () {
         const row = yield* database.read("read what the VPN's server has", (db) =>
           db.selectFrom("vpn_server").select(["record", "version"]).where("id", "=", id).executeTakeFirst(),
@@ -77,7 +77,7 @@ export const vpnRecordsLayer: Layer.Layer<VpnRecords, never, Database> = Layer.e
         return { held: toHeldVpn(row), version }
       }),
       hold: (held, version) =>
-        database.write("keep what the VPN's server has", (tx) =>
+        database.write("store what the VPN's server has", (tx) =>
           Effect.gen(function* () {
             const next = vpnServers.write({ held, version: version + 1 })
             const written = yield* tx((db) =>
@@ -100,7 +100,7 @@ export const vpnRecordsLayer: Layer.Layer<VpnRecords, never, Database> = Layer.e
           }),
         ),
       giveKey: (user, pair) =>
-        database.serializedWrite(`give user ${user} a VPN key`, (tx) =>
+        database.serializedWrite(`create a VPN key for user ${user}`, (tx) =>
           Effect.gen(function* () {
             yield* refuseForeignSeal(tx, database.engine, pair.sealed)
             yield* requireUser(tx, user)

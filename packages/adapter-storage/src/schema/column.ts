@@ -65,7 +65,7 @@ export const time: Column<Date, number> = {
   property: { type: "bigint" },
   read: (stored) => {
     const at = new Date(Number(stored ?? Number.NaN))
-    if (Number.isNaN(at.getTime())) throw new Unreadable(`${shown(stored)} is no time`)
+    if (Number.isNaN(at.getTime())) throw new Unreadable(`${shown(stored)} is not a time`)
     return at
   },
   write: (value) => value.getTime(),

@@ -30,7 +30,7 @@ const readText = async (path: string): Promise<string> => {
   const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stat = await file.stat()
-    if (!stat.isFile() || stat.size > mostBytes) throw fault(doing, "broken", "it is no licence file")
+    if (!stat.isFile() || stat.size > mostBytes) throw fault(doing, "broken", "it is not a licence file")
     return await file.readFile("utf8")
   } finally {
     await file.close()
@@ -42,7 +42,7 @@ const judge = (text: string, keys: readonly PublicKey[], hosts: readonly string[
     const opened = open(text, "application/vnd.rangewright.license+json", keys)
     if (Result.isFailure(opened)) return unusableLicense(`the licence file: ${opened.failure.detail}`)
     const terms = readLicenseTerms(opened.success)
-    if (Result.isFailure(terms)) return unusableLicense(`the licence file is not what it should be: ${terms.failure}`)
+    if (Result.isFailure(terms)) return unusableLicense(`the licence file is not valid: ${terms.failure}`)
     const now = new Date(yield* Clock.currentTimeMillis)
     return licenseOf(terms.success, judgeLicense(terms.success, { now, seenUntil: yield* mark.see(text, now), hosts }))
   })
@@ -61,7 +61,7 @@ export const signedLicenseLayer = (options: SignedLicenseOptions): Layer.Layer<L
           "use the licence",
           "unavailable",
           "its keys are not ed25519: and 32 bytes as base64",
-          "Name the issuer's public keys.",
+          "Set the issuer's public keys.",
         )
       const mark = clockMark(options.state)
       const current = Effect.tryPromise({ try: () => readText(options.file), catch: asFault(doing) }).pipe(

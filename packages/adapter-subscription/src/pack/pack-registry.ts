@@ -77,7 +77,7 @@ const indexBefore = async ({ out, key }: PackOptions): Promise<SubscriptionIndex
     throw new CannotPack({
       what: out,
       detail: "there already is an index that this key did not sign",
-      hint: "Name another folder, or the key of this registry.",
+      hint: "Choose another folder, or use the key of this registry.",
     })
   return read.success
 }
@@ -88,7 +88,11 @@ const namesOf = async (roles: string): Promise<readonly string[]> => {
   })
   const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
   if (names.length === 0)
-    throw new CannotPack({ what: roles, detail: "it holds no role", hint: "The folder must hold one folder for each role." })
+    throw new CannotPack({
+      what: roles,
+      detail: "it contains no role",
+      hint: "The folder must contain one folder for each role.",
+    })
   return names.toSorted((a, b) => (a < b ? -1 : 1))
 }
 

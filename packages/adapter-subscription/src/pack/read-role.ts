@@ -30,7 +30,7 @@ const readOne = async (role: string, folder: string, path: string): Promise<Role
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const stat = await file.stat()
-    if (!stat.isFile()) throw new CannotPack({ what: role, detail: `${path} is no plain file` })
+    if (!stat.isFile()) throw new CannotPack({ what: role, detail: `${path} is not a regular file` })
     if (stat.size > defaultTreeLimits.fileBytes)
       throw new CannotPack({ what: role, detail: `${path} is larger than ${defaultTreeLimits.fileBytes} bytes` })
     return { path, executable: (stat.mode & 0o111) !== 0, bytes: await file.readFile(), modified: stat.mtime }
@@ -50,7 +50,7 @@ const pathsBelow = async (role: string, folder: string, above: string): Promise<
       throw new CannotPack({
         what: role,
         detail: `${path} is neither a file nor a folder`,
-        hint: "Replace the link by a copy of the file.",
+        hint: "Replace the link with a copy of the file.",
       })
   }
   return paths
@@ -68,7 +68,7 @@ const mappingOf = (role: string, files: readonly RoleFile[], ...names: readonly 
     return isRecord(value) ? value : {}
   } catch (cause) {
     const because = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause)
-    throw new CannotPack({ what: role, detail: `${file.path} is no YAML: ${because}` })
+    throw new CannotPack({ what: role, detail: `${file.path} is not valid YAML: ${because}` })
   }
 }
 
@@ -79,7 +79,7 @@ const entitlementsOf = (role: string, value: unknown): readonly string[] | undef
   if (value === undefined) return undefined
   const names = Array.isArray(value) ? value.filter((name): name is string => typeof name === "string") : []
   if (!Array.isArray(value) || names.length !== value.length)
-    throw new CannotPack({ what: role, detail: "entitlements in meta/subscription.yml is no list of names" })
+    throw new CannotPack({ what: role, detail: "entitlements in meta/subscription.yml is not a list of names" })
   return names
 }
 
@@ -104,7 +104,7 @@ export const readRole = async (folder: string, role: string): Promise<RoleFolder
     throw new CannotPack({
       what: role,
       detail: "it has neither tasks nor meta",
-      hint: "The folder must hold one folder for each role.",
+      hint: "The folder must contain one folder for each role.",
     })
   const version = textOf(mappingOf(role, files, "meta/version.yml")["version"])
   if (version === undefined)

@@ -14,7 +14,7 @@ const statementBytes = 64 * 1024
 
 const read = async (registry: Registry, doing: Doing, path: string, most: number, seconds: number, signal: AbortSignal) => {
   const found = await registry.read({ doing, path, most, timeoutSeconds: seconds }, signal)
-  if (found === "unchanged") throw fault(doing, "broken", "the registry says that a file is unchanged that it never gave")
+  if (found === "unchanged") throw fault(doing, "broken", "the registry says that a file is unchanged that it never sent")
   return found.bytes
 }
 
@@ -23,7 +23,7 @@ const checkStatement = (doing: Doing, envelope: string, role: SubscriptionRole, 
   const opened = open(envelope, "application/vnd.rangewright.subscription-package+json", keys)
   if (Result.isFailure(opened)) throw fault(doing, opened.failure.reason, `its signature: ${opened.failure.detail}`)
   const statement = readPackageStatement(opened.success)
-  if (Result.isFailure(statement)) throw fault(doing, "broken", `its signature is not what it should be: ${statement.failure}`)
+  if (Result.isFailure(statement)) throw fault(doing, "broken", `its signature is not valid: ${statement.failure}`)
   if (!states(statement.success, role)) throw fault(doing, "untrusted", "its signature is about another package")
 }
 
@@ -38,11 +38,11 @@ const signedPackage = async (
 ): Promise<Buffer> => {
   const { bytes: size, sha256 } = role.package
   if (size > settings.packageBytes)
-    throw fault(doing, "too-large", `the package has ${size} bytes, and ${settings.packageBytes} are allowed`)
+    throw fault(doing, "too-large", `the package has ${size} bytes, but only ${settings.packageBytes} are allowed`)
   const statement = await read(registry, doing, statementPath(role.packageId), statementBytes, settings.indexSeconds, signal)
   checkStatement(doing, statement.toString("utf8"), role, keys)
   const packed = await read(registry, doing, packagePath(role.packageId), size, settings.packageSeconds, signal)
-  if (packed.length !== size) throw fault(doing, "broken", `the package is cut off: it has ${packed.length} of ${size} bytes`)
+  if (packed.length !== size) throw fault(doing, "broken", `the package is truncated: it has ${packed.length} of ${size} bytes`)
   if (createHash("sha256").update(packed).digest("hex") !== sha256)
     throw fault(doing, "untrusted", "the package is not the one that was signed")
   return packed
@@ -63,5 +63,5 @@ export const fetchPackage = (
     })
     const entries = yield* unpack(doing, packed, settings.tree)
     if (entries.length === role.fileCount) return entries
-    return yield* fault(doing, "broken", `the package holds ${entries.length} files, and its registry says ${role.fileCount}`)
+    return yield* fault(doing, "broken", `the package contains ${entries.length} files, but its registry says ${role.fileCount}`)
   })

@@ -65,7 +65,7 @@ export const unpack = (
       )
       const toFault = <A>(work: Effect.Effect<A, ContentFault>) => Effect.mapError(work, packageFault(doing))
       const { id, files } = yield* toFault(fetch({ location: { type: "archive", file, name: "package.tar.gz" }, holder }))
-      if (files.length === 0) return yield* fault(doing, "broken", "it holds no file")
+      if (files.length === 0) return yield* fault(doing, "broken", "it contains no file")
       const problem = sizeProblem(files, limits)
       if (problem !== undefined) return yield* fault(doing, "too-large", problem)
       return yield* Effect.forEach(files, (entry): Effect.Effect<ArtifactEntry, SubscriptionFault> =>

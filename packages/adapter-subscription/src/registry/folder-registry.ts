@@ -28,7 +28,7 @@ const readFile = async (
     while (length < bytes.length) {
       signal.throwIfAborted()
       const { bytesRead } = await file.read(bytes, length, Math.min(bytes.length - length, 1024 * 1024))
-      if (bytesRead === 0) throw fault(doing, "broken", `${path} was cut off while it was read`)
+      if (bytesRead === 0) throw fault(doing, "broken", `${path} was truncated while it was read`)
       length += bytesRead
     }
     return { bytes, etag: found }

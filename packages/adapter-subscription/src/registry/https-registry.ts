@@ -25,10 +25,10 @@ export const registryUrl = (text: string): URL | undefined => {
 
 const refusal = ({ doing, path }: Wanted, status: number) => {
   if (status === 401 || status === 403)
-    return fault(doing, "unauthenticated", `the registry refused ${path} (${status})`, "Give the registry's token.")
+    return fault(doing, "unauthenticated", `the registry refused ${path} (${status})`, "Set the registry's token.")
   if (status === 404 || status === 410) return fault(doing, "not-found", `the registry has no ${path} (${status})`)
   if (status >= 300 && status < 400)
-    return fault(doing, "unavailable", `the registry sends elsewhere for ${path} (${status})`, "Name the final URL.")
+    return fault(doing, "unavailable", `the registry redirects ${path} (${status})`, "Use the final URL.")
   return fault(doing, "unreachable", `the registry answered ${status} for ${path}`)
 }
 

@@ -19,14 +19,14 @@ interface Known {
 }
 
 const untrustedHint =
-  "Somebody else's registry, or an old copy of this one, is in its place, or its keys were changed: compare subscription_keys with what the registry's owner publishes."
+  "It was replaced by somebody else's registry or an old copy, or its keys were changed: compare subscription_keys with what the registry's owner publishes."
 
 /** The index in an envelope that a trusted key signed. Throws the fault. */
 const readSigned = (doing: Doing, envelope: string, keys: readonly PublicKey[]): SubscriptionIndex => {
   const opened = open(envelope, "application/vnd.rangewright.subscription-index+json", keys)
   if (Result.isFailure(opened)) throw fault(doing, opened.failure.reason, `its index: ${opened.failure.detail}`, untrustedHint)
   const read = readSubscriptionIndex(opened.success)
-  if (Result.isFailure(read)) throw fault(doing, "broken", `its index is signed and not what it should be: ${read.failure}`)
+  if (Result.isFailure(read)) throw fault(doing, "broken", `its index is signed but not valid: ${read.failure}`)
   return read.success
 }
 
@@ -37,11 +37,11 @@ const successor = (doing: Doing, before: Known | undefined, index: SubscriptionI
     throw fault(
       doing,
       "untrusted",
-      `its index has serial ${index.serial}, and ${before.index.serial} was seen before`,
+      `its index has serial ${index.serial}, but ${before.index.serial} was seen before`,
       untrustedHint,
     )
   if (JSON.stringify(index) !== JSON.stringify(before.index))
-    throw fault(doing, "untrusted", `it shows two different indexes of serial ${index.serial}`, untrustedHint)
+    throw fault(doing, "untrusted", `it has two different indexes with serial ${index.serial}`, untrustedHint)
   return index
 }
 
@@ -93,7 +93,7 @@ export const watchIndex = Effect.fnUntraced(function* (
     })
     if (found === "unchanged")
       return before === undefined
-        ? yield* fault(doing, "broken", "it says that an index is unchanged that it never gave")
+        ? yield* fault(doing, "broken", "it says that an index is unchanged that it never sent")
         : { ...before, checkedAt: now }
     const envelope = found.bytes.toString("utf8")
     const index = yield* Effect.try({

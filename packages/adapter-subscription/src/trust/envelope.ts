@@ -56,7 +56,8 @@ export const open = (
   const parsed = parse(envelope)
   const payload = base64(parsed?.["payload"])
   const signatures = parsed?.["signatures"]
-  if (payload === undefined || !Array.isArray(signatures)) return notOpened("broken", "it is no signed text, or cut off")
+  if (payload === undefined || !Array.isArray(signatures))
+    return notOpened("broken", "it is not a signed document, or is truncated")
   if (parsed?.["payloadType"] !== payloadType) return notOpened("untrusted", "it was signed as something else")
   const signed = preAuthentication(payloadType, payload)
   const isTrusted = signatures.slice(0, mostSignatures).some((signature: unknown) => {

@@ -12,8 +12,8 @@ export const createKeyFile = async (path: string): Promise<SigningKey> => {
   const file = await open(path, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
     throw new KeyFileUnusable({
       doing: `make the key file ${path}`,
-      detail: cause.code === "EEXIST" ? "there is a file already, which may be a key in use" : cause.message,
-      ...(cause.code === "EEXIST" ? { hint: "Name another file, or remove this one if nothing trusts its key." } : {}),
+      detail: cause.code === "EEXIST" ? "the file already exists, and may be a key in use" : cause.message,
+      ...(cause.code === "EEXIST" ? { hint: "Choose another file, or remove this one if nothing trusts its key." } : {}),
     })
   })
   try {
@@ -31,18 +31,18 @@ export const readKeyFile = async (path: string): Promise<SigningKey> => {
   const unusable = (detail: string, hint?: string) =>
     new KeyFileUnusable({ doing, detail, ...(hint === undefined ? {} : { hint }) })
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: NodeJS.ErrnoException) => {
-    throw unusable(cause.message, "Make one with: subscription keygen --key FILE")
+    throw unusable(cause.message, "Create one with: subscription keygen --key FILE")
   })
   try {
     const stat = await file.stat()
-    if (!stat.isFile() || stat.size > mostBytes) throw unusable("it is no key file")
+    if (!stat.isFile() || stat.size > mostBytes) throw unusable("it is not a key file")
     if ((stat.mode & readableByOthers) !== 0)
       throw unusable(
         `its mode is ${(stat.mode & 0o777).toString(8).padStart(4, "0")}, so others on this machine may read it`,
-        `Run chmod 600 ${path}; if somebody else may have read it, make a new one.`,
+        `Run chmod 600 ${path}; if somebody else may have read it, create a new one.`,
       )
     const key = parseSigningKey(await file.readFile("utf8"))
-    if (key === undefined) throw unusable("it holds no Ed25519 private key in PEM")
+    if (key === undefined) throw unusable("it does not contain an Ed25519 private key in PEM format")
     return key
   } finally {
     await file.close()

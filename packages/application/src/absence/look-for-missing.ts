@@ -27,8 +27,8 @@ export const makeLookForMissing = Effect.gen(function* () {
     const known = (yield* machines.freshness).doubt?.reason
     if (known === reason) return
     yield* reason === undefined
-      ? Effect.logInfo("the hypervisor's lists are believed again")
-      : Effect.logWarning(`the hypervisor's lists are in doubt: ${reason}`)
+      ? Effect.logInfo("the hypervisor's lists are trusted again")
+      : Effect.logWarning(`the hypervisor's lists cannot be trusted: ${reason}`)
     yield* machines.doubt(new Date(yield* Clock.currentTimeMillis), reason)
   })
 
@@ -48,7 +48,7 @@ export const makeLookForMissing = Effect.gen(function* () {
     if (since === undefined) return void absentSince.set(vmid, now)
     // the rights may have been lost while it was asked
     if (now - since < apartMillis || (yield* Effect.provide(blindness, context)) !== undefined) return
-    yield* Effect.logInfo(`${labelOf(machine)} is gone from the hypervisor`)
+    yield* Effect.logInfo(`${labelOf(machine)} no longer exists on the hypervisor`)
     yield* machines.forget(vmid)
     absentSince.delete(vmid)
   })
@@ -57,7 +57,7 @@ export const makeLookForMissing = Effect.gen(function* () {
   const reasonOf = (missing: readonly MissingMachine[]): string | undefined => {
     const doubtful = missing.filter(({ vmid }) => doubtfulNow.has(vmid)).length
     if (doubtful === 0) return undefined
-    return `they lack ${doubtful === 1 ? "a machine that is, or may be," : `${doubtful} machines that are, or may be,`} there`
+    return `they lack ${doubtful === 1 ? "a machine that exists, or may exist" : `${doubtful} machines that exist, or may exist`}`
   }
 
   return Effect.gen(function* () {

@@ -40,7 +40,7 @@ const refused = "The API key is not valid"
 const whole = (user: User): Identity => ({ user, session: undefined, key: undefined })
 
 const expired = (key: ScopedKey): Unauthenticated =>
-  new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Make another one: POST /user/keys." })
+  new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Create another one: POST /user/keys." })
 
 /** The scoped key that this is; undefined: it is none. */
 const scopedKey = Effect.fnUntraced(function* (

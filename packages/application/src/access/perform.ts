@@ -86,7 +86,7 @@ const requireScope = (operation: Operation, { query }: Call, caller: User, key: 
   if (problem !== undefined) return Effect.fail(refuseKey(operation, key, problem))
   return query["userID"] === undefined || query["userID"] === caller.id
     ? Effect.void
-    : Effect.fail(refuseKey(operation, key, "a scoped key acts as nobody but its owner"))
+    : Effect.fail(refuseKey(operation, key, "a scoped key acts only as its owner"))
 }
 
 /** Fails where the range is not that of the key. */

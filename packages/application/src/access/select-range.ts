@@ -116,7 +116,7 @@ export const selectRange = Effect.fnUntraced(function* (
   if (byQuery === undefined && user.id === rootUserId && !isForRoot(route))
     return yield* new Forbidden({
       reason: `${caller.id} has no range and may only manage users`,
-      hint: "Use an administrator's own key, or say whose behalf or which range it is with ?userID= or ?rangeID=.",
+      hint: "Use an administrator's own key, or select a user or range with ?userID= or ?rangeID=.",
     })
   if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
   if (target === "none" || target === "group-in-path" || byQuery !== undefined) return byQuery

@@ -24,13 +24,13 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     const account = accountIdOf(user)
     const doing = `set the password of ${account}`
     const seen = yield* control.account(account)
-    const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not keep the passwords of its realm"
+    const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not store the passwords of its realm"
     if (obstacle !== undefined)
       return yield* new HypervisorFault({
         doing,
         reason: "forbidden",
         detail: obstacle,
-        hint: "Set it on the hypervisor (Datacenter > Permissions > Users), or give the service a user and password instead of a token.",
+        hint: "Set it on the hypervisor (Datacenter > Permissions > Users), or configure the service with a user and password instead of a token.",
       })
     // an account that the service does not know of yet has the password that is stored now
     const known = yield* versionOf(user)

@@ -25,7 +25,7 @@ export const checkUserDraft = (draft: UserDraft): readonly FaultIssue[] => {
     issue("userID", "the user ID is not allowed", "a letter, then letters and digits, 20 characters at most")
   if (draft.email === "") issue("email", "an e-mail address is needed")
   else if (draft.email.length > 254 || !emailPattern.test(draft.email))
-    issue("email", "this is no e-mail address", "name@example.com")
+    issue("email", "this is not an email address", "name@example.com")
   if (draft.password !== undefined && draft.password !== "") {
     const problem = passwordProblem(draft.password, [draft.userId, draft.name, draft.email])
     if (problem !== undefined) issue("password", problem)

@@ -23,8 +23,7 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
     const ranges = yield* Ranges
     const sources = yield* Sources
     const guests = yield* GuestAutomation
-    if (target === rootUserId)
-      return yield* new InvalidInput({ what: "Cannot delete user ROOT: it is the account the service starts with" })
+    if (target === rootUserId) return yield* new InvalidInput({ what: "Cannot delete user ROOT: it is the built-in account" })
     if (target === caller.id)
       return yield* new InvalidInput({
         what: `Cannot delete user ${target}: nobody can delete their own account`,
@@ -44,7 +43,7 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
         if (end.status !== "success")
           return yield* new Conflict({
             what: `Cannot delete user ${target}: their default range ${range.id} could not be deleted: ${end.message}`,
-            hint: `GET /runs/${run.id} tells what remains; repeat the call when it is fixed.`,
+            hint: `GET /runs/${run.id} shows what remains; repeat the call when that is fixed.`,
           })
       }
     }

@@ -6,7 +6,7 @@ import { staysPending } from "../rights/revocation-pending.ts"
 
 /** Why `by` may not change the rights of this user, to follow a colon; undefined: they may, as far as both are concerned. */
 export const whyNotTheirs = (target: User, by: User): string | undefined => {
-  if (target.id === rootUserId) return "it is the account the service starts with"
+  if (target.id === rootUserId) return "it is the built-in account"
   return target.id === by.id ? "nobody can change their own rights; ask another administrator" : undefined
 }
 
@@ -20,7 +20,7 @@ export const setAdmin = Effect.fnUntraced(function* (target: User, isAdmin: bool
   if (because !== undefined) return yield* new InvalidInput({ what: `Cannot change the rights of user ${target.id}: ${because}` })
   const users = yield* Users
   const changed = yield* users.setAdmin(target.id, isAdmin)
-  const doing = isAdmin ? `make user ${target.id} an administrator` : `take the rights of an administrator from user ${target.id}`
+  const doing = isAdmin ? `make user ${target.id} an administrator` : `revoke the administrator rights of user ${target.id}`
   const inLine = bringInLine({ doing, by: by.id, concerns: ofAccounts([accountIdOf(target)]) })
   if (!isAdmin) {
     yield* staysPending(doing)(inLine)

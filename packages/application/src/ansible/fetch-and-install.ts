@@ -36,7 +36,7 @@ export const fetchAndInstall = (
     if (problem !== undefined)
       return yield* new InvalidInput({
         what: `Cannot install ${shown(wanted)}: ${problem}`,
-        hint: `Names are made of: ${allowedNames[wanted.type]}. Leave out the version for the newest.`,
+        hint: `Valid names: ${allowedNames[wanted.type]}. Leave out the version for the newest.`,
       })
     const work = installer.install({
       scope,
@@ -47,8 +47,8 @@ export const fetchAndInstall = (
     // nothing is changed while things are fetched: nobody waits for it, so it ends
     const outcomes = yield* whileAwaited(work, failed(`Cannot install ${shown(wanted)}: the client disconnected`))
     const own = outcomes.find(({ type }) => type === wanted.type)
-    if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: nothing came of it`)
-    const { name, because = "it could not be had" } = own
+    if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: there was no result`)
+    const { name, because = "it is not available" } = own
     if (own.outcome === "failed") return yield* failed(`Cannot install the ${wanted.type} ${name}: ${because}`)
     return own
   }).pipe(Effect.catchTag("InstallerFault", ({ message, hint }) => Effect.fail(failed(message, hint))))

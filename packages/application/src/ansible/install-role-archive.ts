@@ -27,7 +27,7 @@ export const installRoleArchive = (
     const name = roleOfArchive(file.filename)
     if (!isArtifactName("role", name))
       return yield* new InvalidInput({
-        what: `Cannot install the archive ${JSON.stringify(file.filename.slice(0, 200))}: no role can be called as its file`,
+        what: `Cannot install the archive ${JSON.stringify(file.filename.slice(0, 200))}: its file name is not a valid role name`,
         hint: "Name the file after the role, as in acme.web.tar.",
       })
     const placement = yield* Effect.scoped(

@@ -16,7 +16,7 @@ export const mayChangeArtifacts = Effect.fnUntraced(function* (
   if (user.hypervisorUsername === systemAccount)
     return yield* new Forbidden({
       reason: `The account ${systemAccount} of the hypervisor cannot install or remove roles and collections`,
-      hint: "Use an account of your own, or say on whose behalf it is with ?userID=.",
+      hint: "Use an account of your own, or act for another user with ?userID=.",
     })
   yield* mayUploadArtifacts(user, target)
 })
@@ -29,7 +29,7 @@ export const mayUploadArtifacts = Effect.fnUntraced(function* (
   const settings = yield* Settings
   if (settings.onlyAdminsChangeArtifacts && !user.isAdmin)
     return yield* new Forbidden({
-      reason: `${user.id} is not authorized to install or remove roles and collections: this service leaves that to administrators`,
+      reason: `${user.id} is not authorized to install or remove roles and collections: only administrators may do that on this service`,
       hint: "Ask an administrator.",
     })
   if (global && !user.isAdmin)

@@ -25,9 +25,7 @@ const atRest = <A, E, R>(look: Effect.Effect<A, E, R>) =>
   )
 
 /** One comparison of access on the hypervisor with what is stored, and the repair of what differs. */
-export const keepRights = atRest(
-  Effect.asVoid(bringInLine({ doing: "bring access in line", by: rootUserId, concerns: () => true })),
-)
+export const keepRights = atRest(Effect.asVoid(bringInLine({ doing: "reconcile access", by: rootUserId, concerns: () => true })))
 
 /**
  * The same for routers, each by itself: nobody waits for one that never comes to an end, and one that failed is tried again after a while of its own.
@@ -38,7 +36,7 @@ const routerKeeper = Effect.sync(() => {
   const underWay = new Set<RangeId>()
   const tell = (range: Range) =>
     Effect.gen(function* () {
-      const { failed } = yield* updateRouters({ doing: "tell routers whom to let in", by: rootUserId }, [range])
+      const { failed } = yield* updateRouters({ doing: "update the access rules of routers", by: rootUserId }, [range])
       const fault = failed[0]?.fault
       const { failures = 0, said = "" } = tries.get(range.id) ?? {}
       if (fault === undefined) return void tries.delete(range.id)
@@ -47,7 +45,7 @@ const routerKeeper = Effect.sync(() => {
       const now = yield* Clock.currentTimeMillis
       tries.set(range.id, { failures: counted, at: counted === 0 ? now : now + pauseAfter(counted) * 1000, said: fault.message })
       if (fault.message !== said)
-        yield* Effect.logWarning(`the router of ${range.id} could not be told, which is tried again: ${fault.message}`)
+        yield* Effect.logWarning(`the router of ${range.id} could not be updated; the service tries again: ${fault.message}`)
     })
   return atRest(
     Effect.gen(function* () {
@@ -83,7 +81,7 @@ const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>)
           said = fault.message
           const pause = pauseAfter(failures)
           return Effect.as(
-            isNews ? Effect.logWarning(`${what} not in line, which is tried again: ${fault.message}`) : Effect.void,
+            isNews ? Effect.logWarning(`${what} not up to date; the service tries again: ${fault.message}`) : Effect.void,
             pause,
           )
         },

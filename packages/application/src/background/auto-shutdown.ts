@@ -50,7 +50,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
     const used = lastUse(range, activity.lastOfRange(range.id), lastRun?.endedAt)
     if ((yield* Clock.currentTimeMillis) - used < limit) return
     for (const machine of running) if (yield* isUsed(machine)) return
-    yield* Effect.logInfo(`range ${range.id} is idle and is shut down`)
+    yield* Effect.logInfo(`range ${range.id} is idle and is being shut down`)
     yield* engine.start(rangeRequest(range, { kind: "auto-shutdown" }), rootUserId)
   })
 

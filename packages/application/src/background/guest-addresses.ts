@@ -67,7 +67,7 @@ export const makeAddressKeeper = Effect.gen(function* () {
         due.slice(0, askedPerTick),
         ({ machine, range }) =>
           Effect.catchTag(ask(machine, range), "Failed", (fault) =>
-            Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} are not kept: ${fault.message}`),
+            Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} could not be stored: ${fault.message}`),
           ),
         { concurrency: 2, discard: true },
       )

@@ -46,7 +46,7 @@ export const makeRouterRound = () => {
     const longest = due.filter((one) => !isTested(one)).toSorted((a, b) => a.since - b.since)
     for (const { range } of [...due.filter(isTested), ...longest.slice(0, 1)]) {
       tried.set(range.id, yield* Clock.currentTimeMillis)
-      yield* inspectRouter(`look at the router of range ${range.id}`, range).pipe(
+      yield* inspectRouter(`check the router of range ${range.id}`, range).pipe(
         Effect.catch((fault) => Effect.logInfo(isFault(fault) ? fault.message : fault)),
       )
     }

@@ -43,7 +43,7 @@ export const syncDueSources = Effect.gen(function* () {
 export const pruneContent = Effect.gen(function* () {
   const fetcher = yield* ContentFetcher
   const gone = yield* fetcher.prune
-  if (gone.length > 0) yield* Effect.logInfo(`${gone.length} states of content that nobody needs were removed`)
+  if (gone.length > 0) yield* Effect.logInfo(`${gone.length} unused content snapshots were removed`)
 })
 
 /** Syncs due sources and prunes what is left over, for ever. */

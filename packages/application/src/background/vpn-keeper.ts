@@ -21,7 +21,7 @@ const part = <E, R>(doing: Effect.Effect<boolean, E, R>) => {
   const say = (message: string) => {
     const isNews = message !== said
     said = message
-    return isNews ? Effect.logWarning(`the VPN is not in line, which is tried again: ${message}`) : Effect.void
+    return isNews ? Effect.logWarning(`the VPN is not up to date; the service tries again: ${message}`) : Effect.void
   }
   const done = Effect.map(doing, (isDone) => {
     if (isDone) said = ""

@@ -62,8 +62,9 @@ type Unpacked = Effect.Success<ReturnType<typeof unpacked>>
 
 const manifestOf = (archive: Unpacked): Effect.Effect<BlueprintManifest, InvalidInput | Failed> =>
   Effect.gen(function* () {
-    if (!archive.has(manifestFile)) return yield* refused(`the archive holds no ${manifestFile}, or not in its one folder`)
-    const text = (yield* archive.text(manifestFile)) ?? (yield* refused(`${manifestFile} is no UTF-8 text`))
+    if (!archive.has(manifestFile))
+      return yield* refused(`the archive does not contain ${manifestFile}, or not in its only folder`)
+    const text = (yield* archive.text(manifestFile)) ?? (yield* refused(`${manifestFile} is not UTF-8 text`))
     const read = readBlueprintManifest(text)
     if (Result.isSuccess(read)) return read.success
     return yield* new InvalidInput({
@@ -76,7 +77,7 @@ const configOf = (archive: Unpacked, { config }: BlueprintManifest) =>
   Effect.gen(function* () {
     if (!archive.has(config))
       return yield* refused(`${manifestFile} names the configuration ${config}, which is not in the archive`)
-    return (yield* archive.text(config)) ?? (yield* refused(`${config} is no UTF-8 text`))
+    return (yield* archive.text(config)) ?? (yield* refused(`${config} is not UTF-8 text`))
   })
 
 /** What it requires; text that a program would take for an option is refused, as in sources. */
@@ -115,7 +116,7 @@ export const importBlueprint = (file: StoredFile, user: User) =>
       const archive = yield* unpacked(snapshot)
       const manifest = yield* manifestOf(archive)
       const { id, name, description = "", version, tags, minLudusVersion: minVersion = "" } = manifest
-      if (!isAnyBlueprintId(id)) return yield* refused(`${id} is no ID of a blueprint`)
+      if (!isAnyBlueprintId(id)) return yield* refused(`${id} is not a valid blueprint ID`)
       const config = yield* configOf(archive, manifest)
       const thumbnail = yield* pictureOf(archive, manifest)
       const requirements = yield* requirementsOf(archive)

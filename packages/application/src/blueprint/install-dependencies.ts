@@ -22,7 +22,7 @@ export type DependencyServices =
   | SubscriptionProvider
 
 const noSubscription =
-  "subscription roles need a licence that includes them, and a registry that offers them; nothing of this blueprint was installed"
+  "subscription roles need a licence that includes them, and a registry that offers them; nothing was installed for this blueprint"
 
 /**
  * Why nothing of a blueprint with subscription roles can be installed: an installation with holes would look like one

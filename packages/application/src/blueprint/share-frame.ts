@@ -10,7 +10,7 @@ export const shareFrame = {
   path: { blueprintID: Schema.String },
   output: { type: "json", schema: BulkResult },
   statuses: {
-    200: "what became of each entry, also when all were refused",
+    200: "the outcome for each entry, even if all were refused",
     ...blueprintStatuses,
     400: "the list is missing or empty; the body is malformed; userID names an unknown user",
   },

@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
     (taken.get(user) ?? 0) < consolesPerUser
       ? undefined
       : new Forbidden({
-          reason: `${user} has ${consolesPerUser} consoles open, which is as many as one user may have`,
+          reason: `${user} has ${consolesPerUser} consoles open, the maximum for one user`,
           hint: "Close some of them; the setting consoles_per_user raises the limit.",
         })
 
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
       if (user === undefined || known === undefined) return yield* unusable
       const { user: caller, secrets } = known
       if (caller.id !== user.id && !caller.isAdmin)
-        return yield* new Forbidden({ reason: `${caller.id} is no administrator any more, and cannot act as ${user.id}` })
+        return yield* new Forbidden({ reason: `${caller.id} is no longer an administrator, and cannot act as ${user.id}` })
       const { machine, range } = yield* machineOf(user, ticket.vmid)
       if (range.id !== ticket.rangeId)
         return yield* new Forbidden({ reason: `VM ${ticket.vmid} is not of range ${ticket.rangeId} any more` })
@@ -165,14 +165,14 @@ const make = Effect.gen(function* () {
         session.seenAt = now
         if (answer.value !== undefined) yield* close(session, codes.refused, answer.value)
       } else if (now - session.seenAt > blindMillis)
-        yield* close(session, codes.failed, "the store cannot tell whether it may stay open")
+        yield* close(session, codes.failed, "the store cannot say whether it may stay open")
     }
   })
   const look = Effect.suspend(() =>
     Effect.forEach([...groupBy(sessions, keyOf).values()], lookAt, { concurrency: looksAtOnce, discard: true }),
   )
   // a look that meets a bug is not the last one
-  const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be looked at", cause))
+  const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be checked", cause))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), looked)))
 
   const toldOf = (
@@ -200,7 +200,7 @@ const make = Effect.gen(function* () {
       if (admittedViewer === undefined)
         return { code: codes.refused, reason: "the viewer did not log in with the password of the ticket" }
       return yield* Effect.raceFirst(
-        pump(admittedViewer, machine, { code: codes.done, reason: "the viewer has gone" }),
+        pump(admittedViewer, machine, { code: codes.done, reason: "the viewer has disconnected" }),
         pump(machine, admittedViewer, { code: codes.done, reason: "the machine closed its console" }),
       )
     }).pipe(Effect.raceFirst(Deferred.await(session.over)))
@@ -224,9 +224,9 @@ const make = Effect.gen(function* () {
     return {
       serve: (viewer) =>
         Effect.onExit(relay(session, machine, viewer, password), (exit) =>
-          end(Exit.isSuccess(exit) ? exit.value.reason : "the connection broke, or the service stops"),
+          end(Exit.isSuccess(exit) ? exit.value.reason : "the connection was lost, or the service is stopping"),
         ),
-      abandon: end("the viewer went before it was open"),
+      abandon: end("the viewer left before it was open"),
     }
   }
 
@@ -264,7 +264,7 @@ const make = Effect.gen(function* () {
           if (!mayOpen(ticket, meta.page))
             return yield* new Forbidden({
               reason: `A page of ${meta.page?.origin ?? "no origin"} may not open this console`,
-              hint: "A ticket opens a console on the page that asked for it, or on one of the service's own; cors_origin names further origins.",
+              hint: "A ticket opens a console on the page that asked for it, or on one of the service's own; set cors_origin for further origins.",
             })
           const { user, caller, machine, credentials } = yield* Effect.catchTag(admitted(ticket), "NotFound", () => unusable)
           const refusal = tooMany(user.id)

@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
         ? Effect.void
         : Effect.fail(
             new Forbidden({
-              reason: `${id} follows ${mostOfUser} event streams, which is as many as one user may`,
+              reason: `${id} already follows ${mostOfUser} event streams, the maximum for one user`,
               hint: "One stream is enough for a browser; close the others.",
             }),
           ),
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
       lastEventId === undefined
         ? note("ready", "the stream begins here", seq)
         : cursor === undefined || changed
-          ? note("reset", "what came since is not known any more", seq)
+          ? note("reset", "what happened since is no longer known", seq)
           : undefined
     if (begin !== undefined) cursor = seq
     let at = cursor ?? seq
@@ -213,7 +213,7 @@ const make = Effect.gen(function* () {
           if (current === undefined) return undefined
           if (!isKept(at)) {
             at = seq
-            return [note("reset", "more has changed than can be told", at)]
+            return [note("reset", "too much has changed to report", at)]
           }
           const upTo = seq
           const since = at

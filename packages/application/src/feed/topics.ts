@@ -37,7 +37,7 @@ export const wantedTopics = (text: string | undefined): Effect.Effect<Wanted, In
         what:
           topics.length > most
             ? `Cannot follow more than ${most} topics`
-            : `Cannot follow ${JSON.stringify((topics[wrong] ?? "").slice(0, 80))}: there is no such topic`,
+            : `Cannot follow ${JSON.stringify((topics[wrong] ?? "").slice(0, 80))}: the topic does not exist`,
         hint: "topics are ranges, machines, runs, range:<rangeID> and run:<runID>, separated by commas.",
       }),
     )

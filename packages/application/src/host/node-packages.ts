@@ -9,7 +9,7 @@ export const refusePackages = (does: string): Effect.Effect<never, NotFound> =>
   Effect.fail(
     new NotFound({
       what: `Cannot ${does}: this service installs no packages on the nodes of the hypervisor, and has installed none`,
-      hint: "Machines are disguised by their own settings, without any packages: POST /antisandbox/enable. Who wants patched packages all the same installs, pins and removes them on each node with apt; docs/guides/anti-sandbox.md says what they would add.",
+      hint: "Machines are disguised by their own settings, without any packages: POST /antisandbox/enable. If you want patched packages anyway, install, pin and remove them on each node with apt; docs/guides/anti-sandbox.md says what they would add.",
     }),
   )
 
@@ -17,5 +17,5 @@ export const refusePackages = (does: string): Effect.Effect<never, NotFound> =>
 export const packagesAsTheyAre = {
   status: "unknown",
   message:
-    "This service has installed no packages on the nodes, and does not look at theirs. Machines are disguised by their own settings: POST /antisandbox/enable",
+    "This service has installed no packages on the nodes, and does not inspect theirs. Machines are disguised by their own settings: POST /antisandbox/enable",
 } as const

@@ -34,10 +34,10 @@ export const obstacleOf = Effect.fnUntraced(function* (range: Range) {
     const label = name ?? `VM ${vmid}`
     const of = known.get(name ?? "")
     const system = osIdOf({ kind: of?.kind, claimed: systems.get(vmid), template: undefined })
-    if (isRouter) return `${label} is the router of the range, and has no Windows`
+    if (isRouter) return `${label} is the router of the range, which does not run Windows`
     if (name === undefined || system !== "windows")
-      return `${label} has no Windows${system === undefined ? " as far as is known" : `, but ${system}`}`
-    if (of?.isDomainController === true) return `${label} is a domain controller, and those are not licensed`
+      return `${label} ${system === undefined ? "is not known to run Windows" : `does not run Windows but ${system}`}`
+    if (of?.isDomainController === true) return `${label} is a domain controller, which cannot be activated`
     return power === "running" ? undefined : `${label} is ${power}: power it on`
   }
 })

@@ -38,7 +38,7 @@ export const askWindows = Effect.fnUntraced(function* (
   return (
     reportOf(answer.value.facts) ??
     (yield* new Failed({
-      what: `Cannot ${doing}: ${name} does not tell its edition and its licence`,
+      what: `Cannot ${doing}: ${name} does not report its edition and licence`,
       hint: "This needs playbooks that run inside the machines, and Ansible's collections ansible.posix and ansible.windows on the service's host.",
     }))
   )

@@ -40,7 +40,7 @@ const connects = ({ host, port }: KmsHost): Effect.Effect<string, Fault, NameLoo
         : Effect.fail(
             new Failed({
               what: `Cannot use the KMS host ${host}:${port}: the service cannot connect to it: ${because}`,
-              hint: "Machines may reach it all the same: POST /kms/license tells for each of them.",
+              hint: "Machines may still be able to reach it: POST /kms/license shows it for each of them.",
             }),
           ),
   )

@@ -20,14 +20,14 @@ export const judgeLicence = Effect.fnUntraced(function* (
   const report = reportOf(facts)
   if (report === undefined)
     return yield* new Failed({
-      what: `Cannot ${doing}: ${name} did not tell its licence, so nobody knows whether it is activated`,
+      what: `Cannot ${doing}: ${name} did not report its licence, so it is not known whether it is activated`,
     })
   const activation = activationIn(report, new Date(yield* Clock.currentTimeMillis))
   yield* retryStorage(machines.keepActivation(range, machine.vmid, activation))
   if (activation.state !== "activated") return yield* new Failed({ what: `Cannot ${doing}: ${activation.because}` })
   if (stage === "kms-server" && report.kmsPort === 0)
     return yield* new Failed({
-      what: `Cannot ${doing}: ${report.error === "" ? "Windows is activated, but is no KMS host" : activationError(report.error)}`,
+      what: `Cannot ${doing}: ${report.error === "" ? "Windows is activated, but is not a KMS host" : activationError(report.error)}`,
       hint: "kms_host_key must be the key of a KMS host, not that of a client.",
     })
 })

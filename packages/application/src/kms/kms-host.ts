@@ -7,7 +7,7 @@ import { kmsServerMachine } from "./server-machine.ts"
 const unconfigured = (doing: string): NotFound =>
   new NotFound({
     what: `Cannot ${doing}: this server has no KMS host`,
-    hint: "An administrator names your organisation's own in the configuration (kms_host), or a machine with Windows Server to set one up on (kms_server and kms_host_key).",
+    hint: "Set your organisation's own in the configuration (kms_host), or a machine with Windows Server to set one up on (kms_server and kms_host_key).",
   })
 
 /** What the configuration says; fails where it says nothing. */
@@ -25,7 +25,7 @@ export const kmsHostFor = (
     const { address } = (yield* kmsServerMachine(server, doing)).machine
     if (address !== undefined) return { host: address, port: kmsPort }
     return yield* new Conflict({
-      what: `Cannot ${doing}: no address is known of ${server.machine} (kms_server)`,
-      hint: "Power it on, or name the KMS host in the configuration (kms_host).",
+      what: `Cannot ${doing}: the address of ${server.machine} is not known (kms_server)`,
+      hint: "Power it on, or set kms_host in the configuration.",
     })
   })

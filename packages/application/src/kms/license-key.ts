@@ -30,14 +30,14 @@ export const withLicenseKey = ({
       const { kms } = yield* Settings
       if (kms?.hostKey === undefined)
         return yield* new Conflict({
-          what: `Cannot set up a KMS host on ${machine.mark.machine}: the configuration has no key for it any more`,
+          what: `Cannot set up a KMS host on ${machine.mark.machine}: the configuration no longer has a key for it`,
           hint: "Set kms_host_key.",
         })
       const { range, machine: name } = machine.mark
       if (kms.server?.range !== range || kms.server.machine !== name)
         return yield* new Conflict({
           what: `Cannot set up a KMS host on ${name}: the configuration names another machine (kms_server)`,
-          hint: `Name ${range}/${name}, if it is to be given your key.`,
+          hint: `Set it to ${range}/${name} if that machine should get your key.`,
         })
       return { license_key: kms.hostKey }
     }

@@ -96,7 +96,7 @@ export const licenseMachines = (
         machine === undefined
           ? isVmid(Number(item))
             ? `VM ${item} is not a machine of range ${range.id}`
-            : "this is no number of a VM"
+            : "this is not a VMID"
           : obstacle(machine)
       if (machine === undefined || problem !== undefined) return Effect.succeed([item, problem ?? ""])
       return chosenFor(doing, machine, own).pipe(

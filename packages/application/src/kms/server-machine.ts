@@ -26,16 +26,16 @@ export const kmsServerMachine = (
       new Conflict({ what: `Cannot ${doing}: kms_server is ${id}/${name}, and ${because}`, hint })
     const range = yield* ranges.find(id)
     if (range === undefined)
-      return yield* refuse(`there is no range ${id}`, "Make the range, or name another machine in the configuration.")
+      return yield* refuse(`there is no range ${id}`, "Create the range, or set another machine in the configuration.")
     if (!(yield* isAdministrators(range)))
       return yield* refuse(
         `no owner of range ${id} is an administrator`,
-        "Name a machine of an administrator's range: any user can make a range under an ID that is free.",
+        "Use a machine of an administrator's range: any user can create a range with a free ID.",
       )
     const named = (yield* machines.ofRange(id)).filter((machine) => machine.name === name)
     const [machine] = named
     if (machine !== undefined && named.length === 1) return { machine, range }
     return yield* named.length === 0
-      ? refuse(`range ${id} has no machine ${name}`, "Deploy it, or name another one by the name that GET /range shows.")
+      ? refuse(`range ${id} has no machine ${name}`, "Deploy it, or set another one, with the name that GET /range shows.")
       : refuse(`range ${id} has ${named.length} machines with this name`, "Remove all but one, or rename them.")
   })

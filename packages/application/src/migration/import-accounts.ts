@@ -63,7 +63,7 @@ const importRange = (range: ImportedRange, owner: User) =>
       number: range.number,
       reservedNumbers: [],
       name: range.name,
-      description: "Taken over from an older installation",
+      description: "Imported from an older installation",
       purpose: "",
       config,
       createdBy: owner.id,
@@ -74,7 +74,7 @@ const importRange = (range: ImportedRange, owner: User) =>
     yield* users.change(owner.id, { defaultRangeId: made.id })
     return Result.isSuccess(yield* readRangeConfig(config))
       ? []
-      : [`the configuration of range ${made.id}: it was kept as it is and has errors; PUT /range/config with it lists them`]
+      : [`the configuration of range ${made.id}: it was imported unchanged and has errors; PUT /range/config with it lists them`]
   })
 
 /** How many users, ranges and further accesses there are. */

@@ -57,7 +57,7 @@ const carryOut = (legacy: LegacyInstallation, plan: LegacyImport) =>
   Effect.gen(function* () {
     const { accounts, skipped } = yield* importAccounts(plan)
     const ranges = yield* takenOver(legacy)
-    const doing = "take accounts, pools and rights over on the hypervisor"
+    const doing = "import accounts, pools and rights on the hypervisor"
     const inLine = Effect.asVoid(bringInLine({ doing, by: rootUserId, concerns: () => true }))
     const rights = yield* attempt("accounts, pools and rights on the hypervisor", inLine)
     const machines = yield* importMachines(yield* planMachines(legacy, yield* withConfigs(ranges)))
@@ -78,8 +78,8 @@ const outcomeText = (legacy: LegacyInstallation, dryRun: boolean, { users, range
   ].join(", ")
   const isIdle = users + ranges + grants + machines === 0
   const done = isIdle
-    ? "The migration is complete: there is nothing more to take over."
-    : `The migration is complete: ${what} taken over.`
+    ? "The migration is complete: there is nothing more to import."
+    : `The migration is complete: ${what} imported.`
   const shown = told.length > linesAtMost ? [...told.slice(0, linesAtMost), `${told.length - linesAtMost} more`] : told
   const root =
     !isIdle && legacy.users.some(({ id }) => id === rootUserId)
@@ -87,7 +87,7 @@ const outcomeText = (legacy: LegacyInstallation, dryRun: boolean, { users, range
           "ROOT keeps the key of this service, in the file root-api-key of its data folder; the command root-key gives it the older one.",
         ]
       : []
-  return [dryRun ? `The migration would take over ${what}.` : done, ...root, ...shown.map((one) => `! ${one}`)].join("\n")
+  return [dryRun ? `The migration would import ${what}.` : done, ...root, ...shown.map((one) => `! ${one}`)].join("\n")
 }
 
 /**
@@ -100,10 +100,10 @@ export const importLegacy = (dryRun: boolean) =>
     const legacy = yield* read
     if (legacy === undefined) return `Nothing to migrate: there is no database of an older installation (${place}).`
     if (legacy.takenOver !== undefined)
-      return `Nothing to migrate: ${legacy.takenOver} says that another service took ${place} over, and what was done there since is not in it. Remove that file to take it over here nonetheless.`
+      return `Nothing to migrate: ${legacy.takenOver} says that another service has imported ${place}, and later changes there are not in it. Remove that file to import it here anyway.`
     const planned = Effect.map(target, (here) => planImport(legacy, here))
     if (dryRun) return outcomeText(legacy, dryRun, yield* rehearse(legacy, yield* planned))
     // while networks move, nobody's rights and machines change under them
-    const plan = yield* whenInstallationIdle("take an older installation over", () => planned)
+    const plan = yield* whenInstallationIdle("import an older installation", () => planned)
     return outcomeText(legacy, dryRun, yield* carryOut(legacy, plan))
   })

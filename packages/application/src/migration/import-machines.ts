@@ -47,7 +47,7 @@ const planPool = (range: RangeTakenOver, members: readonly ObservedMachine[]) =>
     const hypervisor = yield* Hypervisor
     const parsed = yield* readRangeConfig(range.config)
     const named = Result.isSuccess(parsed) ? new Set(machineNames(range.id, parsed.success.config)) : undefined
-    const leave = (vm: Pick<ObservedMachine, "vmid" | "name">, why: string): string => `${labelOf(vm)} stays as it is: ${why}`
+    const leave = (vm: Pick<ObservedMachine, "vmid" | "name">, why: string): string => `${labelOf(vm)} is left unchanged: ${why}`
     const decide = (vm: ObservedMachine) =>
       Effect.gen(function* () {
         const detail = yield* Effect.result(hypervisor.detail(vm.node, vm.vmid))
@@ -68,11 +68,11 @@ export const planMachines = (legacy: LegacyInstallation, ranges: readonly RangeT
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const { machines: known, left } = machinesTakenOver(legacy, ranges)
-    const strays = left === 0 ? [] : [`machines of the database that are of no range taken over: ${left}`]
+    const strays = left === 0 ? [] : [`machines of the database whose range was not imported: ${left}`]
     if (ranges.length === 0) return { adopt: [], seen: [], told: strays } satisfies MachinesPlan
     const observed = yield* Effect.result(hypervisor.observe)
     if (Result.isFailure(observed)) {
-      const why = `the machines are shown as the database has them, and none is taken over: ${observed.failure.message}; repeat this`
+      const why = `the machines are shown as in the database, and none is adopted: ${observed.failure.message}; repeat this`
       const seen = known.map((machine) => ({ ...lastSeen(machine), address: machine.address }))
       return { adopt: [], seen, told: [...strays, why] } satisfies MachinesPlan
     }

@@ -30,7 +30,7 @@ const texts = {
   "to-bridges": {
     doing: "return to bridges",
     done: "The return to bridges finished successfully",
-    next: "Set cluster_mode: false, take ludus_nat_interface away and restart the service before ranges are deployed again: in cluster mode a range on bridges is refused.",
+    next: "Set cluster_mode: false, remove ludus_nat_interface and restart the service before ranges are deployed again: in cluster mode a range on bridges is refused.",
   },
 } as const satisfies Record<MigrationDirection, unknown>
 
@@ -45,7 +45,7 @@ const requireRangesAtRest = (doing: string) =>
     const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
     const more = busy.length > named.length ? ` and ${busy.length - named.length} more` : ""
     return yield* new Conflict({
-      what: `Cannot ${doing}: ${named.join(", ")}${more} ${busy.length === 1 ? "goes" : "go"} on`,
+      what: `Cannot ${doing}: ${named.join(", ")}${more} ${busy.length === 1 ? "is" : "are"} running`,
       hint: "Wait for them, or abort them.",
     })
   })
@@ -62,7 +62,7 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
   ].join("\n")
 }
 
-const unseen = "No machine has moved; whether all that had been prepared was taken back cannot be seen now"
+const unseen = "No machine has moved; it is not known whether all preparations were undone"
 
 /** Where a run that failed has left the installation. What was prepared is taken back when it ends; whether that succeeded is looked at. */
 const aftermath = (state: RunState, direction: MigrationDirection, createZone: boolean) => {
@@ -74,7 +74,7 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
     )
   return planNetworks(direction, createZone, { snapshots: false }).pipe(
     Effect.map((plan) => {
-      if (isAsPlanned(plan, state)) return "No machine has moved, and what had been prepared was taken back"
+      if (isAsPlanned(plan, state)) return "No machine has moved, and the preparations were undone"
       if (plan.blockers.length > 0) return unseen
       return "No machine has moved; some of the preparations are still there, and starting again continues from them"
     }),

@@ -150,7 +150,7 @@ export const runSteps = (
 ) => [
   restStep.step({ key: restKey, title: "Wait until no range is being changed", estimate: 1 }, {}),
   checkStep.step(
-    { key: checkKey, title: "Look whether the plan still holds", estimate: 2, after: [restKey] },
+    { key: checkKey, title: "Check whether the plan still applies", estimate: 2, after: [restKey] },
     { ...choice, fingerprint: fingerprintOf(plan) },
   ),
   ...plan.steps.map(stepOf),

@@ -41,7 +41,7 @@ const usualStatuses = ({ base, access, alsoFor, tier, target }: Admitted): OwnSt
   const of = ofTarget[target]
   const always = { ...of, 500: "unexpected server failure" }
   if (access === "admin" && alsoFor === undefined)
-    return { ...always, 401: "no valid credentials", 403: "the caller is no administrator" }
+    return { ...always, 401: "no valid credentials", 403: "the caller is not an administrator" }
   const refusals = [of[403], tier === "enterprise" ? "the licence does not include it" : undefined].filter(Boolean)
   return {
     ...always,

@@ -11,7 +11,7 @@ export const abortRange = operation({
   route: "POST /range/abort",
   group: "Range",
   does: "abort the run that changes a range",
-  summary: "Stop the run that changes the range; tasks in flight settle",
+  summary: "Stop the run that changes the range; running tasks finish",
   access: "range-access",
   target: "range",
   output: { type: "json", schema: TextResult },
@@ -29,7 +29,7 @@ export const abortRange = operation({
         })
       }
       return {
-        result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. What it had begun ends first; the next run of the range can be started now and begins automatically after that`,
+        result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. Its running steps finish first; you can start the next run of the range now, and it begins automatically after that`,
       }
     }),
 })

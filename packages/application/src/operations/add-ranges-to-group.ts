@@ -10,7 +10,7 @@ export const addRangesToGroup = operation({
   route: "POST /groups/{groupName}/ranges",
   ...bulkFrame,
   does: "add ranges to a group",
-  summary: "Give the users of a group access to ranges: here, on their routers and on the hypervisor",
+  summary: "Give the users of a group access to ranges, including on their routers and the hypervisor",
   body: {
     type: "json",
     required: true,

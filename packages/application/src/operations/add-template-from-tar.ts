@@ -9,7 +9,7 @@ export const addTemplateFromTar = operation({
   route: "PUT /templates",
   group: "Template",
   does: "add a template from a folder",
-  summary: "Add a template from an archive of its folder, or replace one's own",
+  summary: "Add a template from an archive of its folder, or replace your own",
   access: "user",
   target: "none",
   recordedFirst: true,
@@ -18,7 +18,7 @@ export const addTemplateFromTar = operation({
   statuses: {
     200: "the template can be built; the answer says what its builder file lacks",
     400: "the form is unreadable, force or the file is missing; the archive is damaged or unsafe, or holds more than one folder; the user has a template of this name and force is not set; with force: it is another user's; userID names an unknown user",
-    403: "the user is no administrator, and templates are left to those, or the service itself uses templates of this name",
+    403: "the user is not an administrator, and only administrators may manage templates, or the service itself uses templates of this name",
     413: "the archive is too large",
     500: "there is not exactly one builder file, or no name in it; somebody else has a template of this name; the archive cannot be unpacked at present",
   },

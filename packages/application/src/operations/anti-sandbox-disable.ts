@@ -7,13 +7,13 @@ export const antiSandboxDisable = operation({
   route: "POST /antisandbox/disable",
   group: "AntiSandbox",
   origin: "ours",
-  does: "change what machines are taken for",
-  summary: "Give machines back what they showed before they were disguised; they restart",
+  does: "change the disguises of machines",
+  summary: "Restore the original appearance of disguised machines; they restart",
   access: "range-access",
   target: "range",
   body: { type: "json", required: true, schema: AntiSandboxSelectPayload },
   output: { type: "json", schema: AntiSandboxOutcome },
   statuses: antiSandboxStatuses,
   handle: ({ range, body, user }) =>
-    changeDisguises(`take the disguises off machines of range ${range.id}`, range, body.vmIDs, undefined, user.id),
+    changeDisguises(`remove the disguises of machines of range ${range.id}`, range, body.vmIDs, undefined, user.id),
 })

@@ -12,7 +12,7 @@ export const assignRangeToUser = operation({
   route: "POST /ranges/assign/{userID}/{rangeID}",
   group: "Range",
   does: "assign ranges to users",
-  summary: "Give a user access to a range: here, on its router and on the hypervisor",
+  summary: "Give a user access to a range, including on its router and the hypervisor",
   access: "admin",
   target: "range-in-path",
   wholeKeyOnly: true,

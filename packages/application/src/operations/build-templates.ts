@@ -24,7 +24,7 @@ const list = (names: readonly string[]): string =>
 
 const text = ({ started, skipped, parallel }: StartedBuilds): string => {
   const left = skipped.map(({ template, because }) => `${template} ${because}`)
-  const not = left.length === 0 ? "" : ` Left out: ${list(left)}.`
+  const not = left.length === 0 ? "" : ` Skipped: ${list(left)}.`
   if (started.length === 0) return `Nothing to build.${not}`
   return `Building ${list(started.map(({ template }) => template))}, ${parallel} in parallel. GET /templates/logs shows how far it is.${not}`
 }
@@ -34,18 +34,18 @@ export const buildTemplates = operation({
   route: "POST /templates",
   group: "Template",
   does: "build templates",
-  summary: "Build templates in the background; those that are built or being built are left out",
+  summary: "Build templates in the background; those that are built or being built are skipped",
   access: "user",
   accessNote: "one's own templates and those that come with the service",
   target: "none",
   body: { type: "json", schema: Body, required: true },
   output: { type: "json", schema: Result },
   statuses: {
-    200: "the builds are queued or running; what is built already is left out",
+    200: "the builds are queued or running; what is already built is skipped",
     400: "the body is malformed or names no template; parallel is less than 0; userID names an unknown user",
-    403: "templates are left to administrators, and the user is none; one of the names is used by the service itself, the files are the user's, and the user is no administrator",
-    404: "one of the names is no template that the user can build",
-    409: "as many builds of the user as one may have wait or go on",
+    403: "only administrators may manage templates, and the user is not one; one of the names is used by the service itself, the files are the user's, and the user is not an administrator",
+    404: "one of the names is not a template that the user can build",
+    409: "the user has the maximum number of builds waiting or running",
     500: "templates cannot be built on this host: the answer says what is missing",
   },
   handle: ({ body, user }) =>

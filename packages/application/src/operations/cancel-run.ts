@@ -13,7 +13,7 @@ export const cancelRun = operation({
   group: "Range",
   origin: "ours",
   does: "cancel a run",
-  summary: "Start no new step of the run; tasks in flight settle",
+  summary: "Start no new step of the run; running tasks finish",
   access: "range-access",
   accessNote: runAccess,
   target: "none",

@@ -68,7 +68,7 @@ export const checkTemplates = operation({
   statuses: {
     200: "what was found of each template, ascending by name; what could not be checked says why",
     404: "the user has no files that a template of this name is built from",
-    409: "another check goes on",
+    409: "another check is running",
     500: "the files of templates cannot be read at present",
   },
   handle: ({ query, user }) => Effect.map(check(user, query.name), (templates) => templates.map(shown)),

@@ -23,7 +23,7 @@ export const createBlueprint = operation({
     201: "the blueprint was created, and what it requires was installed as far as it was available",
     400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
-    500: "roles that are only on this server cannot travel; unexpected server failure",
+    500: "roles that are only on this server cannot be included; unexpected server failure",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

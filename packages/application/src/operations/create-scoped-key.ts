@@ -15,8 +15,8 @@ export const createScopedKey = operation({
   route: "POST /user/keys",
   group: "User",
   origin: "ours",
-  does: "make an API key",
-  summary: "Make a further API key that expires, and that may only read or only use one range",
+  does: "create an API key",
+  summary: "Create a further API key that expires, and that may only read or only use one range",
   access: "user",
   target: "none",
   wholeKeyOnly: true,
@@ -53,7 +53,7 @@ export const createScopedKey = operation({
       const { name, scope: kind, rangeID = "", days } = body
       if ((kind === "range") === (rangeID === ""))
         return yield* new InvalidInput({
-          what: `Cannot make an API key: a key of scope ${kind} ${kind === "range" ? "needs" : "takes no"} rangeID`,
+          what: `Cannot create an API key: a key of scope ${kind} ${kind === "range" ? "needs" : "takes no"} rangeID`,
           issues: [{ path: "rangeID", message: kind === "range" ? "name a range" : "leave it out" }],
         })
       const scope: KeyScope = kind === "range" ? { kind, rangeId: (yield* rangeOfBody(rangeID, undefined, user)).id } : { kind }

@@ -18,7 +18,7 @@ export const deleteBlueprint = operation({
   target: "none",
   path: { blueprintID: Schema.String },
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "the blueprint is gone", ...ownBlueprintStatuses },
+  statuses: { 200: "the blueprint was deleted", ...ownBlueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const blueprints = yield* Blueprints

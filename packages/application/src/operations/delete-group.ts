@@ -17,7 +17,7 @@ export const deleteGroup = operation({
   path: { groupName: Schema.String },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the group is gone; routers that could not be reached are told as soon as they can be",
+    200: "the group was deleted; routers that could not be reached are updated as soon as they can be",
     409: waitCutShort,
     502: revocationPending,
   },

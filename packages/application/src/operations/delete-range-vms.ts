@@ -29,6 +29,6 @@ export const deleteRangeVms = operation({
       const left = (yield* machines.ofRange(range.id)).filter(({ template }) => !template)
       if (left.length === 0) return { result: `All VMs of range ${range.id} deleted` }
       const names = left.map(({ name, vmid }) => `${name ?? "unnamed"} (${vmid})`).join(", ")
-      return { result: `VMs of range ${range.id} deleted, but for ${names}: they do not carry our mark and were not touched` }
+      return { result: `VMs of range ${range.id} deleted, except ${names}: they do not carry our mark and were not changed` }
     }),
 })

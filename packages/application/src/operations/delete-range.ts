@@ -21,9 +21,9 @@ export const deleteRange = operation({
   query: { force: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the range and all that belonged to it are gone",
-    400: "force is no boolean; userID names an unknown user",
-    409: "machines remain and force is not set; other ranges lie below it; a run is changing the range",
+    200: "the range and everything that belonged to it was deleted",
+    400: "force is not a boolean; userID names an unknown user",
+    409: "machines remain and force is not set; there are ranges below it; a run is changing the range",
     500: "a removal step failed",
     502: hypervisorAway,
   },

@@ -11,13 +11,13 @@ export const deleteScopedKey = operation({
   group: "User",
   origin: "ours",
   does: "remove an API key",
-  summary: "Remove one of the user's further API keys, or as an administrator anybody's: it is void at once",
+  summary: "Remove one of the user's further API keys, or as an administrator anybody's: it stops working immediately",
   access: "user",
   target: "none",
   wholeKeyOnly: true,
   path: { keyID: Schema.String },
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "the key is void", 404: "the user has no such key" },
+  statuses: { 200: "the key no longer works", 404: "the user has no such key" },
   handle: ({ path, caller, user }) =>
     Effect.gen(function* () {
       const keys = yield* ScopedKeys

@@ -13,14 +13,14 @@ export const deleteSource = operation({
   group: "Sources",
   does: "delete a source",
   summary:
-    "Delete a source with its blueprints and say who used them; its runs are cancelled, and everything else that was installed from it stays. With dryRun only say so",
+    "Delete a source with its blueprints and say who used them; its runs are cancelled, and everything else that was installed from it stays. With dryRun only report that",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",
   path: { sourceID: Schema.String },
   query: { ...actingAs, dryRun: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: DeleteSourceResponse },
-  statuses: { 200: "the source was deleted; with dryRun: what would go and what would stay", ...sourceStatuses },
+  statuses: { 200: "the source was deleted; with dryRun: what would be deleted and what would stay", ...sourceStatuses },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })

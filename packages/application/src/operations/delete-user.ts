@@ -20,7 +20,7 @@ export const deleteUser = operation({
   query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user and the account are gone; routers that could not be reached are named, and told as soon as they can be",
+    200: "the user and the account were deleted; routers that could not be reached are named, and updated as soon as they can be",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
     404: "no user has this ID",
     409: `the default range could not be deleted; ${waitCutShort}`,

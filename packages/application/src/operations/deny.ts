@@ -9,7 +9,7 @@ export const deny = operation({
   route: "POST /testing/deny",
   group: "Testing",
   does: "deny domains and addresses while testing",
-  summary: "Let the range no longer reach domains and addresses that were allowed",
+  summary: "Stop allowing domains and addresses",
   access: "range-access",
   target: "range",
   body: { type: "json", required: true, schema: AllowPayload },

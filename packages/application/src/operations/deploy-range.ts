@@ -47,7 +47,7 @@ export const deployRange = operation({
     400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed; userID names an unknown user",
     403: "the quota of the user who is charged for the range does not allow it",
     404: "the range is unknown, or none is selected; it has no configuration",
-    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; what there is to do differs from what was confirmed",
+    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; the plan differs from what was confirmed",
     502: hypervisorAway,
   },
   handle: ({ range, user, query, body }) =>

@@ -78,7 +78,7 @@ export const diagnostics = operation({
         pveperf: figures,
         notes: [
           ...(node === undefined ? ["no node was observed yet: nothing was measured"] : []),
-          ...(missing.length === 0 ? [] : [`not measured, and no zeros: ${missing.join(", ")}; ${why}`]),
+          ...(missing.length === 0 ? [] : [`not measured (not zero): ${missing.join(", ")}; ${why}`]),
           ...(unsized.length === 0 ? [] : [`left out, because their size is not known: ${unsized.join(", ")}`]),
         ],
       }

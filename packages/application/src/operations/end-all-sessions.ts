@@ -14,7 +14,7 @@ export const endAllSessions = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "no session of the user goes on" },
+  statuses: { 200: "all sessions of the user have ended" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const sessions = yield* Sessions

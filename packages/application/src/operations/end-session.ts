@@ -17,7 +17,7 @@ export const endSession = operation({
   output: { type: "session", schema: TextResult },
   statuses: {
     200: "the session has ended, or there was none",
-    403: "another page than the service's own asks",
+    403: "the request comes from a page that is not the service's",
     500: "unexpected server failure",
   },
   handle: ({ session }) =>

@@ -10,7 +10,7 @@ export const exportBlueprint = operation({
   route: "GET /blueprints/{blueprintID}/export",
   group: "Blueprint",
   does: "export a blueprint",
-  summary: "An archive with everything that a blueprint is made of",
+  summary: "An archive with everything that belongs to a blueprint",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",

@@ -13,7 +13,7 @@ export const getAccess = operation({
   group: "Host",
   origin: "ours",
   does: "read what access is pending",
-  summary: "What the hypervisor and the routers still have to learn of who may use what; asks neither",
+  summary: "What has not yet reached the hypervisor and the routers of who may use what; asks neither",
   access: "admin",
   target: "none",
   output: {
@@ -30,7 +30,7 @@ export const getAccess = operation({
       notes: Schema.Array(Schema.String),
     }).annotate({ identifier: "PendingAccess" }),
   },
-  statuses: { 200: "what is pending; it is repeated until it is done" },
+  statuses: { 200: "what is pending; it is retried until it is done" },
   handle: () =>
     Effect.gen(function* () {
       const records = yield* AccessRecords

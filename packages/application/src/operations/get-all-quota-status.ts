@@ -11,7 +11,7 @@ export const getAllQuotaStatus = operation({
   route: "GET /user/quotas/all",
   group: "Quota",
   does: "read the quotas of all users",
-  summary: "What every user may take, where each limit comes from, and what they take",
+  summary: "What every user may use, where each limit comes from, and what they use",
   access: "admin",
   target: "none",
   output: { type: "json", schema: Schema.Array(QuotaStatusOfUser) },

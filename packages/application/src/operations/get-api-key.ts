@@ -10,7 +10,7 @@ export const getApiKey = operation({
   route: "GET /user/apikey",
   group: "User",
   does: "replace an API key",
-  summary: "Replace the user's API key by a new one",
+  summary: "Replace the user's API key",
   access: "user",
   target: "none",
   wholeKeyOnly: true,
@@ -24,7 +24,7 @@ export const getApiKey = operation({
       result: Schema.Struct({ apiKey: Schema.String, userID: Schema.String }).annotate({ identifier: "UserAPIKeyObject" }),
     }),
   },
-  statuses: { 201: "the new key; the old one is void" },
+  statuses: { 201: "the new key; the old one no longer works" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const users = yield* Users

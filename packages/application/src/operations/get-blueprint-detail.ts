@@ -18,7 +18,7 @@ export const getBlueprintDetail = operation({
   target: "none",
   path: { blueprintID: Schema.String },
   output: { type: "json", schema: BlueprintDetail },
-  statuses: { 200: "the blueprint; what cannot be found out counts as not there", ...blueprintStatuses },
+  statuses: { 200: "the blueprint; what is unknown counts as unavailable", ...blueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const sources = yield* Sources

@@ -24,7 +24,7 @@ export const getPackerLogs = operation({
   output: { type: "json", schema: LogPage },
   statuses: {
     200: "the text, and the cursor that asks for what comes next",
-    400: "tail or cursor is no whole number from 0; logID is no running build of the user; userID names an unknown user",
+    400: "tail or cursor is not at a whole number from 0; logID is not a running build of the user; userID names an unknown user",
     500: "the user has built nothing, so there is no log",
   },
   handle: ({ user, query: { logID, ...page } }) =>
@@ -34,7 +34,7 @@ export const getPackerLogs = operation({
         const run = running.find(({ id }) => id === logID)
         if (run !== undefined) return readLog(yield* runLog(run), page)
         return yield* new InvalidInput({
-          what: `${logID.slice(0, 64)} is no running build of user ${user.id}`,
+          what: `${logID.slice(0, 64)} is not a running build of user ${user.id}`,
           hint: "GET /templates/logs/history lists those that have ended.",
         })
       }

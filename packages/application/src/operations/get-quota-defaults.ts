@@ -9,7 +9,7 @@ export const getQuotaDefaults = operation({
   route: "GET /user/quotas/defaults",
   group: "Quota",
   does: "read the default quotas",
-  summary: "Limits of users who have none of their own and none from a group",
+  summary: "Limits of users who have none of their own or from a group",
   access: "admin",
   target: "none",
   output: { type: "json", schema: QuotaLimits },

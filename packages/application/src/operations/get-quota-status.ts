@@ -11,7 +11,7 @@ export const getQuotaStatus = operation({
   route: "GET /user/quotas",
   group: "Quota",
   does: "read quotas",
-  summary: "What the user may take, and takes; a limit of 0 is none",
+  summary: "What the user may use, and uses; a limit of 0 means no limit",
   access: "user",
   target: "none",
   query: { userID: Schema.optionalKey(Schema.String) },

@@ -9,7 +9,7 @@ export const getSession = operation({
   group: "User",
   origin: "ours",
   does: "read who is signed in",
-  summary: "Who is signed in, whomever they act as",
+  summary: "Who is signed in, even when acting as another user",
   access: "user",
   target: "none",
   output: { type: "json", schema: SignedIn },

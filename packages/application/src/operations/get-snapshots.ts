@@ -19,6 +19,6 @@ export const getSnapshots = operation({
     refresh: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: SnapshotList },
-  statuses: { 200: "snapshots of the machines, and machines that cannot be told of" },
+  statuses: { 200: "snapshots of the machines, and machines that cannot be read" },
   handle: ({ range, query }) => listSnapshots(range, query.vmids, query.refresh === true),
 })

@@ -21,7 +21,7 @@ export const getSourceCatalog = operation({
   query: actingAs,
   // the domain makes it in the words of the schema; thousands of items are not walked again
   output: { type: "prepared-json", schema: SourceCatalog },
-  statuses: { 200: "the catalog", ...sourceStatuses, 500: "the content of the source cannot be had" },
+  statuses: { 200: "the catalog", ...sourceStatuses, 500: "the content of the source is not available" },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })

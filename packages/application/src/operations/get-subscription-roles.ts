@@ -13,7 +13,10 @@ export const getSubscriptionRoles = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(SubscriptionRole) },
-  statuses: { 200: "the roles on offer, by name", 500: "the registry is away and was never seen, or cannot be trusted" },
+  statuses: {
+    200: "the roles on offer, by name",
+    500: "the registry is unreachable and was never reached, or cannot be trusted",
+  },
   handle: () =>
     Effect.gen(function* () {
       const registry = yield* SubscriptionProvider

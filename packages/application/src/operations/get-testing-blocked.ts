@@ -12,7 +12,7 @@ export const getTestingBlocked = operation({
   origin: "ours",
   route: "GET /testing/blocked",
   group: "Testing",
-  does: "tell what testing mode blocked",
+  does: "report what testing mode blocked",
   summary: "What the range's machines tried to reach while testing and did not, as the router counted it",
   access: "range-access",
   target: "range",
@@ -24,7 +24,7 @@ export const getTestingBlocked = operation({
   statuses: {
     200: "what was blocked, most packets first; without `inspectedAt` where the router was never asked",
     409: "with refresh: testing is not on; the range has no router, or it is off; a run is changing the range",
-    500: "with refresh: the router did not answer, or does not tell its rules",
+    500: "with refresh: the router did not answer, or does not report its rules",
     502: hypervisorAway,
   },
   handle: ({ range, query }) =>
@@ -32,7 +32,7 @@ export const getTestingBlocked = operation({
       const ranges = yield* Ranges
       const machineStore = yield* Machines
       if (query.refresh === true) {
-        const doing = `tell what testing mode of range ${range.id} blocked`
+        const doing = `report what testing mode of range ${range.id} blocked`
         yield* requireTesting(doing, range)
         yield* inspectRouter(doing, range)
       }

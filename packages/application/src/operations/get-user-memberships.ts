@@ -9,11 +9,11 @@ export const getUserMemberships = operation({
   route: "GET /user/memberships",
   group: "User",
   does: "list the groups of a user",
-  summary: "The groups that the user is in, and the user's part in each",
+  summary: "The groups that the user is in, and the user's role in each",
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(UserMembershipObject) },
-  statuses: { 200: "the groups, the newest first" },
+  statuses: { 200: "the groups, newest first" },
   handle: ({ user }) =>
     Effect.map(
       Effect.flatMap(Groups, (groups) => groups.memberships(user.id)),

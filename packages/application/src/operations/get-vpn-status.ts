@@ -11,7 +11,7 @@ export const getVpnStatus = operation({
   group: "Host",
   origin: "ours",
   does: "read the status of the VPN",
-  summary: "Whether the VPN's server lets in whom it should, and what it still has to learn; asks the store alone",
+  summary: "Whether the VPN's server lets in the right users, and what has not reached it yet; reads the store only",
   access: "admin",
   target: "none",
   output: {
@@ -31,7 +31,7 @@ export const getVpnStatus = operation({
       notes: Schema.Array(Schema.String),
     }).annotate({ identifier: "VPNStatus" }),
   },
-  statuses: { 200: "the status; what is pending is repeated until it is done" },
+  statuses: { 200: "the status; what is pending is retried until it is done" },
   handle: () =>
     Effect.gen(function* () {
       const { vpn } = yield* Settings

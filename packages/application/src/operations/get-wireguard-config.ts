@@ -21,7 +21,7 @@ export const getWireguardConfig = operation({
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: WireGuardConfig },
   statuses: {
-    200: "the file, which WireGuard takes as it is",
+    200: "the file, ready for WireGuard",
     404: "the service has no VPN, or the user is ROOT",
     409: "the user has no key yet",
     502: "the stored key cannot be read",

@@ -29,7 +29,7 @@ export const installBlueprintDeps = operation({
     }),
   },
   statuses: {
-    200: "what became of each, also when all failed; the blueprint shows the last result",
+    200: "the outcome for each, even if all failed; the blueprint shows the last result",
     ...blueprintStatuses,
     400: "the body is malformed; userID names an unknown user",
     403: "the caller may not install roles, or not for everybody; the blueprint is not shared with the caller",

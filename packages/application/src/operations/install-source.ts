@@ -24,7 +24,7 @@ export const installSource = operation({
   body: { type: "json", required: false, schema: InstallRequest },
   output: { type: "json", schema: InstallResponse },
   statuses: {
-    200: "what became of each item; with dryRun: what would",
+    200: "the outcome for each item; with dryRun: what would",
     ...sourceStatuses,
     400: "the selection names what the source does not ship; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",

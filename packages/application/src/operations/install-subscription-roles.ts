@@ -32,9 +32,9 @@ export const installSubscriptionRoles = operation({
     }),
   },
   statuses: {
-    200: "what became of each role, also when none could be installed",
+    200: "the outcome for each role, even if none could be installed",
     400: "the body is malformed or wrongly typed; userID names an unknown user",
-    403: "the licence in force includes no subscription roles; role changes are left to administrators; global needs an administrator",
+    403: "the licence in force includes no subscription roles; role only administrators may make changes; global needs an administrator",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

@@ -39,10 +39,10 @@ export const kmsLicense = operation({
   },
   output: { type: "json", schema: LicenseOutcome },
   statuses: {
-    200: "what became of each machine",
+    200: "the outcome for each machine",
     400: "no machine is named, or too many; the product key has another form; the body is malformed or wrongly typed; userID names an unknown user",
     404: "this server has no KMS host in its configuration; the range is unknown, or none is selected",
-    409: "testing is on; a run is changing the range; another request is asking its machines; the machine that is the KMS host is not there, is in no administrator's range, or has no known address",
+    409: "testing is on; a run is changing the range; another request is asking its machines; the machine that is the KMS host does not exist, is in a range that does not belong to an administrator, or has no known address",
     502: hypervisorAway,
   },
   handle: ({ range, body, user }) =>
@@ -52,7 +52,7 @@ export const kmsLicense = operation({
       const items = [...new Set(typeof vmIDs === "string" ? commaList(vmIDs) : vmIDs.map(String))]
       if (items.length === 0 || items.length > mostMachines)
         return yield* new InvalidInput({
-          what: `${what}: ${items.length === 0 ? "none is named" : `${items.length} are named`}`,
+          what: `${what}: ${items.length === 0 ? "none was named" : `${items.length} are named`}`,
           issues: [{ path: "vmIDs", message: `name from 1 to ${mostMachines} machines by their numbers` }],
         })
       const own = productKey.trim() === "" ? undefined : productKeyIn(productKey)

@@ -26,7 +26,7 @@ export const kmsStatus = operation({
   output: { type: "json", schema: KmsStatus },
   statuses: {
     200: "what is configured; the licence of each machine is in GET /range?details=true",
-    409: "the configured machine is not there, or its range is no administrator's",
+    409: "the configured machine does not exist, or its range does not belong to an administrator",
   },
   handle: () =>
     Effect.gen(function* () {

@@ -31,7 +31,7 @@ export const listAudit = operation({
   output: { type: "marked-json", schema: Schema.Array(AuditObject) },
   statuses: {
     200: `at most ${most} entries, ${usual} unless limit says otherwise`,
-    400: "limit or before is no whole number; since or until is no time",
+    400: "limit or before is not a whole number; since or until is not a time",
   },
   handle: ({ query }) =>
     Effect.gen(function* () {

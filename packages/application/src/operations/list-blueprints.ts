@@ -17,7 +17,7 @@ export const listBlueprints = operation({
   target: "none",
   query: { "from-source": Schema.optionalKey(Schema.String), tag: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Array(BlueprintListItem) },
-  statuses: { 200: "the last changed first; none where from-source is not the ID of a source" },
+  statuses: { 200: "most recently changed first; empty if from-source is not the ID of a source" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
       const sources = yield* Sources

@@ -9,7 +9,7 @@ export const listGroupMembers = operation({
   route: "GET /groups/{groupName}/users",
   group: "Group",
   does: "list the members of groups",
-  summary: "Users of a group, and the part of each in it",
+  summary: "Users of a group, and the role of each in it",
   access: "admin",
   alsoFor: "group-manager",
   accessNote: "managers of the group too",

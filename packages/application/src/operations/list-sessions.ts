@@ -17,7 +17,7 @@ export const listSessions = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(SessionObject) },
-  statuses: { 200: "every session that goes on" },
+  statuses: { 200: "every open session" },
   handle: ({ user, session }) =>
     Effect.gen(function* () {
       const sessions = yield* Sessions

@@ -9,7 +9,7 @@ export const listSources = operation({
   route: "GET /sources",
   group: "Sources",
   does: "list sources",
-  summary: "List your sources, the newest first; administrators see everybody's",
+  summary: "List your sources, newest first; administrators see everybody's",
   access: "user",
   target: "none",
   query: actingAs,

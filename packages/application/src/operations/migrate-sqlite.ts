@@ -10,8 +10,8 @@ export const migrateSQLiteToPostgreSQL = operation({
   id: "migrateSQLiteToPostgreSQL",
   route: "POST /migrate/sqlite",
   group: "Migration",
-  does: "take over an installation of the first generation",
-  summary: "Take over users, keys, ranges and machines of an installation of the first generation; may be repeated",
+  does: "import a first-generation installation",
+  summary: "Import users, keys, ranges and machines of a first-generation installation; may be repeated",
   access: "admin",
   target: "none",
   query: {
@@ -20,7 +20,7 @@ export const migrateSQLiteToPostgreSQL = operation({
   },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "what was taken over and what was not, or that there is nothing to do",
+    200: "what was imported and what was not, or that there is nothing to do",
     400: "dryRun is neither true nor false; userID names an unknown user",
     409: waitCutShort,
     502: "the old data cannot be read",

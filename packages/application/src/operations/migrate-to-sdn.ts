@@ -11,7 +11,7 @@ export const migrateToSDN = operation({
   route: "POST /migrate/sdn",
   group: "Migration",
   does: "migrate networks to SDN",
-  summary: "Move all networks from bridges to SDN VNets; answers when it is done, and joins a running migration",
+  summary: "Move all networks from bridges to SDN VNets; answers when it is done, or joins a running migration",
   access: "admin",
   target: "none",
   query: {
@@ -22,7 +22,7 @@ export const migrateToSDN = operation({
   },
   output: { type: "json", schema: MigrationResult },
   statuses: {
-    200: "text reports how it went",
+    200: "the text reports the result",
     400: "dryRun or createZone is neither true nor false; userID names an unknown user",
     409: "something prevents it: all reasons are listed, and nothing was changed; ranges are being changed; a rollback to bridges is running",
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",

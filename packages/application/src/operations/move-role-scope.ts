@@ -11,7 +11,7 @@ export const moveRoleScope = operation({
   route: "PATCH /ansible/role/scope",
   group: "Ansible",
   does: "move roles between users and everybody",
-  summary: "Give a user's roles to everybody, or roles of everybody to a user; with copy they also stay where they were",
+  summary: "Move a user's roles to everybody, or everybody's roles to a user; with copy they also stay where they were",
   access: "admin",
   target: "none",
   recordedFirst: true,
@@ -33,7 +33,7 @@ export const moveRoleScope = operation({
     }),
   },
   statuses: {
-    200: "what became of each role",
+    200: "the outcome for each role",
     400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
   },
   handle: ({ body, user }) =>

@@ -28,7 +28,7 @@ export const postCredentials = operation({
     400: "the password is missing or not acceptable; ROOT has no password; userID names an unknown user",
     403: "the password of another user needs an administrator",
     404: "no user has this ID",
-    502: "the hypervisor is away or refused the password",
+    502: "the hypervisor is unreachable or refused the password",
   },
   handle: ({ body, user, caller }) =>
     Effect.gen(function* () {

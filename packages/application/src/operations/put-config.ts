@@ -19,7 +19,7 @@ export const putConfig = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the configuration was stored; warnings follow in the text, and the machines that stay although they are not in it",
-    400: "the file is missing or force is no boolean; the configuration breaks a rule: every finding is listed; userID names an unknown user",
+    400: "the file is missing or force is not a boolean; the configuration breaks a rule: every finding is listed; userID names an unknown user",
     409: "testing mode is on and force is not set",
     413: "the file is too large",
   },

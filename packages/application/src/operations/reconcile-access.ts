@@ -18,7 +18,7 @@ export const reconcileAccess = operation({
   route: "POST /access/reconcile",
   group: "Host",
   origin: "ours",
-  does: "bring access in line",
+  does: "reconcile access",
   summary: "Compare accounts, groups and rights on the hypervisor, and what routers let in, with what is stored, and repair them",
   access: "admin",
   target: "none",
@@ -38,7 +38,7 @@ export const reconcileAccess = operation({
     }).annotate({ identifier: "ReconciledAccess" }),
   },
   statuses: {
-    200: "what differed; all of it is in line now, but for the routers left and what the notes say",
+    200: "what differed; all of it is reconciled now, except for the routers left and what the notes say",
     400: "dryRun is neither true nor false",
     409: waitCutShort,
     502: hypervisorAway,
@@ -46,7 +46,7 @@ export const reconcileAccess = operation({
   handle: ({ query, caller }) =>
     Effect.gen(function* () {
       const dryRun = query.dryRun === true
-      const doing = "bring access in line"
+      const doing = "reconcile access"
       const { compare } = yield* AccessControl
       const found = yield* dryRun ? compare : whenInstallationIdle(doing, () => compare)
       const stale = yield* staleRouters

@@ -10,7 +10,7 @@ export const removeRangesFromGroup = operation({
   route: "DELETE /groups/{groupName}/ranges",
   ...bulkFrame,
   does: "remove ranges from a group",
-  summary: "Take access to ranges from the users of a group: here, on their routers and on the hypervisor",
+  summary: "Revoke access to ranges from the users of a group, including on their routers and the hypervisor",
   body: {
     type: "json",
     required: true,

@@ -12,7 +12,7 @@ export const resumeRun = operation({
   group: "Range",
   origin: "ours",
   does: "resume a run",
-  summary: "Repeat a failed or aborted run from where it stands, as a new run",
+  summary: "Resume a failed or aborted run from where it stopped, as a new run",
   access: "range-access",
   accessNote: runAccess,
   target: "none",
@@ -24,7 +24,7 @@ export const resumeRun = operation({
   statuses: {
     200: "a new run was started",
     ...runStatuses,
-    409: "the run is not over or succeeded; another run is changing the same; it cannot be planned",
+    409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned",
     502: hypervisorAway,
   },
   handle: ({ path, user }) =>

@@ -14,7 +14,7 @@ export const revokeRangeFromUser = operation({
   route: "DELETE /ranges/revoke/{userID}/{rangeID}",
   group: "Range",
   does: "revoke ranges from users",
-  summary: "Take a user's access to a range away: here, on its router and on the hypervisor",
+  summary: "Revoke a user's access to a range, including on its router and the hypervisor",
   access: "admin",
   target: "range-in-path",
   wholeKeyOnly: true,
@@ -22,10 +22,10 @@ export const revokeRangeFromUser = operation({
   query: { force: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user may no longer use the range; with force a router that cannot be reached is told as soon as it can be",
-    400: "force is no boolean",
+    200: "the user may no longer use the range; with force a router that cannot be reached is updated as soon as it can be",
+    400: "force is not a boolean",
     409: `the user was not given the range; its router is off and force is not set; a run is changing the range; ${waitCutShort}`,
-    500: "the router's rules could not be changed: the access is gone here and on the hypervisor, and the router is told as soon as it can be",
+    500: "the router's rules could not be changed: the access is gone here and on the hypervisor, and the router is updated as soon as it can be",
     502: revocationPending,
   },
   handle: ({ path, query, range, caller }) =>

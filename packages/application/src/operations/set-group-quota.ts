@@ -14,7 +14,7 @@ export const setGroupQuota = operation({
   route: "PUT /groups/quotas",
   group: "Quota",
   does: "set the quotas of groups",
-  summary: "Set limits that groups give their members; what is left out stays, and 0 takes a limit away",
+  summary: "Set limits that groups give their members; omitted limits stay, and 0 removes a limit",
   access: "admin",
   target: "none",
   body: {

@@ -24,7 +24,7 @@ export const setUserAdmin = operation({
     400: "isAdmin is missing; ROOT always is an administrator; nobody changes their own rights",
     404: "no user has this ID",
     409: "no other administrator would be left",
-    502: "the hypervisor is away or refused; rights that were taken away are gone here all the same",
+    502: "the hypervisor is unreachable or refused; rights that were revoked are gone here all the same",
   },
   handle: ({ path, body, caller }) =>
     Effect.gen(function* () {

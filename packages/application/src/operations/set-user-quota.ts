@@ -14,7 +14,7 @@ export const setUserQuota = operation({
   route: "PUT /user/quotas",
   group: "Quota",
   does: "set the quotas of users",
-  summary: "Set limits of users; what is left out stays, and 0 takes a limit away",
+  summary: "Set limits of users; omitted limits stay, and 0 removes a limit",
   access: "admin",
   target: "none",
   body: {
@@ -31,7 +31,7 @@ export const setUserQuota = operation({
   audited: ["userIDs", "quotaRAM", "quotaCPU", "quotaVMs", "quotaRanges"],
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "limits set, text counts users; who takes more by now keeps it, and gets no more",
+    200: "limits set, text counts users; users above the limit keep what they have, but get no more",
     400: "no user is named; a value is negative or too large; the body is malformed",
     404: "a user is not known; nothing was changed",
   },

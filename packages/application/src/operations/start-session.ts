@@ -85,8 +85,8 @@ export const startSession = operation({
   statuses: {
     200: "who is signed in, and the cookie",
     400: "a field is missing or not valid",
-    401: "what was sent opens nothing",
-    403: "another page than the service's own asks",
+    401: "the credentials are wrong",
+    403: "the request comes from a page that is not the service's",
     413: "the body is larger than 4096 bytes",
     429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",

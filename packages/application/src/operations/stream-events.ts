@@ -11,18 +11,19 @@ export const streamEvents = operation({
   group: "Range",
   origin: "ours",
   does: "follow what changes",
-  summary: "Every change of ranges, machines and runs that the user may see, as it happens; after Last-Event-ID what came since",
+  summary:
+    "Every change of ranges, machines and runs that the user may see, as it happens; after Last-Event-ID, what happened since",
   access: "user",
   // a stream goes on after the request, and would not end with the key
   wholeKeyOnly: true,
-  accessNote: "each event is told to whoever may read what it tells",
+  accessNote: "each event reaches those who may read what it is about",
   target: "none",
   query: { topics: Schema.optionalKey(Schema.String) },
   output: { type: "events", schema: LiveData },
   statuses: {
-    200: "server-sent events: range, machine, run; ready and reset say from where on they are whole",
+    200: "server-sent events: range, machine, run; ready and reset mark where the stream is complete from",
     400: "a topic is unknown, or there are too many; userID names an unknown user",
-    403: "the user has as many streams open as one may have; the key is a scoped one",
+    403: "the user has the maximum number of streams open; the key is scoped",
   },
   handle: ({ caller, user, session, query, meta }) =>
     Effect.gen(function* () {

@@ -23,7 +23,7 @@ export const uninstallFromSource = operation({
   body: { type: "json", required: true, schema: UninstallRequest },
   output: { type: "json", schema: SyncResultResponse },
   statuses: {
-    200: "what became of each item, and who still needs it",
+    200: "the outcome for each item, and who still needs it",
     ...sourceStatuses,
     400: "an item was not installed from the source; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",

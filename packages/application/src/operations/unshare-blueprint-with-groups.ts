@@ -11,8 +11,8 @@ export const unshareBlueprintWithGroups = operation({
   ...shareFrame,
   id: "unshareBlueprintWithGroups",
   route: "DELETE /blueprints/{blueprintID}/share/groups",
-  does: "take a blueprint back from groups",
-  summary: "Take a blueprint back from groups; copies that their members made stay theirs",
+  does: "stop sharing a blueprint with groups",
+  summary: "Stop sharing a blueprint with groups; copies that their members made stay theirs",
   accessNote: "who may read it; for each entry managers of the group, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ groupNames: Schema.Array(Schema.String) }) },
   handle: ({ path, body, user }) =>

@@ -11,8 +11,8 @@ export const unshareBlueprintWithUsers = operation({
   ...shareFrame,
   id: "unshareBlueprintWithUsers",
   route: "DELETE /blueprints/{blueprintID}/share/users",
-  does: "take a blueprint back from users",
-  summary: "Take a blueprint back from users; copies that they made stay theirs",
+  does: "stop sharing a blueprint with users",
+  summary: "Stop sharing a blueprint with users; copies that they made stay theirs",
   accessNote: "who may read it; for each entry managers of a group that the user is in, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ userIDs: Schema.Array(Schema.String) }) },
   handle: ({ path, body, user }) =>

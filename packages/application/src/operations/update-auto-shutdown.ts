@@ -19,7 +19,7 @@ export const updateAutoShutdown = operation({
   output: { type: "json", schema: AutoShutdown },
   statuses: {
     200: "the idle times now in force",
-    400: "the text is no duration; the body is malformed; userID names an unknown user",
+    400: "the text is not a duration; the body is malformed; userID names an unknown user",
   },
   handle: ({ range, body }) =>
     Effect.gen(function* () {
@@ -28,7 +28,7 @@ export const updateAutoShutdown = operation({
       const text = body.autoShutdownTimeout.trim()
       if (text !== "" && parseDuration(text) === undefined)
         return yield* new InvalidInput({
-          what: `Cannot set the auto-shutdown of range ${range.id}: ${JSON.stringify(text.slice(0, 100))} is no duration`,
+          what: `Cannot set the auto-shutdown of range ${range.id}: ${JSON.stringify(text.slice(0, 100))} is not a duration`,
           hint: "Write hours, minutes and seconds such as 4h, 30m or 1h30m; 0 never shuts down; an empty text takes the server's default.",
         })
       const changed = yield* ranges.change(range.id, { autoShutdown: text === "" ? undefined : text })

@@ -26,7 +26,7 @@ export const updateBlueprintConfig = operation({
     200: "the configuration was stored",
     ...ownBlueprintStatuses,
     409: "the blueprint comes from a source",
-    500: "roles that are only on this server cannot travel; unexpected server failure",
+    500: "roles that are only on this server cannot be included; unexpected server failure",
     400: "the configuration is blank or breaks the schema; the body is malformed; userID names an unknown user",
   },
   handle: ({ path, body, user }) =>

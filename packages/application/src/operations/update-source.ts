@@ -30,7 +30,7 @@ export const updateSource = operation({
   },
   output: { type: "json", schema: Schema.Union([SourceResponse, SyncResultResponse]) },
   statuses: {
-    200: "the source as it is now; with an archive, what became of each item",
+    200: "the source as it is now; with an archive, the outcome for each item",
     ...sourceStatuses,
     400: "a member is not allowed or does not fit the source; the archive cannot be read; the body is malformed; userID names an unknown user",
     403: "global needs an administrator",

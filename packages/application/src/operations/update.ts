@@ -11,7 +11,7 @@ export const update = operation({
   route: "POST /testing/update",
   group: "Testing",
   does: "update Windows on machines",
-  summary: "Install the updates of Windows on machines of the range",
+  summary: "Install the Windows updates on machines of the range",
   access: "range-access",
   target: "range",
   body: { type: "json", required: true, schema: Schema.Struct({ name: Schema.String }) },
@@ -19,7 +19,7 @@ export const update = operation({
   statuses: {
     200: "the run was started that updates the machines; GET /runs/{id} tells how it ended",
     400: "no machine is named; the body is malformed or wrongly typed; userID names an unknown user",
-    409: "testing is on; a run is changing the range; it has not been deployed; the name means no machine with Windows",
+    409: "testing is on; a run is changing the range; it has not been deployed; the name matches no Windows machine",
     502: hypervisorAway,
   },
   handle: ({ range, body, user }) =>

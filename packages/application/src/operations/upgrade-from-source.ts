@@ -25,7 +25,7 @@ export const upgradeFromSource = operation({
   body: { type: "json", required: false, schema: UpgradeRequest },
   output: { type: "json", schema: SyncResultResponse },
   statuses: {
-    200: "what became of each item",
+    200: "the outcome for each item",
     ...sourceStatuses,
     400: "the selection names what was not installed or is no longer shipped; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",

@@ -19,10 +19,10 @@ export const vmConsoleWebsocketHandler = operation({
   statuses: {
     101: "the web socket carries the console",
     400: "the ticket is missing, or the request opens no web socket",
-    403: "the ticket is unknown, used, expired or another page's; or its user may not open the console any more",
+    403: "the ticket is unknown, used, expired or from another page; or its user may no longer open the console",
     404: undefined,
     500: "unexpected server failure",
-    502: "the hypervisor gives no console",
+    502: "the hypervisor does not open a console",
   },
   handle: ({ query, meta }) => Effect.flatMap(Consoles, (consoles) => consoles.view(query.ticket, meta)),
 })

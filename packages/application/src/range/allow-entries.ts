@@ -145,7 +145,7 @@ export const allowEntries = (range: Range, { domains, ips }: Payload, by: UserId
     const [newIps, tooManyIps] = fitting(forIps, testing.allowedIps)
     const tooMany = [...tooManyDomains, ...tooManyIps].map(({ item }) => ({
       item,
-      reason: `a range may have ${allowedAtMost} of its kind allowed, and has them`,
+      reason: `the limit of ${allowedAtMost} allowed entries of its kind for each range is reached`,
     }))
     const told = yield* carryOut(
       `allow this while testing of range ${range.id}`,

@@ -25,12 +25,12 @@ const readable = Schema.decodeUnknownOption(DisguiseSchema)
 const problems: Readonly<Record<string, string>> = {
   processorSpeed: "give it in megahertz, as a number of two to five digits",
   registeredOwner:
-    "letters, digits, blanks and the signs . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first",
+    "letters, digits, spaces and the characters . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first",
   registeredOrganization:
-    "letters, digits, blanks and the signs . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first",
+    "letters, digits, spaces and the characters . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first",
 }
 const firmwareProblem =
-  "English letters, digits, blanks and the signs . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first"
+  "English letters, digits, spaces and the characters . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first"
 
 /** What a caller asks machines to be taken for. */
 export const disguiseOf = (doing: string, body: typeof AntiSandboxPayload.Type): Effect.Effect<Disguise, InvalidInput> => {
@@ -41,7 +41,9 @@ export const disguiseOf = (doing: string, body: typeof AntiSandboxPayload.Type):
   const issues = Object.entries(said).flatMap(([path, value]) =>
     Option.isSome(readable({ ...plain, [path]: value })) ? [] : [{ path, message: problems[path] ?? firmwareProblem }],
   )
-  return Effect.fail(new InvalidInput({ what: `Cannot ${doing}: ${issues[0]?.path ?? "a text"} cannot be shown`, issues }))
+  return Effect.fail(
+    new InvalidInput({ what: `Cannot ${doing}: ${issues[0]?.path ?? "a text"} contains characters that cannot be used`, issues }),
+  )
 }
 
 /** The machines that a caller names by number or by name, and those that are none of the range. */

@@ -39,7 +39,7 @@ export const changePower = (
     const machines = yield* Machines
     const doing = `${words[change].doing} machines of range ${range.id}`
     if (wanted === undefined || wanted.length === 0)
-      return yield* new Conflict({ what: `Cannot ${doing}: none was named`, hint: 'Name machines, or ["all"].' })
+      return yield* new Conflict({ what: `Cannot ${doing}: no machine was named`, hint: 'Name machines, or ["all"].' })
     const named = namedMachines(wanted, yield* machines.ofRange(range.id))
     if (!named.known)
       return yield* new Conflict({

@@ -70,10 +70,10 @@ const tookBack = (
         const left = isLeft(kept.get(vmid), stepsOf(vmid), request)
         const own = errors.get(vmid)
         if (left === false)
-          return [vmid, own ?? `its snapshot was not kept, because all were asked for or none: ${first}`] as const
+          return [vmid, own ?? `its snapshot was removed again, because all or none were requested: ${first}`] as const
         return [
           vmid,
-          `${own ?? `all were asked for or none, and one could not be taken: ${first}`}. Its snapshot ${request.name} ${left === true ? "is" : "may be"} there, and could not be removed again: remove it, or look at GET /runs/${runId}`,
+          `${own ?? `all or none were requested, and one could not be taken: ${first}`}. Its snapshot ${request.name} ${left === true ? "is" : "may be"} there, and could not be removed again: remove it, or look at GET /runs/${runId}`,
         ] as const
       }),
     )
@@ -140,7 +140,7 @@ export const changeSnapshots = (
     const problem =
       snapshotNameProblem(name) ??
       (isClosed(range.testing) ? testingSnapshotProblem(name) : undefined) ??
-      (isAtomic && first !== undefined ? `nothing was done, because all were asked for or none: ${first.error}` : undefined)
+      (isAtomic && first !== undefined ? `nothing was done, because all or none were requested: ${first.error}` : undefined)
     if (problem !== undefined || machines.length === 0) {
       const errors = new Map(machines.map(({ vmid }) => [vmid, problem ?? ""]))
       return withRefused(

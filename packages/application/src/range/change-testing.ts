@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import type { TestingRequest } from "../run/request.ts"
 import { startRun } from "./run-to-end.ts"
 
-const stillEntering = "Start testing again, or stop it: only the testing state on says that the router is closed."
+const stillEntering = "Start testing again, or stop it: only the testing state `on` means that the router is closed."
 
 const rolledBackText = ({ steps }: RunState): string => {
   const not = [...steps.values()].flatMap(({ step: { machine, action }, phase }) =>
@@ -22,7 +22,7 @@ const rolledBackText = ({ steps }: RunState): string => {
       ? [machine ?? `VM ${action.kind === "refuse" ? action.vmid : action.machine.vmid}`]
       : [],
   )
-  return not.length === 0 ? "The machines are rolled back and" : `Not rolled back: ${not.join(", ")}. All the same`
+  return not.length === 0 ? "The machines are rolled back and" : `Not rolled back: ${not.join(", ")}. Even so,`
 }
 
 /** What a run that failed leaves, and what to do about it. */
@@ -39,7 +39,7 @@ const whereItStands = (kind: TestingRequest["kind"], mode: TestingMode, state: R
     case "on":
       return "Testing is still on."
     case "leaving":
-      return "The testing state is leaving: the router lets through what it did before the stop. Stop testing again; with force the router is opened whatever became of the machines."
+      return "The testing state is leaving: the router lets through what it did before the stop. Stop testing again; with force the router is opened whatever happened to the machines."
   }
 }
 

@@ -24,7 +24,7 @@ export const confirmedOptions = (
 ): Effect.Effect<DeployOptions, InvalidInput> => {
   const others = Object.entries(beside).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   if (others.length > 0)
-    return refused(`confirm stands for all options of its plan, and ${others.join(", ")} came with it`, "Send confirm alone.")
+    return refused(`confirm includes all options of its plan, but ${others.join(", ")} came with it`, "Send only confirm.")
 
   const [text = "", fingerprint = "", ...more] = confirmation.length > mostCharacters ? [] : confirmation.split(".")
   const read = parsed(text)

@@ -50,7 +50,7 @@ const askRouter = Effect.fnUntraced(function* (doing: string, range: Range, { vm
   if (answer._tag === "None")
     return yield* new Failed({
       what: `Cannot ${doing}: router ${name} did not answer within ${patienceMillis / 1000} s`,
-      hint: "Nothing is known of its rules now. Look at it on its console, or stop testing.",
+      hint: "The state of its rules is not known. Check its console, or stop testing.",
     })
   const { data } = answer.value.facts
   const report = typeof data === "object" && data !== null && "report" in data ? data["report"] : undefined
@@ -58,7 +58,7 @@ const askRouter = Effect.fnUntraced(function* (doing: string, range: Range, { vm
   return (
     inspection ??
     (yield* new Failed({
-      what: `Cannot ${doing}: router ${name} does not tell its rules`,
+      what: `Cannot ${doing}: router ${name} does not report its rules`,
       hint: "This needs playbooks that run inside the machines, and Ansible's collection ansible.posix on the service's host.",
     }))
   )
@@ -93,7 +93,7 @@ export const inspectRouter = (
     const inspection = before === undefined ? { ...found, at } : seenOpen(before, found, at.getTime())
     if (yield* ranges.keepInspection(range.id, inspection))
       yield* Effect.logWarning(
-        `range ${range.id}: router ${router.name ?? router.vmid} has other rules than those that were loaded, so testing is no longer noted as on`,
+        `range ${range.id}: router ${router.name ?? router.vmid} has other rules than those that were loaded, so testing no longer counts as on`,
       )
     return inspection
   })

@@ -49,7 +49,7 @@ export const knownSnapshots = (
     )
     const trees = read.flatMap(({ machine, result }) => (Result.isSuccess(result) ? [{ machine, tree: result.success }] : []))
     const errors = [
-      ...others.map((item) => ({ error: `${JSON.stringify(item.slice(0, 50))} is no VMID` })),
+      ...others.map((item) => ({ error: `${JSON.stringify(item.slice(0, 50))} is not a VMID` })),
       ...refused,
       ...read.flatMap(({ machine, result }) =>
         Result.isFailure(result) ? [{ ...named(machine), error: reasonOf(result.failure) }] : [],

@@ -64,7 +64,7 @@ const parentAllows = ({ id, maker }: WantedRange) =>
       const above = (yield* ranges.list()).find(
         (range) => range.id !== id.slice(0, range.id.length) && rangeIdKey(id).startsWith(`${rangeIdKey(range.id)}/`),
       )
-      return above === undefined ? undefined : yield* refuse(id, `the range above it is written ${above.id}`)
+      return above === undefined ? undefined : yield* refuse(id, `the range above it is ${above.id}`)
     }
     if ((yield* ranges.find(parent)) === undefined || !mayUse("range-owner", maker, yield* ranges.grants(parent)))
       return yield* refuse(

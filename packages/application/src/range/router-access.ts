@@ -91,5 +91,5 @@ export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
   ranges.length === 0
     ? []
     : [
-        `the routers of ${ranges.join(", ")} could not be told now and are told as soon as they can be; until then GET /access and their range's drift show it`,
+        `the routers of ${ranges.join(", ")} could not be updated now and are updated as soon as they can be; until then GET /access and their range's drift show it`,
       ]

@@ -95,7 +95,7 @@ const uses: WorkStep["uses"] = [{ resource: "access", slots: 4 }]
 const stepsOf = (plan: AccessPlan) => {
   const phases = phasesOf(plan)
   const noted = note.step(
-    { key: "note", title: "Note what is about to change", estimate: timing.look },
+    { key: "note", title: "Record what is about to change", estimate: timing.look },
     phases.flat().filter((one) => givesPassword(one) || givesOnVnet(one)),
   )
   let after = [noted.key]

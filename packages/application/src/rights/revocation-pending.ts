@@ -9,8 +9,8 @@ export class RevocationPending extends defineFault(
   "RevocationPending",
   "unavailable",
   (f: { readonly doing: string; readonly because: string }) => ({
-    message: `Cannot ${f.doing} on the hypervisor yet, here it is done: ${f.because}`,
-    hint: "It is done there as soon as the hypervisor takes it; until then GET /access shows it as pending. Nothing needs to be repeated.",
+    message: `Cannot ${f.doing} on the hypervisor yet; it is done here: ${f.because}`,
+    hint: "It is done there as soon as the hypervisor accepts it; until then GET /access shows it as pending. Nothing needs to be repeated.",
   }),
 ) {}
 
@@ -19,8 +19,8 @@ export class RouterPending extends defineFault(
   "RouterPending",
   "failed",
   (f: { readonly doing: string; readonly ranges: readonly RangeId[]; readonly because: string }) => ({
-    message: `Cannot ${f.doing} on the router of ${f.ranges.join(", ")} yet, here and on the hypervisor it is done: ${f.because}`,
-    hint: "The router is told as soon as it can be; until then GET /access and the range's drift show it. Nothing needs to be repeated.",
+    message: `Cannot ${f.doing} on the router of ${f.ranges.join(", ")} yet; it is done here and on the hypervisor: ${f.because}`,
+    hint: "The router is updated as soon as it can be; until then GET /access and the range's drift show it. Nothing needs to be repeated.",
   }),
 ) {}
 

@@ -45,5 +45,5 @@ export const runningStaleRouters = Effect.gen(function* () {
 export const refreshRouters = (by: UserId, waitSeconds: number) =>
   Effect.gen(function* () {
     const { ready } = yield* runningStaleRouters
-    return (yield* updateRouters({ doing: "tell routers whom to let in", by }, ready, waitSeconds)).told
+    return (yield* updateRouters({ doing: "update the access rules of routers", by }, ready, waitSeconds)).told
   })

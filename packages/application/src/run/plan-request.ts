@@ -167,8 +167,8 @@ const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Pla
     ? Effect.void
     : Effect.fail(
         new Conflict({
-          what: `Cannot deploy range ${id}: what there is to do is no longer what was confirmed`,
-          hint: "Look at the plan again (GET /range/plan) and confirm that one.",
+          what: `Cannot deploy range ${id}: the plan has changed since it was confirmed`,
+          hint: "Read the plan again (GET /range/plan) and confirm that one.",
         }),
       )
 
@@ -258,10 +258,10 @@ const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, 
   Effect.gen(function* () {
     const { vmids } = request
     const disguise = request.kind === "anti-sandbox-enable" ? request.disguise : undefined
-    const doing = `${disguise === undefined ? "take the disguises off" : "disguise"} machines of range ${range.id}`
+    const doing = `${disguise === undefined ? "remove the disguises of" : "disguise"} machines of range ${range.id}`
     if (isClosed(range.testing))
       return yield* new Conflict({
-        what: `Cannot ${doing}: testing mode is on, and its end would take back what is changed inside the machines`,
+        what: `Cannot ${doing}: testing mode is on, and stopping it would undo changes inside the machines`,
         hint: "Stop testing first.",
       })
     const { config } = yield* readConfig(range, yield* deployedText(range))

@@ -47,7 +47,7 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
   switch (kind) {
     case "testing-start":
       if (mode === "on") return conflict(range, "start testing", "testing is on already", "Stop it first.")
-      if (mode === "leaving") return conflict(range, "start testing", "stopping it did not come to its end", "Stop it again.")
+      if (mode === "leaving") return conflict(range, "start testing", "stopping it did not finish", "Stop it again.")
       return Effect.void
     case "testing-stop":
       return mode === "off"
@@ -66,14 +66,14 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
             range,
             "change what is allowed while testing",
             mode === "entering"
-              ? "starting it, or an earlier change, did not come to its end, so the router may let through more than is listed as allowed"
-              : "stopping it did not come to its end",
+              ? "starting it, or an earlier change, did not finish, so the router may let through more than is listed as allowed"
+              : "stopping it did not finish",
             mode === "entering" ? "Start testing again, or stop it." : "Stop it again.",
           )
     case "testing-update":
       return mode === "off"
         ? Effect.void
-        : conflict(range, "update machines", "testing is on, and machines get nothing from outside", "Stop testing first.")
+        : conflict(range, "update machines", "testing is on, and machines cannot download anything", "Stop testing first.")
   }
 }
 
@@ -115,8 +115,8 @@ const routerPlan = (doing: string, { input, router, power }: RouterInput) =>
   Effect.gen(function* () {
     if (power === undefined)
       return yield* new Conflict({
-        what: `Cannot ${doing}: its router ${router} is not there`,
-        hint: "Deploy the range, with force where testing is on: the router is made with the rules that hold then.",
+        what: `Cannot ${doing}: its router ${router} does not exist`,
+        hint: "Deploy the range, with force where testing is on: the router is created with the current rules.",
       })
     const plan = yield* planned(doing, planDeploy(yield* withTemplates(input)))
     const isThere = (stage: string) => plan.steps.some(({ action }) => action.kind === "guest" && action.stage === stage)

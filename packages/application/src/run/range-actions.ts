@@ -91,7 +91,7 @@ const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddre
         doing: `wait for ${wanted} on VM ${vmid}`,
         reason: "failed",
         detail: `after ${limit} s its guest agent reports ${seen}`,
-        hint: "Look at the machine's console; the guest agent must run in its template.",
+        hint: "Check the machine's console; the guest agent must run in its template.",
       })
     }
     yield* Effect.sleep(addressEverySeconds(step.estimate) * 1000)
@@ -110,7 +110,7 @@ type Services =
   | Settings
 
 const unknownAction = ({ title }: Step): Conflict =>
-  new Conflict({ what: `Cannot do "${title}": this version of the service does not know it as a part of a range's run` })
+  new Conflict({ what: `Cannot do "${title}": this version of the service does not know this step of a range's run` })
 
 const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Services> => {
   const { action } = step

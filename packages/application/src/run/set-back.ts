@@ -29,12 +29,12 @@ const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, f
   const { facts } = fault
   const retry = retryOf(fault)
   return new HypervisorFault({
-    doing: `set VM ${machine.vmid} (${machine.mark.machine}) to what it had before its rollback to snapshot ${snapshot}`,
+    doing: `restore the settings that VM ${machine.vmid} (${machine.mark.machine}) had before its rollback to snapshot ${snapshot}`,
     reason: retry === "wait" || retry === "never" ? facts.reason : "failed",
     detail: `${facts.detail}. It is rolled back, and its network cards are now: ${yield* cardsNow(machine)}`,
     hint: [
       ...(facts.hint === undefined ? [] : [facts.hint]),
-      "A deploy of the range, powering it on or another rollback sets it. Do not start it at the hypervisor before.",
+      "A deploy of the range, powering it on or another rollback does that. Do not start it on the hypervisor before that.",
     ].join(" "),
   })
 })

@@ -18,7 +18,7 @@ const lookAgain = ({ machine, snapshot: { name } }: Taken, until: number) =>
       Machines.use((machines) => retryStorage(machines.keepSnapshots(machine.mark.range, machine.vmid, kept))),
     ),
     Effect.catch((fault: Fault) =>
-      Effect.logWarning(`whether VM ${machine.vmid} has snapshot ${name} of a run that failed is not known: ${fault.message}`),
+      Effect.logWarning(`it is not known whether VM ${machine.vmid} has snapshot ${name} of a run that failed: ${fault.message}`),
     ),
   )
 

@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       tally.add(sent, user?.id, "wrong", yield* Clock.currentTimeMillis)
       const wait = throttle.wrong(sent, yield* monotonicMillis, user?.id)
       if (wait >= toldFrom)
-        yield* Effect.logWarning("wrong passwords keep coming: the next one waits", {
+        yield* Effect.logWarning("too many wrong passwords: the next attempt has to wait", {
           operation: sent.operation,
           user: user?.id ?? "unknown",
           address: sent.address,

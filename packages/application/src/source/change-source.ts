@@ -26,7 +26,7 @@ export const checkChange = Effect.fnUntraced(function* (
   archive: boolean,
 ): Effect.fn.Return<void, Fault> {
   if (input.global === true && !user.isAdmin)
-    return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
+    return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is not one` })
   yield* checkMembers(source.type, { ...input, archive })
 })
 

@@ -22,11 +22,7 @@ export const checkUrl = Effect.fnUntraced(function* (text: string): Effect.fn.Re
 export const checkRef = Effect.fnUntraced(function* (text: string): Effect.fn.Return<string, InvalidInput> {
   const ref = text.trim() === "" ? "HEAD" : text
   if (parseGitRef(ref) !== undefined) return ref
-  return yield* notAccepted(
-    "ref",
-    "it is no name that a branch or tag can have, and no commit",
-    "a branch, a tag or a whole commit",
-  )
+  return yield* notAccepted("ref", "it is neither a valid branch or tag name nor a commit", "a branch, a tag or a whole commit")
 })
 
 /** The folder's path, for administrators; whether the operator allowed it is the fetcher's to know. */
@@ -36,11 +32,11 @@ export const checkPath = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, InvalidInput | Forbidden> {
   if (!user.isAdmin)
     return yield* new Forbidden({
-      reason: `Only administrators may use folders of the service's host: ${user.id} is none`,
+      reason: `Only administrators may use folders of the service's host: ${user.id} is not one`,
       hint: "Send an archive (type upload), or name a repository (type git).",
     })
   if (path?.startsWith("/") === true && path.length <= 4096) return path
-  return yield* notAccepted("path", "an absolute path on the service's host is needed", "a folder that the operator allowed")
+  return yield* notAccepted("path", "must be an absolute path on the service's host", "a folder that the operator allowed")
 })
 
 /** What the members say that do not fit the type of a source. */

@@ -78,18 +78,18 @@ const lost = ({ id, type }: Source): ContentFault =>
     doing: `read source ${id}`,
     reason: "not-found",
     rule: "snapshot",
-    detail: "its content is no longer kept here, and where it came from no longer has it",
+    detail: "its content is no longer stored here, and its origin no longer has it",
     hint:
       type === "upload"
         ? `Send its archive again: PATCH /sources/${id}.`
-        : `Take what is there now: ${howTo("POST /sources/{sourceID}/sync", { sourceID: id })}.`,
+        : `Fetch the current content: ${howTo("POST /sources/{sourceID}/sync", { sourceID: id })}.`,
   })
 
 const nothingThere = (source: Source): ContentFault =>
   new ContentFault({
     doing: `read source ${source.id}`,
     reason: "not-found",
-    detail: "no archive was sent yet",
+    detail: "no archive has been sent yet",
     hint: `Send one: PATCH /sources/${source.id}.`,
   })
 

@@ -25,7 +25,7 @@ export const fetchedBefore = (
     const content = yield* Effect.mapError(contentOf(source), asFailure)
     if (content !== undefined) return { source, content }
     return yield* new Failed({
-      what: `Cannot plan an installation from source ${source.id}: nothing was fetched from where it is now`,
+      what: `Cannot plan an installation from source ${source.id}: nothing was fetched from its current location`,
       hint: `Fetch it first: ${howTo("POST /sources/{sourceID}/sync", { sourceID: source.id })}.`,
     })
   })

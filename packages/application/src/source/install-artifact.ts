@@ -7,7 +7,7 @@ import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 import { snapshotEntries } from "./snapshot-entries.ts"
 
 const claimKinds = { template: "template", role: "local-role", collection: "local-collection" } as const
-const differs = "something else of this name is there and stays; use force to replace it"
+const differs = "something else with this name exists and stays; use force to replace it"
 
 /**
  * Installs one item of a plan, and notes that the source brought it. May be repeated. `force` replaces what differs; without it what is

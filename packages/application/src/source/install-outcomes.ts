@@ -28,7 +28,7 @@ const outcomesOf = ({ step, phase, facts, failure, skippedBecause }: StepState):
   if (phase === "settled") return outcomesIn(facts)
   const declared = step.action.kind === "work" ? Option.getOrUndefined(readStep(step.action.input)) : undefined
   if (declared === undefined) return []
-  const because = failure?.message ?? `it was not begun: ${skippedBecause ?? "the run has not ended"}`
+  const because = failure?.message ?? `it was not started: ${skippedBecause ?? "the run has not ended"}`
   return itemsOf(declared).map(([kind, name]) => itemFailed(kind, name, because))
 }
 

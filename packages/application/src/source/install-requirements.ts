@@ -101,7 +101,7 @@ export const requirementOutcome = ({ type, name, version, outcome, because }: In
     case "other-version":
       return itemFailed(type, name, `${because ?? "another version is installed"}; use force to change it`, version)
     case "failed":
-      return itemFailed(type, name, because ?? "it could not be had", version)
+      return itemFailed(type, name, because ?? "it is not available", version)
   }
 }
 
@@ -113,5 +113,5 @@ const unmet = (
     ? []
     : unmetDeclarations(requirement, installed).map(({ blueprint, requirement: { version } }) => {
         const [wanted, found] = [version ?? "it from another place", installed ?? "another one"]
-        return itemFailed(type, name, `blueprint ${blueprint} wants ${wanted}, and ${found} is installed`, version)
+        return itemFailed(type, name, `blueprint ${blueprint} requires ${wanted}, but ${found} is installed`, version)
       })

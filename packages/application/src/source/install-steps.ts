@@ -91,7 +91,7 @@ export const installStepsOf = ({ plan, blueprints, pruned }: PreparedInstall, fo
           {
             declared: {
               key,
-              title: `Bring in ${title} (${count})`,
+              title: `Fetch ${title} (${count})`,
               estimate: seconds.requirement * count,
               after,
               tolerated: true,

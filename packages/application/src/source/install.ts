@@ -84,7 +84,7 @@ export const dryRunInstall = (
   })
 
 const compared = (installation: Installation, artifact: PlannedArtifact, force: boolean) => {
-  const { because = "something else of this name is there", ...planned } = artifact
+  const { because = "something else with this name exists", ...planned } = artifact
   if (artifact.change === "place" || artifact.change === "refuse") return Effect.succeed(artifact)
   return isSameCopy(installation, artifact).pipe(
     Effect.map((same): PlannedArtifact => {

@@ -34,7 +34,7 @@ export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<
     const users = yield* Users
     const found = yield* users.find(user)
     if (found !== undefined && (userRecord ?? found.recordId) === found.recordId) return
-    yield* new NotFound({ what: `Cannot continue the installation: user ${user}, for whom it was, was removed` })
+    yield* new NotFound({ what: `Cannot continue the installation: it was for user ${user}, who was removed` })
   })
 
 /** The user's own target, or everybody's, which only administrators may change. */
@@ -42,7 +42,7 @@ export const targetFor = (user: User, global = false): Effect.Effect<InstallTarg
   global && !user.isAdmin
     ? Effect.fail(
         new Forbidden({
-          reason: "Only administrators may install for everybody, or take away what was",
+          reason: "Only administrators may install for everybody, or uninstall what was",
           hint: "Leave out `global` to do it for yourself.",
         }),
       )

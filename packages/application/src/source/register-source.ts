@@ -69,7 +69,7 @@ const idOf = Effect.fnUntraced(function* (
             : { type, name: type === "upload" ? (archive?.filename ?? "") : (input.path ?? "").replace(/\/+$/u, "") },
         )
   if (id !== undefined && isSourceId(id)) return { id, derived: given === "" }
-  const message = given === "" ? "none can be made from where the source comes from" : "the ID is not allowed"
+  const message = given === "" ? "none can be derived from the source's origin" : "the ID is not allowed"
   return yield* new InvalidInput({
     what: `Cannot register the source: source ID: ${message}`,
     issues: [{ path: "id", message, allowed: "a letter, then letters, digits, _ and -; 255 characters at most" }],
@@ -93,7 +93,7 @@ const registerAgain = Effect.fnUntraced(function* (
   if (type === "git" && input.url && input.url !== source.url)
     return yield* new Conflict({
       what: `You have source ${source.id} already, and it comes from ${showGitUrl(source.url)}`,
-      hint: `Choose another ID with \`id\`, or change where it comes from: PATCH /sources/${source.id}.`,
+      hint: `Choose another ID with \`id\`, or change its origin: PATCH /sources/${source.id}.`,
     })
   const changed = yield* sources.change(source.recordId, {
     ...(yield* sealedAccess(source.recordId, input)),
@@ -176,7 +176,7 @@ export const registerSource = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
   const sources = yield* Sources
   if (input.global === true && !user.isAdmin)
-    return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
+    return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is not one` })
   const type = yield* typeOf(input.type)
   yield* checkMembers(type, { archive: archive !== undefined })
   const { id, derived } = yield* idOf(input, type, user, archive)

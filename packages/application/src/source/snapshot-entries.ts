@@ -45,6 +45,6 @@ const leadsOut = (directory: string, path: string): Effect.Effect<never, Content
       reason: "refused",
       rule: "link",
       item: `${directory}/${path}`,
-      detail: "it is a link to something outside the folder that is no file of the source",
+      detail: "it is a link to something outside the folder that is not a file of the source",
     }),
   )

@@ -35,7 +35,7 @@ const refused = (path: string, message: string, allowed: string): InvalidInput =
 const lineProblem = (text: string): string | undefined => {
   if (text === "" || text.length > longestSecret) return `it must have 1 to ${longestSecret} characters`
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return /[\u0000-\u001f\u007f]/u.test(text) ? "it holds a control character" : undefined
+  return /[\u0000-\u001f\u007f]/u.test(text) ? "it contains a control character" : undefined
 }
 
 /** What is given, checked. `undefined`: nothing was said; `none`: it is to be forgotten. */
@@ -52,7 +52,7 @@ const plainOf = ({
       if (username === undefined && hostKey === undefined) return undefined
       return yield* refused(
         username === undefined ? "hostKey" : "username",
-        "it says nothing without a token or key",
+        "it has no effect without a token or key",
         "token or sshKey",
       )
     }
@@ -75,17 +75,13 @@ const plainOf = ({
       !/^-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----\s/u.test(sshKey.trimStart()) ||
       sshKey.length > longestSecret
     )
-      return yield* refused("sshKey", "it is no private key", "a private key without a passphrase, in OpenSSH or PEM form")
+      return yield* refused("sshKey", "it is not a private key", "a private key without a passphrase, in OpenSSH or PEM form")
     if (needsPassphrase(sshKey))
-      return yield* refused(
-        "sshKey",
-        "it needs a passphrase, and nobody is there to type it",
-        "a private key without a passphrase",
-      )
+      return yield* refused("sshKey", "it needs a passphrase, which nobody can enter here", "a private key without a passphrase")
     if (hostKey === undefined || !hostKeyForm.test(hostKey))
       return yield* refused(
         "hostKey",
-        "the server's key must be known before it is spoken to",
+        "the server's key must be known before connecting to it",
         "SHA256:…, as ssh-keygen -lf prints it",
       )
     // some tools pad the fingerprint, ssh does not

@@ -29,7 +29,7 @@ export const scheduleOf = Effect.fnUntraced(function* (
     type === "upload"
       ? "an upload is synced by sending another archive"
       : millis === undefined
-        ? "it is no duration"
+        ? "it is not a duration"
         : millis < shortestMillis || millis > longestMillis
           ? "it is too short or too long"
           : undefined

@@ -90,7 +90,7 @@ const uninstallOutcomes = (state: RunState): readonly ItemOutcome[] =>
     if (input === undefined) return []
     const { kind, name, because } = input
     if (phase === "settled") return [{ kind, name, ok: true, ...(because === undefined ? {} : { text: because }) }]
-    return [itemFailed(kind, name, failure?.message ?? "it was not begun")]
+    return [itemFailed(kind, name, failure?.message ?? "it was not started")]
   })
 
 /**

@@ -30,9 +30,9 @@ const inOneFolder = (entries: readonly ArtifactEntry[]) => {
     [],
   )
   if (root === undefined)
-    return Effect.fail(invalid("Cannot add the template: the archive must hold exactly one folder, with everything in it"))
+    return Effect.fail(invalid("Cannot add the template: the archive must hold exactly one folder, that contains everything"))
   if (scratchFolders.has(root))
-    return Effect.fail(invalid(`Cannot add the template: its folder cannot be called ${root}`, "Rename the folder."))
+    return Effect.fail(invalid(`Cannot add the template: its folder cannot be named ${root}`, "Rename the folder."))
   const link = entries.find(({ kind }) => kind === "link")
   if (link !== undefined)
     return Effect.fail(
@@ -60,7 +60,7 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
     })
   if (!isTemplateName(name))
     return yield* invalid(
-      `Cannot add the template: no template can be called ${shown(name)}`,
+      `Cannot add the template: a template cannot be named ${shown(name)}`,
       "Letters, digits, ., _ and -, first a letter or digit.",
     )
   return { name, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }
@@ -106,7 +106,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
           if (force) return yield* invalid(`Cannot replace the template: "${name}" does not belong to you`)
           return yield* new Failed({
             what: `Cannot add the template: ${name} is already present on the server, and names of templates must be unique`,
-            hint: "Give vm_name another value.",
+            hint: "Change vm_name.",
           })
         }
         yield* library.place({ scope: scopeOf(user), kind: "template", name }, entries, { replace: force })

@@ -85,7 +85,7 @@ const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: stri
   const builderFile = files?.map(({ path }) => path).find(isBuilder)
   if (files === undefined || builderFile === undefined)
     return yield* new NotFound({
-      what: `Cannot build template ${template}: its files are not there any more`,
+      what: `Cannot build template ${template}: its files no longer exist`,
       hint: "Add it again: PUT /templates.",
     })
   return { files, builderFile }
@@ -113,8 +113,8 @@ const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
   )
   if (other !== undefined)
     return yield* new Conflict({
-      what: `Cannot build template ${template}: there is another template of this name, VM ${other.vmid}${other.pool === undefined ? "" : ` in pool ${other.pool}`}`,
-      hint: "Give vm_name another value, or remove that template.",
+      what: `Cannot build template ${template}: there is another template with this name, VM ${other.vmid}${other.pool === undefined ? "" : ` in pool ${other.pool}`}`,
+      hint: "Change vm_name, or remove that template.",
     })
 })
 
@@ -129,12 +129,12 @@ const nothingMade = (template: string, made: readonly { readonly name: string; r
   new Failed({
     what:
       made.length === 0
-        ? `Cannot build template ${template}: the tool succeeded, and there is no VM in the build's pool`
+        ? `Cannot build template ${template}: the tool succeeded, but there is no VM in the build's pool`
         : `Cannot build template ${template}: the tool made ${made
             .map(({ name, template: is }) => `${is ? "template" : "VM"} ${JSON.stringify(name.slice(0, 100))}`)
             .slice(0, 5)
-            .join(", ")} instead of one template of this name`,
-    hint: "The builder file must use var.proxmox_pool as its pool and call its machine as the template.",
+            .join(", ")} instead of one template with this name`,
+    hint: "The builder file must use var.proxmox_pool as its pool and give its machine the template's name.",
   })
 
 const attemptLine = (attempt: number, most: number): string => `=> Attempt ${attempt} of ${most}\n`
@@ -150,8 +150,8 @@ const beginAttempt = Effect.fnUntraced(function* (template: string, { head, prin
   const before = entries.filter(({ event }) => event.type === "Output" && isAttempt.test(event.text)).length
   if (before >= most)
     return yield* new Failed({
-      what: `Cannot build template ${template}: its build was begun ${before} times and interrupted each time, and template_build_attempts allows no more`,
-      hint: "Look in the log why; ask for another build when that is mended.",
+      what: `Cannot build template ${template}: its build was started ${before} times and interrupted each time, and template_build_attempts allows no more`,
+      hint: "The log says why; start another build when that is fixed.",
     })
   yield* print(attemptLine(before + 1, most))
 })
@@ -218,7 +218,7 @@ const adopt = work({
     Effect.gen(function* () {
       const templates = yield* HypervisorTemplates
       const made = yield* Effect.fromOption(madeBy(factsOf(buildStep)?.data)).pipe(
-        Effect.mapError(() => new Failed({ what: `Cannot take over template ${template}: nobody knows its VM` })),
+        Effect.mapError(() => new Failed({ what: `Cannot publish template ${template}: its VM is not known` })),
       )
       const vmid = made.vmid as Vmid
       yield* noOther(template, vmid)
@@ -298,7 +298,7 @@ export const templateBuild = runKind({
           { template, user, own, node, ...(usual === undefined ? {} : { usual }) },
         ),
         adopt.step(
-          { key: adoptStep, title: `Take over template ${template}`, after: [buildStep], estimate: 2, pointOfNoReturn: true },
+          { key: adoptStep, title: `Publish template ${template}`, after: [buildStep], estimate: 2, pointOfNoReturn: true },
           { template },
         ),
         close.step(

@@ -50,7 +50,7 @@ export interface CheckedTemplate {
 
 /** Of one request: templates, images of one template, and time. */
 const [mostTemplates, mostImages, longestSeconds, atOnce] = [200, 10, 50, 8]
-const late = `there was no time left: one check takes at most ${longestSeconds} s`
+const late = `there was no time left: a check may take at most ${longestSeconds} s`
 
 const notChecked = (because: string) => ({ state: "not_checked" as const, because })
 
@@ -75,7 +75,7 @@ interface Servers {
 const compared = (sums: readonly string[], sum: string, list: string) =>
   sums.includes(sum)
     ? ({ state: "matches" } as const)
-    : ({ state: "differs", because: `${list} names another one: ${sums[0] ?? ""}` } as const)
+    : ({ state: "differs", because: `${list} has a different one: ${sums[0] ?? ""}` } as const)
 
 /** What the server's own lists say of the sum that the template has. */
 const besides = (
@@ -90,7 +90,7 @@ const besides = (
       const sums = found.state === "there" ? sumsOf(found.text, name).filter(({ length }) => length === sum.length) : []
       if (sums.length > 0) return compared(sums, sum, list)
     }
-    return notChecked("its server publishes no list of checksums beside it: only a build would tell")
+    return notChecked("its server publishes no list of checksums next to it: only a build would show")
   })
 
 const checksumOf = (url: string, written: string | undefined, servers: Servers): Effect.Effect<CheckedImage["checksum"]> =>
@@ -98,7 +98,7 @@ const checksumOf = (url: string, written: string | undefined, servers: Servers):
     const checksum = readChecksum(written)
     switch (checksum.kind) {
       case "none":
-        return { state: "none", because: "the template wants none: whatever the server sends is installed" }
+        return { state: "none", because: "the template requires none: it installs whatever the server sends" }
       case "unreadable":
         return notChecked("the template does not name it in a way that can be read without running it")
       case "sum":
@@ -109,7 +109,7 @@ const checksumOf = (url: string, written: string | undefined, servers: Servers):
         const name = fileNameIn(url) ?? ""
         if (found.state === "there" && sumsOf(found.text, name).length > 0) return { state: "matches" }
         const because = found.state === "gone" ? found.because : `it does not name ${name}`
-        return { state: "differs", because: `the list ${checksum.url} that the template names is of no use: ${because}` }
+        return { state: "differs", because: `the list ${checksum.url} that the template names cannot be used: ${because}` }
       }
     }
   })
@@ -220,7 +220,7 @@ export const checkTemplates = Effect.fnUntraced(function* (user: User, only: str
   )
   const done = yield* checks.withPermitsIfAvailable(1)(work)
   if (Option.isNone(done))
-    return yield* new Conflict({ what: "Cannot check templates: another check goes on", hint: "Ask again in a minute." })
+    return yield* new Conflict({ what: "Cannot check templates: another check is running", hint: "Try again in a minute." })
   const rest = wanted.slice(mostTemplates).map(([template]): CheckedTemplate => ({
     template,
     images: [],

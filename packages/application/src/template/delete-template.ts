@@ -63,7 +63,7 @@ const ownerOf = Effect.fnUntraced(function* (user: User, name: string) {
   if (more.length === 0) return owner
   return yield* new InvalidInput({
     what: `Cannot delete template ${name}: ${owners.length} users have one of this name`,
-    hint: `Say whose with ?userID=: ${owners.slice(0, 10).join(", ")}.`,
+    hint: `Select one with ?userID=: ${owners.slice(0, 10).join(", ")}.`,
   })
 })
 
@@ -89,8 +89,8 @@ const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
   const run = yield* journal.active(templateSubject(name))
   if (run !== undefined)
     return yield* new Conflict({
-      what: `Cannot delete template ${name}: run ${run.id} ${run.kind === templateBuildName ? "builds" : "removes"} it`,
-      hint: "Wait for its end, or abort it: POST /templates/abort.",
+      what: `Cannot delete template ${name}: run ${run.id} is ${run.kind === templateBuildName ? "building" : "removing"} it`,
+      hint: "Wait until it ends, or abort it: POST /templates/abort.",
     })
 })
 
@@ -112,7 +112,9 @@ export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: U
   const removable = built.filter(({ vmid }) => own === undefined || own.has(vmid))
   if (owner === undefined && removable.length === 0 && !user.isAdmin)
     return yield* shipped
-      ? new Forbidden({ reason: `Template ${name} comes with the service: only administrators may delete what was built of it` })
+      ? new Forbidden({
+          reason: `Template ${name} comes with the service: only administrators may delete what was built from it`,
+        })
       : new InvalidInput({ what: `Cannot delete template "${name}": it does not belong to you` })
   for (const { vmid } of removable) yield* unbuild(name, vmid, user)
   const stays = built.length > removable.length

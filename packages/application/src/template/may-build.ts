@@ -17,8 +17,8 @@ export const usedByService = Effect.map(
 export const mayHaveName = Effect.fnUntraced(function* (user: User, name: string, doing: string) {
   if (user.isAdmin || !(yield* usedByService)(name)) return
   return yield* new Forbidden({
-    reason: `Cannot ${doing} ${name}: the service itself uses templates of this name, so that only administrators have them`,
-    hint: "Give vm_name another value, or ask an administrator.",
+    reason: `Cannot ${doing} ${name}: the service itself uses templates with this name, so only administrators may have them`,
+    hint: "Change vm_name, or ask an administrator.",
   })
 })
 
@@ -27,7 +27,7 @@ export const mayBuild = Effect.fnUntraced(function* (user: User, doing: string) 
   const { onlyAdminsBuildTemplates = false } = yield* Settings
   if (onlyAdminsBuildTemplates && !user.isAdmin)
     return yield* new Forbidden({
-      reason: `Cannot ${doing}: this service leaves templates to administrators`,
+      reason: `Cannot ${doing}: only administrators may manage templates on this service`,
       hint: "Ask an administrator.",
     })
 })

@@ -22,7 +22,7 @@ const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Remo
   const more = clones.length > named.length ? ` and ${clones.length - named.length} more` : ""
   return yield* new Conflict({
     what: `Cannot delete template ${template}: the disks of ${clones.length === 1 ? "a machine" : `${clones.length} machines`} are linked to it: ${named.join(", ")}${more}`,
-    hint: "Delete these machines first, or deploy them anew as full clones.",
+    hint: "Delete these machines first, or deploy them again as full clones.",
   })
 })
 

@@ -47,8 +47,8 @@ const roomFor = Effect.fnUntraced(function* (user: User) {
   const own = (yield* runningBuilds).filter(({ run }) => isBuildOf(run, user)).length
   if (own >= mostOfUser)
     return yield* new Conflict({
-      what: `Cannot build templates: ${own} builds of yours wait or go on, and nobody has more than ${mostOfUser}`,
-      hint: "Ask again when some have ended, or abort them: POST /templates/abort.",
+      what: `Cannot build templates: you already have ${own} builds waiting or running, and the limit is ${mostOfUser}`,
+      hint: "Try again when some have ended, or abort them: POST /templates/abort.",
     })
   return mostOfUser - own
 })
@@ -72,7 +72,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
   yield* mayBuild(user, "build templates")
   if (names.length === 0)
     return yield* new InvalidInput({
-      what: "Cannot build templates: none is named",
+      what: "Cannot build templates: the request names none",
       hint: 'Send {"templates": ["all"]} to build all that are not built, or the names of some: GET /templates lists them.',
     })
   if (parallel < 0)
@@ -112,7 +112,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
     let room = toBuild.length > 0 ? yield* roomFor(user) : 0
     for (const template of toBuild) {
       if (room === 0) {
-        skipped.push({ template, because: `has to wait for another request: nobody has more than ${mostOfUser} builds` })
+        skipped.push({ template, because: `needs another request later: the limit is ${mostOfUser} builds for each user` })
         continue
       }
       const request = templateBuild.request(templateSubject(template), {

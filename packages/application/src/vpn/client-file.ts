@@ -14,7 +14,7 @@ export const requireVpn = (doing: string, user: User) =>
       })
     if (user.id === rootUserId)
       return yield* new NotFound({
-        what: `Cannot ${doing}: ROOT has no place in the VPN, its address is that of the server`,
+        what: `Cannot ${doing}: ROOT cannot use the VPN, because its address is that of the server`,
         hint: "Use the account of a person.",
       })
     return vpn
@@ -30,7 +30,7 @@ export const clientFileOf = (doing: string, user: User, server: VpnEndpoint) =>
     if (key === undefined)
       return yield* new Conflict({
         what: `Cannot ${doing}: user ${user.id} has no key yet`,
-        hint: "The service makes it within seconds. Repeat the call.",
+        hint: "The service creates it within seconds. Repeat the call.",
       })
     const grants = yield* ranges.grantsOf(user.id)
     return vpnClientFile({

@@ -34,7 +34,7 @@ const keyNotes = (publicKey: string) =>
   Effect.map(Settings, ({ vpn }) =>
     vpn === undefined || vpn.publicKey === publicKey
       ? []
-      : [`the server's public key is ${publicKey}, and wireguard_public_key is another one: no client can connect`],
+      : [`the server's public key is ${publicKey}, but wireguard_public_key is a different one: no client can connect`],
   )
 
 /** One look at the server, and the repair of what differs. True: nothing differed. `wanted` is what was wanted then. */
@@ -90,9 +90,9 @@ export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings
       if (isInLine) return wanted
     }
     return yield* new VpnFault({
-      doing: "bring the VPN's server in line",
+      doing: "update the VPN's server",
       reason: "unexpected",
-      detail: `it still differs after ${looksAtMost} changes: somebody else changes it too, or it shows other things than it was told`,
+      detail: `it still differs after ${looksAtMost} changes: somebody else changes it too, or it does not show what it was given`,
     })
   },
 ).pipe(

@@ -12,11 +12,11 @@ export const vpnRecordsInTime = Effect.map(VpnRecords, (records): VpnRecords["Se
     })
   return {
     key: (user) => inTime("read a VPN key", records.key(user)),
-    keyless: inTime("look for users without a VPN key", records.keyless),
-    giveKey: (user, key) => inTime(`give user ${user} a VPN key`, records.giveKey(user, key)),
+    keyless: inTime("find users without a VPN key", records.keyless),
+    giveKey: (user, key) => inTime(`create a VPN key for user ${user}`, records.giveKey(user, key)),
     replaceKey: (user, key) => inTime(`replace the VPN key of user ${user}`, records.replaceKey(user, key)),
-    members: inTime("read whom the VPN lets in", records.members),
+    members: inTime("read who may use the VPN", records.members),
     held: inTime("read what the VPN's server has", records.held),
-    hold: (held, version) => inTime("keep what the VPN's server has", records.hold(held, version)),
+    hold: (held, version) => inTime("store what the VPN's server has", records.hold(held, version)),
   }
 })

@@ -13,7 +13,7 @@ export const AuditObject = Schema.Struct({
   detail: Schema.String,
   outcome: Schema.String.annotate({
     description:
-      "`ok`, or what kept it from succeeding. `begun`: a change was made, and the operation goes on or its end could not be written",
+      "`ok`, or why it did not succeed. `begun`: a change was made, and the operation is still running or its end could not be written",
   }),
   remote: Schema.String,
 }).annotate({ identifier: "AuditEntry" })

@@ -58,7 +58,7 @@ export const requestedLimits = (
     .filter(({ value }) => value < 0 || value > highestLimit)
     .map(({ resource }) => ({
       path: `${prefix}${members[resource]}`,
-      message: `a limit is a whole number from 0 (no limit) to ${highestLimit}`,
+      message: `a limit must be a whole number from 0 (no limit) to ${highestLimit}`,
     }))
   const [first] = issues
   return first === undefined

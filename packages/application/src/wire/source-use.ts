@@ -28,7 +28,9 @@ const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string
   return [
     ...(blueprints.length === 0
       ? []
-      : [`${count(blueprints.length, "blueprint")} ${planned ? "would go" : "went"} with it, ${shared} of them shared`]),
+      : [
+          `${count(blueprints.length, "blueprint")} ${planned ? "would be deleted" : "were deleted"} with it, ${shared} of them shared`,
+        ]),
     ...(installed.length === 0
       ? []
       : [`what was installed from it ${planned ? "would stay" : "stays"}: ${count(installed.length, "item")} of ${whose}`]),

@@ -1,4 +1,4 @@
-export const hypervisorAway = "the hypervisor is away or refused"
+export const hypervisorAway = "the hypervisor is unreachable or refused"
 
 /** For operations that wait while a run changes the whole installation. */
 export const waitCutShort =
@@ -9,7 +9,7 @@ export const sourceWaitCutShort = "the service stops, or the client leaves, whil
 
 /** For operations on a run. */
 export const runStatuses = {
-  403: "the caller may not use the run's range, or has nothing to do with what the run is about",
+  403: "the caller may not use the run's range, or has no access to what the run is about",
   404: "no run has this ID",
 } as const
 
@@ -24,9 +24,9 @@ export const ownBlueprintStatuses = { ...blueprintStatuses, 403: "the caller is 
 
 /** For operations on a source that its owner and administrators may use; to others it does not exist. */
 export const sourceStatuses = {
-  404: "no source of this ID is the user's",
+  404: "the user has no source with this ID",
 } as const
 
 /** For revocations: what is stored stays. */
 export const revocationPending =
-  "the hypervisor is away or refused; here the access is gone all the same, and there it goes as soon as the hypervisor takes it"
+  "the hypervisor is unreachable or refused; the access is revoked here all the same, and there as soon as the hypervisor accepts it"

@@ -54,7 +54,7 @@ export const allocateUserNumber = (
     ? Result.fail(
         new Exhausted({
           what: `Cannot create user ${userId}: all user numbers from ${userNumberSpan.from} to ${userNumberSpan.to} are taken`,
-          hint: "Remove users that are no longer needed; their numbers are given again after a day, when no router and no VPN server lets them in any more (GET /access, GET /vpn), which the service has to see (wireguard_server).",
+          hint: "Remove users that are no longer needed; their numbers become free after a day, once the service has seen that no router and no VPN server lets them in any more (GET /access, GET /vpn; wireguard_server).",
         }),
       )
     : Result.succeed(number)

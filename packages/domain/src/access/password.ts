@@ -72,12 +72,12 @@ export const passwordProblem = (password: string, own: readonly string[]): strin
   if (length < 8) return `the password has ${length} bytes, at least 8 are needed`
   if (length > 64) return `the password has ${length} bytes, at most 64 are possible`
   // oxlint-disable-next-line no-control-regex -- exactly the control characters are meant
-  if (/[\u0000-\u001f\u007f]/u.test(password)) return "the password holds control characters"
+  if (/[\u0000-\u001f\u007f]/u.test(password)) return "the password contains control characters"
   if (new Set(password.toLowerCase()).size < 4 || isSequence(password))
-    return "the password is a repetition or a sequence, which is guessed first"
-  if (/^\d+$/u.test(password) && length < 12) return "the password is a short number, which is guessed first"
+    return "the password is a repetition or a sequence, which is easy to guess"
+  if (/^\d+$/u.test(password) && length < 12) return "the password is a short number, which is easy to guess"
   const words = new Set([...common, ...wordsOf(own)])
   return [lettersOf(password), readAsLetters(password)].some((letters) => isMadeOf(letters, words))
-    ? "the password is made of common words or of the user's own names, which are guessed first"
+    ? "the password is made of common words or of the user's own names, which are easy to guess"
     : undefined
 }

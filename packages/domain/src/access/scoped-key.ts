@@ -43,13 +43,13 @@ export interface ScopedUse {
 
 /** Why a key of this scope must not do this, as the end of a sentence; undefined: it may. */
 export const scopeProblem = ({ kind }: KeyScope, { mutates, ofRange, wholeKeyOnly }: ScopedUse): string | undefined => {
-  if (wholeKeyOnly) return "it hands out secrets or changes who may do what, and no scoped key may do that"
+  if (wholeKeyOnly) return "it returns secrets or changes permissions, which scoped keys may not do"
   if (kind === "read") return mutates ? "the key is for reading only" : undefined
-  return ofRange ? undefined : "the key is for one range, and this is about no range"
+  return ofRange ? undefined : "the key is for one range, and this operation is not about a range"
 }
 
 /** What is said to whoever wants one more. */
 export const tooManyScopedKeys = (userId: UserId) => ({
-  what: `Cannot make another API key: user ${userId} has ${scopedKeysAtMost} that have not expired`,
+  what: `Cannot create another API key: user ${userId} has ${scopedKeysAtMost} that have not expired`,
   hint: "Remove one first: DELETE /user/keys/{keyID}.",
 })

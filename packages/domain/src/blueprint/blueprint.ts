@@ -77,7 +77,7 @@ const mostTags = 100
 /** As clients spell the members. */
 const spelled = { name: "name", description: "description", version: "version", minVersion: "min_ludus_version" } as const
 
-const notShown = "it holds a control character"
+const notShown = "it contains a control character"
 
 /** Everything that is wrong with these members; what is absent is not looked at. */
 export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly FaultIssue[] => {

@@ -35,7 +35,7 @@ const problem = (rule: GitUrlProblem["rule"], detail: string) => Result.fail<Git
 /** A path that starts with `-` would be an option of the program at the other end. */
 const pathProblem = (path: string): Result.Result<never, GitUrlProblem> | undefined => {
   if (/^\/*-/u.test(path)) return problem("url-option", "its path begins with -")
-  if (/%(?:[01][0-9a-f]|7f)/iu.test(path)) return problem("url-form", "its path holds an encoded control character")
+  if (/%(?:[01][0-9a-f]|7f)/iu.test(path)) return problem("url-form", "its path contains an encoded control character")
   return undefined
 }
 
@@ -43,7 +43,7 @@ const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   const { user, host = "", path = "" } = scpForm.exec(text)?.groups ?? {}
   if (host === "") return problem("url-form", "it is neither scheme://host/path nor user@host:path")
   if (host.startsWith("-") || user?.startsWith("-") === true)
-    return problem("url-option", "a part of it begins with - and would be an option")
+    return problem("url-option", "a part of it begins with - and would be taken for an option")
   if (!word.test(host) || (user !== undefined && !word.test(user)))
     return problem("url-form", "its host or login has characters that no host or login has")
   const wrong = pathProblem(path)
@@ -63,18 +63,18 @@ const isHost = (host: string): boolean => {
 
 const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   const parts = urlForm.exec(text)?.groups
-  if (parts === undefined) return problem("url-form", "it is no URL")
+  if (parts === undefined) return problem("url-form", "it is not a valid URL")
   const { login, path = "/", rest, port } = parts
   const [scheme = "", host = ""] = [parts["scheme"]?.toLowerCase(), parts["host"]?.toLowerCase()]
-  if (!isGitScheme(scheme)) return problem("url-transport", `${scheme} is no transport of git that is taken here`)
+  if (!isGitScheme(scheme)) return problem("url-transport", `${scheme} is not a supported git transport`)
   if (login !== undefined && (scheme !== "ssh" || login.includes(":")))
-    return problem("url-credentials", "it holds credentials, which would show in lists, logs and process tables")
+    return problem("url-credentials", "it contains credentials, which would show up in lists, logs and process tables")
   if (rest !== undefined) return problem("url-form", "it has a query or a fragment")
   if (host.startsWith("-") || login?.startsWith("-") === true)
-    return problem("url-option", "a part of it begins with - and would be an option")
+    return problem("url-option", "a part of it begins with - and would be taken for an option")
   if (scheme === "file" ? host !== "" || port !== undefined : !isHost(host))
-    return problem("url-form", "its host is none for its scheme")
-  if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535)) return problem("url-form", "its port is none")
+    return problem("url-form", "its host is not valid for its scheme")
+  if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535)) return problem("url-form", "its port is not valid")
   if (login !== undefined && !word.test(login)) return problem("url-form", "its login has characters that no login has")
   const wrong = pathProblem(path)
   if (wrong !== undefined) return wrong
@@ -91,8 +91,8 @@ export const parseGitUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> 
   if (text === "" || text.length > maxLength) return problem("url-form", `it must have 1 to ${maxLength} characters`)
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\s\u0000-\u001f\u007f\\]/u.test(text))
-    return problem("url-form", "it holds white space, a control character or a backslash")
-  if (text.startsWith("-")) return problem("url-option", "it begins with - and would be an option")
+    return problem("url-form", "it contains white space, a control character or a backslash")
+  if (text.startsWith("-")) return problem("url-option", "it begins with - and would be taken for an option")
   if (/^[A-Za-z0-9+.-]*::/u.test(text)) return problem("url-transport", "transport helpers run programs")
   return text.includes("://") ? parseUrl(text) : parseScp(text)
 }

@@ -20,7 +20,7 @@ export const linkChecker = (entries: ReadonlyMap<string, Followed>): ((path: str
     const outcome = follow(path, entries)
     if (typeof outcome === "string") return outcome
     steps += outcome.steps
-    return steps > maxTreeSteps ? "the links take too many steps to follow together" : undefined
+    return steps > maxTreeSteps ? "following all links takes too many steps" : undefined
   }
 }
 
@@ -38,7 +38,7 @@ const follow = (
   const rest = path.split("/")
   let [hops, steps] = [0, 0]
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-    if (++steps > maxSteps) return "the link takes too many steps to follow"
+    if (++steps > maxSteps) return "following the link takes too many steps"
     if (part === "" || part === ".") continue
     if (part === "..") {
       if (at.pop() === undefined) return "the link leads out of the tree"
@@ -49,7 +49,7 @@ const follow = (
     if (target === undefined) continue
     if (target === "" || target.startsWith("/") || target.includes("\0")) return "the link is absolute or has no target"
     if (target.length > maxTarget) return `the link's target is longer than ${maxTarget} characters`
-    if (++hops > maxHops) return "the link turns in circles"
+    if (++hops > maxHops) return "the link is circular"
     at.pop()
     rest.unshift(...target.split("/"))
   }

@@ -59,12 +59,12 @@ export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | und
     return wrong(`the path is longer than ${limits.pathBytes} bytes`)
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!path.isWellFormed() || /[\u0000-\u001f\u007f\\\ufffd]/u.test(path))
-    return wrong("the path holds a control character, a backslash or bytes that are no text")
+    return wrong("the path contains a control character, a backslash or bytes that are no text")
   if (path.startsWith("/")) return wrong("the path is absolute")
   const parts = path.split("/")
   if (parts.length > limits.depth) return wrong(`the path is deeper than ${limits.depth} folders`)
   for (const part of parts) {
-    if (part === "" || part === "." || part === "..") return wrong("the path has an empty part or one that climbs")
+    if (part === "" || part === "." || part === "..") return wrong("the path has an empty part or ..")
     if (bytes(part) > maxNameBytes) return wrong(`a part of the path is longer than ${maxNameBytes} bytes`)
     if (isGitName(part)) return wrong("the path reaches into a .git folder")
   }
@@ -103,11 +103,11 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
 
   /** Every folder and name has one spelling, and is either a folder or not. */
   const placeProblem = (path: string): TreeProblem | undefined => {
-    if (entries.has(path)) return problem("duplicate", path, "the path is there twice")
+    if (entries.has(path)) return problem("duplicate", path, "the path occurs twice")
     if (folders.has(path)) return problem("duplicate", path, "the path is a folder and a file")
     for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
       const folder = path.slice(0, end)
-      if (entries.has(folder)) return problem("duplicate", path, `${folder} is no folder`)
+      if (entries.has(folder)) return problem("duplicate", path, `${folder} is not a folder`)
       if (folders.has(folder)) continue
       const twin = twinOf(folder)
       if (twin !== undefined) return problem("twin", path, `its folder differs from ${twin} only in case or Unicode form`)

@@ -98,13 +98,13 @@ export class LastManager extends defineFault("LastManager", "conflict", (f: { re
 
 /** The change would leave nobody but ROOT, which manages users only. */
 export class LastAdministrator extends defineFault("LastAdministrator", "conflict", (f: { readonly userId: string }) => ({
-  message: `Cannot take the rights of an administrator from user ${f.userId}: there would be no administrator left`,
+  message: `Cannot revoke the administrator rights of user ${f.userId}: there would be no administrator left`,
   hint: "Make another user an administrator first.",
 })) {}
 
 /** How an unfinished run holds what it is about. */
 const holds = ({ cancelled }: { readonly cancelled?: boolean }, ended: string): string =>
-  cancelled === true ? `was ${ended}, and what it had begun is not over yet` : "is changing it"
+  cancelled === true ? `was ${ended}, but steps that it had started are still running` : "is changing it"
 
 /** A changing run holds the range. */
 export class RangeBusy extends defineFault(
@@ -146,7 +146,7 @@ export class InstallationBusy extends defineFault(
   "InstallationBusy",
   "conflict",
   (f: { readonly doing: string; readonly runId: string; readonly by: string }) => ({
-    message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation, and the wait for it was cut short`,
+    message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation, and waiting for it was interrupted`,
     hint: `Nothing was changed. Try again: the call waits for the run, and GET /runs/${f.runId} shows its progress.`,
   }),
 ) {}

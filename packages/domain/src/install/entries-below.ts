@@ -22,5 +22,5 @@ export const entriesBelow = (files: ReadonlyArray<TreeEntry>, directory: string)
 /** Why a directory of a source cannot be installed as this, or undefined. */
 export const artifactProblem = (kind: ArtifactKind, directory: string, files: ReadonlyArray<TreeEntry>): string | undefined => {
   const paths = new Set(entriesBelow(files, directory).map(({ path }) => path))
-  return paths.size === 0 ? `${directory} is empty; a submodule that was not fetched looks like this` : shapeProblem(kind, paths)
+  return paths.size === 0 ? `${directory} is empty, like a submodule that was not fetched` : shapeProblem(kind, paths)
 }

@@ -107,7 +107,7 @@ const artifacts = (
       }
       const problem =
         kind === "template" && present.builtInTemplates.has(name)
-          ? `a built-in template is called ${name}`
+          ? `a built-in template has the name ${name}`
           : files && artifactProblem(kind, directory, files)
       if (problem !== undefined) return { ...planned, change: "refuse", because: problem }
       return { ...planned, ...changeOf(copies.get(name), version, force) }
@@ -144,6 +144,6 @@ const changeOf = (
   if (force) return { change: "replace" }
   // Texts are compared: which version is newer does not matter for whether it is the same.
   if (copy.version !== undefined && version !== undefined && copy.version !== version)
-    return { change: "differs", because: `version ${copy.version} is there` }
-  return copy.same === false ? { change: "differs", because: "something else of this name is there" } : { change: "keep" }
+    return { change: "differs", because: `version ${copy.version} is installed` }
+  return copy.same === false ? { change: "differs", because: "something else with this name exists" } : { change: "keep" }
 }

@@ -19,7 +19,7 @@ const nobodyThere = (octets: readonly number[]): boolean => {
 const hostProblem = (host: string): string | undefined => {
   if (dotted.test(host)) {
     const octets = host.split(".").map(Number)
-    if (octets.some((octet) => octet > 255)) return `${host} is no IPv4 address`
+    if (octets.some((octet) => octet > 255)) return `${host} is not an IPv4 address`
     return nobodyThere(octets) ? `machines of ranges cannot reach a KMS host at ${host}` : undefined
   }
   if (!hostName.test(host) || /^[\d.]+$/u.test(host)) return "a host name or an IPv4 address is needed"

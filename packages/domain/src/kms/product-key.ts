@@ -6,4 +6,4 @@ export const productKeyIn = (text: string): string | undefined => {
   return pattern.test(key) ? key.toUpperCase() : undefined
 }
 
-export const productKeyForm = "five groups of five letters and digits, parted by dashes, are needed"
+export const productKeyForm = "use five groups of five letters and digits, separated by dashes"

@@ -15,5 +15,5 @@ export const readKmsServer = (text: string): { readonly value: KmsServer } | { r
   const [range, machine] = [text.slice(0, Math.max(slash, 0)), text.slice(slash + 1)]
   return isRangeId(range) && machineName.test(machine)
     ? { value: { range, machine } }
-    : { problem: "the ID of a range and the full name of a machine in it are needed, such as ADMIN/ADMIN-kms" }
+    : { problem: "must be the ID of a range and the full name of a machine in it, such as ADMIN/ADMIN-kms" }
 }

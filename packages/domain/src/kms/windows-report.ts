@@ -63,9 +63,9 @@ const isDomainController = ({ domainRole }: WindowsReport): boolean => domainRol
 
 /** Why nothing is begun on a machine, as a sentence; undefined: nothing stands in the way. */
 const common = (report: WindowsReport): string | undefined => {
-  if (isDomainController(report)) return "it is a domain controller, and those are not licensed"
+  if (isDomainController(report)) return "it is a domain controller, which cannot be activated"
   return isEvaluation(report)
-    ? `it has an evaluation edition (${report.edition}), which cannot be activated: make its template from an installation medium of volume licensing`
+    ? `it has an evaluation edition (${report.edition}), which cannot be activated: build its template from a volume-licensing installation medium`
     : undefined
 }
 
@@ -79,7 +79,9 @@ export const activationProblem = (report: WindowsReport, own: boolean): string |
 /** Why a machine cannot be made a KMS host. */
 export const kmsServerProblem = (report: WindowsReport): string | undefined =>
   common(report) ??
-  (report.edition.startsWith("Server") ? undefined : `it has no Windows Server, but ${report.edition} (build ${report.build})`)
+  (report.edition.startsWith("Server")
+    ? undefined
+    : `it does not run Windows Server but ${report.edition} (build ${report.build})`)
 
 const reasons: Readonly<Record<string, string>> = {
   "0x8007007B": "the name of the KMS host cannot be resolved in the machine",
@@ -89,14 +91,15 @@ const reasons: Readonly<Record<string, string>> = {
   "0xC004C001": "Microsoft's servers say that the product key is invalid",
   "0xC004C003": "Microsoft's servers say that the product key is blocked",
   "0xC004C008": "Microsoft's servers say that the product key has been used up",
-  "0xC004F015": "the product key does not fit its edition",
+  "0xC004F015": "the product key is not for its edition",
   "0xC004F034": "the licence or the product key was not found",
-  "0xC004F038": "too few machines have asked the KMS host: it answers servers from 5 machines on, and other Windows from 25 on",
+  "0xC004F038":
+    "too few machines have asked the KMS host: it activates servers once 5 machines have asked, and other Windows once 25 have",
   "0xC004F039": "the machine has no KMS client key",
   "0xC004F041": "the KMS host itself is not activated",
   "0xC004F042": "the KMS host has no key for this version of Windows",
   "0xC004F050": "the product key is invalid",
-  "0xC004F069": "the product key does not fit its edition",
+  "0xC004F069": "the product key is not for its edition",
   "0xC004F06C": "the clocks of the machine and of the KMS host differ by more than four hours",
   "0xC004F074": "the KMS host did not answer, or the clocks differ by more than four hours",
 }

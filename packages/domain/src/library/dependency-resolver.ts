@@ -123,7 +123,7 @@ export const resolveDependencies = <A extends Fetched>(
     if (own !== undefined && (isRoot || own.decision !== "other-version")) slot.state = settled(own)
     else if (host?.decision === "present") slot.state = settled(host)
     else if (slots.size > installLimits.things)
-      slot.state = settled(failed(wanted, `one installation brings in ${installLimits.things} things at most`))
+      slot.state = settled(failed(wanted, `one installation can install at most ${installLimits.things} items`))
     else fetch(slot)
   }
 
@@ -155,7 +155,7 @@ export const resolveDependencies = <A extends Fetched>(
     if (needs !== undefined) needs.push(edge)
     else if (slot === undefined) roots.push(edge)
     else if (wanted.pin !== undefined && wanted.pin !== slot.wanted.pin)
-      clashes.push(outcomeOf(failed(wanted, `it is asked for twice, also in ${slot.wanted.pin ?? "any version"}`)))
+      clashes.push(outcomeOf(failed(wanted, `it is requested twice, also in ${slot.wanted.pin ?? "any version"}`)))
     if (slot === undefined) first(wanted, needs === undefined, ofHost)
     else if (needs !== undefined) again(slot, wanted)
   }
@@ -169,19 +169,19 @@ export const resolveDependencies = <A extends Fetched>(
     const what = `the ${type} ${name}`
     const why =
       state === undefined || state.is === "pending"
-        ? "nothing came of it"
+        ? "there was no result"
         : state.is === "settled"
           ? state.found.decision === "failed"
             ? state.found.because
             : undefined
           : known.get(state)
-    if (why !== undefined) return shortReason(`it needs ${what}, which cannot be had: ${why}`)
+    if (why !== undefined) return shortReason(`it needs ${what}, which is not available: ${why}`)
     if (state === undefined || fitsPin(versionOf(state), pin)) return undefined
     const have = versionOf(state) ?? "another version"
     const where = state.is === "brought" ? `${have} is to be installed` : `${have} is there`
     const also = slots.get(key)?.because
     return shortReason(
-      `it needs ${what} ${pin ?? ""}, and ${where}${also === undefined ? "" : `; another cannot be had: ${also}`}`,
+      `it needs ${what} ${pin ?? ""}, and ${where}${also === undefined ? "" : `; another is not available: ${also}`}`,
     )
   }
 
@@ -237,7 +237,7 @@ export const resolveDependencies = <A extends Fetched>(
 
   const told = ({ wanted, state }: Slot<A>): InstallOutcome | undefined => {
     if (state.is === "settled") return outcomeOf(state.found)
-    if (state.is === "pending") return outcomeOf(failed(wanted, "nothing came of it"))
+    if (state.is === "pending") return outcomeOf(failed(wanted, "there was no result"))
     const because = faults().get(state)
     const { type, version, name, wanted: by } = state.thing
     if (because !== undefined) return outcomeOf(failed(wanted, because))
@@ -259,7 +259,7 @@ export const resolveDependencies = <A extends Fetched>(
       const pending = [...new Set(slots.values())].filter(({ state }) => state.is === "pending")
       if (rounds <= installLimits.rounds) return pending.map(({ wanted }) => wanted)
       for (const slot of pending)
-        slot.state = settled(failed(slot.wanted, `it is needed by way of more than ${installLimits.rounds} other things`))
+        slot.state = settled(failed(slot.wanted, `its chain of dependencies is longer than ${installLimits.rounds}`))
       return []
     },
     onFetched: (thing) => {

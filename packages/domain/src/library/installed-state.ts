@@ -45,10 +45,10 @@ const pinForm = /^[A-Za-z0-9<>=!*~^][A-Za-z0-9<>=!*~^._+,@/ -]{0,255}$/u
 
 /** Why a requirement cannot be one at all, by its words alone; undefined where it can. */
 export const requirementProblem = ({ type, name, origin, pin }: WantedArtifact): string | undefined => {
-  if (pin !== undefined && !pinForm.test(pin)) return "no version can be written so"
+  if (pin !== undefined && !pinForm.test(pin)) return "that is not a valid version"
   const isNamed =
     (origin.from !== "name" || isArtifactName(type, origin.name)) && (name === undefined || isArtifactName(type, name))
-  return isNamed ? undefined : `no ${type} can be called so`
+  return isNamed ? undefined : `that is not a valid ${type} name`
 }
 
 /** What is to be said of a requirement before anything is looked up; undefined: it is to be installed. */

@@ -94,7 +94,7 @@ const metadataProblem = ({ paths, textOf }: Pick<ArtifactGiven, "paths" | "textO
   const read = readYaml(text, [])
   if (Result.isFailure(read)) {
     const syntax = read.failure.find(({ code }) => code === "yaml-syntax")
-    return syntax === undefined ? undefined : `its ${file} is no YAML: ${syntax.message}`
+    return syntax === undefined ? undefined : `its ${file} is not valid YAML: ${syntax.message}`
   }
   const { success: root } = read
   if (root.kind === "map" || (root.kind === "scalar" && root.value === null)) return undefined

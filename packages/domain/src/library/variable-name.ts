@@ -12,4 +12,4 @@ const words: ReadonlySet<string> = new Set(
 export const isVariableName = (text: string): boolean => form.test(text) && !words.has(text)
 
 /** What names of variables are made of, for people. */
-export const allowedVariableNames = "letters, digits and _, beginning with a letter or _, and no word of Python"
+export const allowedVariableNames = "letters, digits and _, beginning with a letter or _, and not a Python keyword"

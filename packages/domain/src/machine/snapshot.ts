@@ -35,7 +35,7 @@ export const testingStandIn = "ludus_automated_stand_in"
 /** Why nobody may touch a snapshot of this name in a range that is cut off; undefined: it is not testing mode's. */
 export const testingSnapshotProblem = (name: string): string | undefined =>
   name === testingSnapshot || name === testingStandIn
-    ? `the snapshot ${name} is what the machine is rolled back to when testing stops, and testing is on: stop it first`
+    ? `the snapshot ${name} is the one that stopping testing rolls back to, and testing is on: stop it first`
     : undefined
 
 /** Whether it is the one that was meant: one that was taken anew under its name is another. `takenAt` undefined: any of this name is. */
@@ -59,10 +59,10 @@ const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${nam
 
 /** Why nothing may be called so; undefined: it may. */
 export const snapshotNameProblem = (name: string): string | undefined => {
-  if (reserved.includes(name)) return `the name ${shown(name)} is the hypervisor's own`
+  if (reserved.includes(name)) return `the name ${shown(name)} is reserved by the hypervisor`
   return /^[A-Za-z][\w-]{2,39}$/u.test(name)
     ? undefined
-    : `${shown(name)} is no name for a snapshot: it takes 3 to 40 characters, a letter first, then letters, digits, _ and -`
+    : `${shown(name)} is not a valid snapshot name: it must have 3 to 40 characters, a letter first, then letters, digits, _ and -`
 }
 
 export const snapshotTextAtMost = 1000
@@ -71,7 +71,7 @@ export const snapshotTextAtMost = 1000
 export const snapshotTextProblem = (text: string): string | undefined => {
   if (text.length > snapshotTextAtMost) return `the description is longer than ${snapshotTextAtMost} characters`
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
-  return /[\u0000-\u0008\u000b-\u001f\u007f]/u.test(text) ? "the description holds control characters" : undefined
+  return /[\u0000-\u0008\u000b-\u001f\u007f]/u.test(text) ? "the description contains control characters" : undefined
 }
 
 /**

@@ -15,7 +15,7 @@ const commands = (picture: MigrationPicture, { node, address }: Gateway, from: s
     { kind: "leave-host" as const, node, device: from, address },
   ]
   return [
-    `On node ${node}: give ${to} the address ${address}, route to the ranges through it, and take the address from ${from} (System > Network of the node, or /etc/network/interfaces). Until then routers do not reach the outside.`,
+    `On node ${node}: give ${to} the address ${address}, route to the ranges through it, and remove the address from ${from} (System > Network of the node, or /etc/network/interfaces). Until then, routers cannot reach the outside.`,
     `On node ${node}, as root:\n${actions.flatMap((action) => hostCommands(action).map(commandText)).join("\n")}`,
   ]
 }

@@ -49,8 +49,8 @@ export const gatewayObstacles = (picture: MigrationPicture): readonly MigrationB
   return [
     {
       code: "host-silent",
-      message: `the routes to ranges are on node ${gateway.node}, and its shell does not answer (${gateway.host.because})`,
-      hint: `Fix the SSH access to node ${gateway.node}, or configure none: then the plan lists what to do by hand.`,
+      message: `the routes to ranges are on node ${gateway.node}, but its shell does not answer (${gateway.host.because})`,
+      hint: `Fix the SSH access to node ${gateway.node}, or remove its configuration: then the plan lists what to do by hand.`,
     },
   ]
 }
@@ -90,7 +90,7 @@ export const hostSteps = (
       ? []
       : [
           migrationStep(
-            { key: `host-address:${to}`, title: `Give node ${node} the address ${address} on ${to}`, phase: "prepare", after },
+            { key: `host-address:${to}`, title: `Add the address ${address} to ${to} on node ${node}`, phase: "prepare", after },
             { kind: "host-address", node, device: to, address, routes, fresh: !has(to) && kept === undefined },
           ),
         ]
@@ -101,7 +101,7 @@ export const hostSteps = (
           migrationStep(
             {
               key: `leave-host:${from}`,
-              title: `Take the address ${address} of node ${node} from ${from}`,
+              title: `Remove the address ${address} from ${from} on node ${node}`,
               phase: "clean",
               after: leftKeys(movers, move),
             },

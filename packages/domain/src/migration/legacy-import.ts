@@ -137,7 +137,7 @@ const newUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known:
   if (isReservedUserId(user.id)) return "the user ID is reserved"
   if (range === undefined) return "the user has no range"
   const account = user.hypervisorUsername
-  if (!accountPattern.test(account)) return `${legacyLine(account)} is no name of an account`
+  if (!accountPattern.test(account)) return `${legacyLine(account)} is not a valid account name`
   for (const other of known.users.values()) {
     if (other.hypervisorUsername === account) return `the account ${account} belongs to user ${other.id}`
     if (other.email.toLowerCase() === emailOf(account)) return `the address ${emailOf(account)} belongs to user ${other.id}`
@@ -150,11 +150,13 @@ const knownUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, know
   if (range === undefined) return undefined
   const own = known.ranges.get(user.id)
   if (own !== undefined)
-    return own.number === range.number ? undefined : `the range ${own.id} here has the number ${own.number}, not ${range.number}`
+    return own.number === range.number
+      ? undefined
+      : `the existing range ${own.id} has the number ${own.number}, not ${range.number}`
   const here = known.users.get(user.id)
   return here?.hypervisorUsername === user.hypervisorUsername
     ? numberRefusal(range, known)
-    : `the user of this name who is here has the account ${here?.hypervisorUsername}, not ${legacyLine(user.hypervisorUsername)}`
+    : `the existing user with this name has the account ${here?.hypervisorUsername}, not ${legacyLine(user.hypervisorUsername)}`
 }
 
 const numberRefusal = ({ number }: LegacyRange, known: Known): string | undefined => {
@@ -181,10 +183,10 @@ const importedUser = (user: LegacyUser, range: LegacyRange): ImportedUser => {
 
 const importedRange = ({ id, config }: LegacyUser, range: LegacyRange, skipped: string[]): ImportedRange => {
   const { testing, refused } = legacyTesting(range.testing)
-  if (refused > 0) skipped.push(`the range of user ${id}: ${refused} allowed domains or addresses of testing mode that are none`)
+  if (refused > 0) skipped.push(`the range of user ${id}: ${refused} invalid allowed domains or addresses of testing mode`)
   if (isClosed(testing))
     skipped.push(
-      `the range of user ${id}: testing is on, and its router has the rules of the old service, so its testing state is ${testing.mode}: start testing again, or stop it`,
+      `the range of user ${id}: testing is on, but its router has the rules of the old service, so its testing state is ${testing.mode}: start testing again, or stop it`,
     )
   return {
     id: id as RangeId,
@@ -218,7 +220,10 @@ const missingGrants = (
       if (held.has(key) || source === rootUserId) continue
       held.add(key)
       if (range !== undefined && user !== undefined) grants.push({ rangeId: range.id, userId: user.id })
-      else skipped.push(`access of ${legacyLine(source)} to the range of ${legacyLine(targetUserId)}: one of them is not here`)
+      else
+        skipped.push(
+          `access of ${legacyLine(source)} to the range of ${legacyLine(targetUserId)}: one of them does not exist here`,
+        )
     }
   return grants
 }

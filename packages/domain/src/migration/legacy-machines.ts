@@ -75,9 +75,9 @@ export const adoptionOf = (
   const leave = (why: string): Adoption => ({ kind: "leave", why })
   if (mark !== undefined) return leave(`its mark names the range ${mark.range}`)
   if (vm.template) return leave("it is a template")
-  if (named === undefined) return leave("the configuration of its range has errors; fix it and repeat this")
-  if (!named.has(vm.name)) return leave("the configuration names no such machine")
+  if (named === undefined) return leave("the configuration of its range has errors; fix it and repeat the import")
+  if (!named.has(vm.name)) return leave("the configuration has no such machine")
   if (namesakes > 1) return leave("another VM in the pool has its name")
-  if (!isServiceDescription(vm.description)) return leave("its description holds a text that is not the old service's")
+  if (!isServiceDescription(vm.description)) return leave("its description contains text that is not from the old service")
   return { kind: "adopt", description: writeDescription({ range: rangeId, machine: vm.name, adopted: true }, groups) }
 }

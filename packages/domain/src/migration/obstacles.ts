@@ -17,8 +17,8 @@ export const tagObstacles = ({ pairs }: MigrationPicture): readonly MigrationBlo
       : [
           {
             code: "tag-range" as const,
-            message: `range ${range.id} would have the VXLAN tag ${tag}, which is outside 1 to ${lastVxlanTag - 1}`,
-            hint: "Set vxlan_tag_base so that base + range number stays inside.",
+            message: `range ${range.id} would have the VXLAN tag ${tag}, which is not between 1 and ${lastVxlanTag - 1}`,
+            hint: "Set vxlan_tag_base so that base + range number is in that interval.",
           },
         ],
   )
@@ -40,7 +40,7 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
       blockers.push({
         code: "range-number",
         message: `range ${range.id} has the number ${range.number}, and its VNet cannot be named ${vnet}`,
-        hint: "Give the range a number from 1 on.",
+        hint: "Give the range a number of at least 1.",
       })
   }
   for (const key of ["bridge", "vnet"] as const)
@@ -48,7 +48,7 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
       if (same.length > 1)
         badName(
           `${name} would be the network of ${same.map(({ range }) => (range === undefined ? "the outside" : `range ${range.id}`)).join(" and ")}`,
-          "Name the outside network so that no range's network has its name, and give each range a number of its own.",
+          "Give the outside network a name that no range's network has, and each range a unique number.",
         )
   return blockers
 }
@@ -73,8 +73,8 @@ export const vnetObstacles = (picture: MigrationPicture): readonly MigrationBloc
         : [
             {
               code: "tag-taken" as const,
-              message: `the VXLAN tag ${pair.tag} that VNet ${pair.vnet} needs is taken by VNet ${holder.name} in zone ${holder.zone}`,
-              hint: `Give VNet ${holder.name} another tag, or set vxlan_tag_base (now ${options.vxlanTagBase}) to where ${pairs.length} tags are free.`,
+              message: `the VXLAN tag ${pair.tag} that VNet ${pair.vnet} needs is used by VNet ${holder.name} in zone ${holder.zone}`,
+              hint: `Give VNet ${holder.name} another tag, or set vxlan_tag_base (now ${options.vxlanTagBase}) to a value from which ${pairs.length} tags are free.`,
             },
           ]),
       ...(bridge === undefined
@@ -82,7 +82,7 @@ export const vnetObstacles = (picture: MigrationPicture): readonly MigrationBloc
         : [
             {
               code: "name-taken" as const,
-              message: `VNet ${pair.vnet} cannot be made: node ${bridge.node} has a bridge of this name`,
+              message: `VNet ${pair.vnet} cannot be created: node ${bridge.node} has a bridge with this name`,
               hint: `Rename or remove the bridge ${bridge.name} on node ${bridge.node}.`,
             },
           ]),
@@ -101,10 +101,10 @@ const existingObstacle = (
   if (state === "foreign")
     return {
       code: "network-foreign",
-      message: `${what} and is not ours: its alias is ${found.alias.trim() === "" ? "empty" : `"${found.alias.trim()}"`}`,
-      hint: `It is never taken over. Remove it; or, when it is the network of range ${range?.id ?? "none"}, set its alias to "${alias}".`,
+      message: `${what} but is not ours: its alias is ${found.alias.trim() === "" ? "empty" : `"${found.alias.trim()}"`}`,
+      hint: `It is never used. Remove it or, if it is the network of range ${range?.id ?? "none"}, set its alias to "${alias}".`,
     }
-  const why = found.state === "deleted" ? "waits to be removed" : `has to be VLAN-aware ${wanted}`
+  const why = found.state === "deleted" ? "is about to be removed" : `has to be VLAN-aware ${wanted}`
   return {
     code: "network-unfit",
     message: `${what} and ${why}`,
@@ -122,7 +122,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
       return [
         {
           code: "zone-missing",
-          message: `the zone ${options.zone} cannot be made: the addresses of the nodes ${listed(unknown)} are not known`,
+          message: `the zone ${options.zone} cannot be created: the addresses of the nodes ${listed(unknown)} are not known`,
           hint: `Create a VXLAN zone named ${options.zone} with the addresses of all nodes as peers and apply it (Datacenter > SDN > Zones).`,
         },
       ]
@@ -134,7 +134,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
         hint:
           unknown.length > 0
             ? `Create a VXLAN zone with the ID ${options.zone}, the MTU ${vxlanMtu} and the addresses of all nodes as peers, which are ${addresses.join(",")} and those of ${listed(unknown)}, and apply it (Datacenter > SDN > Zones).`
-            : `On any node: ${zoneCommands(zoneToMake(options.zone, installation))} (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which makes this zone.`,
+            : `On any node: ${zoneCommands(zoneToMake(options.zone, installation))} (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which creates this zone.`,
       },
     ]
   }
@@ -142,7 +142,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
     return [
       {
         code: "zone-unfit",
-        message: `the SDN zone ${zone.name} is of the type ${zone.type}, and VXLAN is needed`,
+        message: `the SDN zone ${zone.name} has the type ${zone.type}, but must be VXLAN`,
         hint: "Set sdn_zone to the name of a VXLAN zone.",
       },
     ]
@@ -152,7 +152,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
   return [
     {
       code: "zone-unfit",
-      message: `the SDN zone ${zone.name} does not span ${listed(without)}, where machines are`,
+      message: `the SDN zone ${zone.name} does not include ${listed(without)}, where machines are`,
       hint: "Add the nodes to the zone, or leave its list of nodes empty for all.",
     },
   ]
@@ -188,7 +188,7 @@ export const pendingSdn = (
   return [
     {
       code: "pending-sdn",
-      message: `the cluster's SDN has pending changes that are not ours (${listed(foreign)}), and applying it would apply them too`,
+      message: `the cluster's SDN has pending changes that are not ours (${listed(foreign)}); applying it would apply them too`,
       hint: "Apply or roll them back under Datacenter > SDN.",
     },
   ]

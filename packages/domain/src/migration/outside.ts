@@ -59,7 +59,7 @@ export const routerObstacles = (picture: MigrationPicture): readonly MigrationBl
     .map(({ machine, bridge }) => ({
       code: "router-elsewhere",
       message: `the router ${machineLabel(machine)} reaches the outside through ${bridge.name}, and others through ${picture.options.natBridge}`,
-      hint: `Put net0 of VM ${machine.vmid} on ${picture.options.natBridge}: one outside network moves.`,
+      hint: `Put net0 of VM ${machine.vmid} on ${picture.options.natBridge}: only one outside network can be moved.`,
     }))
 
 /** Routers on a network of the operator's own. */
@@ -68,5 +68,5 @@ export const routerWarnings = (picture: MigrationPicture): readonly string[] =>
     .filter((router) => isElsewhere(picture, router) && router.bridge.ports.length > 0)
     .map(
       ({ machine, bridge }) =>
-        `the router ${machineLabel(machine)} reaches the outside through ${bridge.name}, which has the ports ${bridge.ports.join(", ")}, and stays on it`,
+        `the router ${machineLabel(machine)} reaches the outside through ${bridge.name}, which has the ports ${bridge.ports.join(", ")}, so it stays on it`,
     )

@@ -55,14 +55,14 @@ export const renderMigration = (plan: MigrationPlan): string => {
     ...plan.steps.flatMap(stepLine),
     ...(plan.machines.length === 0 ? [] : [blocked ? "Machines that would move:" : "Machines that move:"]),
     ...plan.machines.map(machineLine),
-    ...listLines("Know before:", plan.warnings),
+    ...listLines("Before you start:", plan.warnings),
     ...byHand,
   ]
   return `${lines.join("\n")}\n`
 }
 
 const blockedHeading = ({ direction, blockers }: MigrationPlan): string =>
-  `Cannot ${doing[direction]}: ${blockers.length === 1 ? "one thing stands" : `${blockers.length} things stand`} in the way, and nothing is changed`
+  `Cannot ${doing[direction]}: ${blockers.length === 1 ? "one thing prevents" : `${blockers.length} things prevent`} it, and nothing was changed`
 
 /** `2 networks to create, 9 machines to move, 2 networks to remove`. */
 const countsText = ({ steps, machines }: MigrationPlan): string => {

@@ -25,13 +25,13 @@ export const nodeObstacles = ({ installation }: MigrationPicture, changesNetwork
     if (!online)
       blockers.push({
         code: "node-offline",
-        message: `node ${name} is offline, and networks change on every node`,
+        message: `node ${name} is offline, but networks change on every node`,
         hint: `Bring node ${name} back, or remove it from the cluster.`,
       })
     if (changesNetworks && missingPackages.length > 0)
       blockers.push({
         code: "node-unfit",
-        message: `node ${name} lacks ${missingPackages.join(", ")}, without which its networks cannot be changed`,
+        message: `node ${name} lacks ${missingPackages.join(", ")}, needed to change its networks`,
         hint: `Run apt install ${missingPackages.join(" ")} on node ${name}.`,
       })
   }
@@ -66,7 +66,7 @@ const waitingObstacle = (machine: InstallationMachine, leaving: ReadonlySet<stri
     {
       code: "machine-pending",
       message: `${machineLabel(machine)} has changes of ${stuck.map(({ nic }) => nic).join(", ")} that wait for its next start`,
-      hint: "Shut it down, which lets it move with them (a restart inside it does not); or revert them under Hardware of the VM.",
+      hint: "Shut it down, so that it moves with them (a restart inside it is not enough), or revert them under Hardware of the VM.",
     },
   ]
 }
@@ -82,7 +82,7 @@ const unreadableObstacles = (
     .map((machine) => ({
       code: "machine-unreadable",
       message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
-      hint: "Find out why its node does not show it, or remove it from the pool.",
+      hint: "Find out why its node does not return it, or remove it from the pool.",
     }))
 }
 
@@ -99,7 +99,7 @@ export const machineObstacles = (
           {
             code: "machine-locked",
             message: `${machineLabel(machine)} is locked (${machine.lock})`,
-            hint: "Wait for what holds it, or, if nothing does any more, unlock it on its node with qm unlock.",
+            hint: "Wait until it is released or, if the lock is stale, unlock it on its node with qm unlock.",
           },
         ],
   ),

@@ -85,23 +85,23 @@ const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] =
   const where = nodes.length === 0 ? "" : ` on ${listed(nodes)}`
   return [
     ...told(named("missing"), "is missing", "are missing"),
-    ...told(named("foreign", "unfit"), "is not as it has to be", "are not as they have to be"),
-    ...told(pending, `waits for an apply${where}`, `wait for an apply${where}`),
+    ...told(named("foreign", "unfit"), "is not as required", "are not as required"),
+    ...told(pending, `has not been applied${where}`, `have not been applied${where}`),
     ...(picture.zone !== undefined && picture.zone.type !== "vxlan"
-      ? [`the zone ${picture.zone.name} is of the type ${picture.zone.type}, and VXLAN is needed`]
+      ? [`the zone ${picture.zone.name} has the type ${picture.zone.type}, but must be VXLAN`]
       : []),
-    ...(movers === 0 ? [] : [`${movers} ${movers === 1 ? "machine hangs" : "machines hang"} on old bridges`]),
+    ...(movers === 0 ? [] : [`${movers} ${movers === 1 ? "machine is" : "machines are"} on old bridges`]),
     ...(unknown.length === 0
       ? []
       : [
-          `nobody has seen where ${unknown.length === 1 ? "a machine hangs" : `${unknown.length} machines hang`} (${listed(unknown.map(machineLabel))})`,
+          `it is not known where ${unknown.length === 1 ? "a machine is" : `${unknown.length} machines are`} attached (${listed(unknown.map(machineLabel))})`,
         ]),
   ]
 }
 
 const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
   if (zone === undefined)
-    return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true (--create-zone), which makes this zone.`
+    return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true (--create-zone), which creates this zone.`
   if (zone.type !== "vxlan") return "Set sdn_zone to the name of a VXLAN zone."
   const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
   const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `

@@ -53,8 +53,8 @@ export const planReturn = (installation: Installation, options: MigrationOptions
 
 const noRecord: MigrationBlocker = {
   code: "no-record",
-  message: "there is no record of the bridges as they were before a migration",
-  hint: "An installation that began with VNets cannot be rolled back; create the bridges and move the machines by hand.",
+  message: "there is no record of the bridges before a migration",
+  hint: "An installation that started with VNets cannot be rolled back; create the bridges and move the machines by hand.",
 }
 
 type Way = WayBack & { readonly unreachable: readonly MigrationBlocker[] }
@@ -144,7 +144,7 @@ const bridgeSteps = (way: Way): readonly MigrationStep[] => {
       migrationStep(
         {
           key: `create-bridge:${node}/${bridge.name}`,
-          title: `Make bridge ${bridge.name} on node ${node} again`,
+          title: `Create bridge ${bridge.name} on node ${node} again`,
           phase: "prepare",
           after: [],
         },
@@ -258,7 +258,7 @@ const strays = ({ installation, movers }: Way): readonly string[] => {
 
 const dropStep = (after: readonly string[]): MigrationStep =>
   migrationStep(
-    { key: "drop-record", title: "Forget the record of the migration", phase: "clean", after },
+    { key: "drop-record", title: "Delete the record of the migration", phase: "clean", after },
     { kind: "drop-record" },
   )
 

@@ -174,7 +174,7 @@ const grantSteps = ({ needed, options, installation }: MigrationPicture, after: 
       migrationStep(
         {
           key: `grant-vnet:${vnet}`,
-          title: `Give the users of ${range?.id ?? "the outside network"} VNet ${vnet}`,
+          title: `Grant VNet ${vnet} to the users of ${range?.id ?? "the outside network"}`,
           phase: "prepare",
           after,
           range: range?.id,
@@ -189,13 +189,13 @@ const grantSteps = ({ needed, options, installation }: MigrationPicture, after: 
 const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string | undefined => {
   if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
   if (bridge.name === picture.options.natBridge && steeredGateway(picture)?.node === bridge.node)
-    return "more than its address may hang on it, such as masquerading"
-  if (bridge.name === picture.options.natBridge && bridge.name !== natNetworkName(false)) return "it was not made by a service"
+    return "other settings may depend on it, such as masquerading"
+  if (bridge.name === picture.options.natBridge && bridge.name !== natNetworkName(false)) return "a service did not create it"
   if (bridge.address !== undefined) return `the node has the address ${bridge.address} on it`
   const others = strangersOn(picture, bridge.node, bridge.name)
   if (others.length > 0)
-    return `${others.slice(0, 3).map(machineLabel).join(", ")} of others ${others.length === 1 ? "hangs" : "hang"} on it`
-  return picture.dark.has(bridge.node) ? "a machine of others on this node cannot be read, and may hang on it" : undefined
+    return `${others.slice(0, 3).map(machineLabel).join(", ")} of others ${others.length === 1 ? "is" : "are"} attached to it`
+  return picture.dark.has(bridge.node) ? "a machine of others on this node cannot be read, and may be attached to it" : undefined
 }
 
 const oldBridges = ({ pairs, bridges }: MigrationPicture): readonly InstallationBridge[] =>
@@ -272,7 +272,7 @@ const ordered = (
     ? []
     : [
         migrationStep(
-          { key: "save-record", title: "Save how everything is now", phase: "prepare", after: [] },
+          { key: "save-record", title: "Save the current state", phase: "prepare", after: [] },
           { kind: "save-record", record },
         ),
       ]

@@ -42,7 +42,7 @@ export const undoMigration = (
         ]
   const hosts = undone
     .filter(({ kind }) => kind === "leave-host")
-    .map((action) => step(action, "Take the address from the node again", []))
+    .map((action) => step(action, "Remove the address from the node again", []))
   const bridges = bridgeSteps(undone)
   const before = [...hosts, ...written, ...apply, ...bridges]
   const saved = done.some(({ action }) => action.kind === "save-record")
@@ -51,7 +51,7 @@ export const undoMigration = (
       ? [
           step(
             { kind: "drop-record" },
-            "Forget what was saved",
+            "Delete the saved state",
             before.map(({ key }) => key),
           ),
         ]

@@ -17,7 +17,7 @@ const strangerWarnings = ({ strangers }: MigrationPicture, leaving: ReadonlySet<
   const all = new Set([...leaving].flatMap((network) => strangers.get(network) ?? []))
   return [...all].map(
     (machine) =>
-      `${machineLabel(machine)} is attached to ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it no longer reaches the machines that move`,
+      `${machineLabel(machine)} is attached to ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it will no longer reach the machines that move`,
   )
 }
 
@@ -28,7 +28,7 @@ const snapshotWarning = (machine: InstallationMachine, leaving: ReadonlySet<stri
   })
   if (named.length === 0) return []
   return [
-    `${machineLabel(machine)} has snapshots that name networks which are left: ${named.join(", ")}. A rollback to one of them puts its cards back on that network; starting this again moves them`,
+    `${machineLabel(machine)} has snapshots with networks that are being replaced: ${named.join(", ")}. A rollback to one of them puts its cards back on that network; running this again moves them`,
   ]
 }
 
@@ -40,7 +40,7 @@ const memoryWarnings = ({ survey }: MigrationPicture, leaving: ReadonlySet<strin
     return networks.length === 0
       ? []
       : [
-          `the template ${machineLabel(machine)} names ${networks.join(", ")}: machines that this service makes from it get their own network, copies by hand do not`,
+          `the template ${machineLabel(machine)} names ${networks.join(", ")}: machines that this service creates from it get their own network, manual copies do not`,
         ]
   }),
 ]
@@ -59,7 +59,7 @@ const splitWarning = (movers: readonly Mover[]): readonly string[] => {
   if (worst === undefined || !movers.some(({ own }) => own.machine.running)) return []
   const longest = Math.ceil(worst.busiest / slots.move) * timing.moveNics
   return [
-    `each running machine is without its network for the moment of its move, and the machines of a range do not all reach each other for up to ${secondsText(longest)} (range ${worst.range})`,
+    `each running machine briefly loses its network while it moves, and machines of a range may not reach each other for up to ${secondsText(longest)} (range ${worst.range})`,
   ]
 }
 
@@ -72,11 +72,11 @@ const mtuWarnings = (picture: MigrationPicture, movers: readonly Mover[]): reado
       .filter(({ nic, text }) => moved.has(nic) && (nicMtu(text) ?? 0) > mtu)
       .map(
         ({ nic, text }) =>
-          `${nic} of ${machineLabel(machine)} is set to packets of ${nicMtu(text)} bytes, and will not start on a network of ${mtu}`,
+          `${nic} of ${machineLabel(machine)} has an MTU of ${nicMtu(text)}, and will not start on a network with ${mtu}`,
       )
   })
   return [
-    `VNets carry packets of ${mtu} bytes, bridges mostly 1500: machines learn that only when they restart, and until then large packets may be lost between nodes`,
+    `VNets have an MTU of ${mtu}, bridges usually 1500: machines only notice that when they restart, and until then large packets may be lost between nodes`,
     ...larger,
   ]
 }
@@ -95,11 +95,11 @@ const zoneWarnings = ({ zone, installation }: MigrationPicture): readonly string
   return [
     ...(outside.length === 0
       ? []
-      : [`the zone ${zone.name} does not span ${outside.sort().join(", ")}: no machine of a range can be placed there`]),
+      : [`the zone ${zone.name} does not include ${outside.sort().join(", ")}: no machine of a range can be placed there`]),
     ...(unnamed.length === 0
       ? []
       : [
-          `the peers of the zone ${zone.name} do not name the cluster addresses of ${unnamed.sort().join(", ")}: make sure that they name other addresses of these nodes`,
+          `the peers of the zone ${zone.name} do not include the cluster addresses of ${unnamed.sort().join(", ")}: make sure that they include other addresses of these nodes`,
         ]),
   ]
 }

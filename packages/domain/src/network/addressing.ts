@@ -17,7 +17,7 @@ const firstBridge = 1000
 export const rangeNumberProblem = (rangeNumber: number): string | undefined => {
   const { first, last } = rangeNumbers
   if (Number.isInteger(rangeNumber) && rangeNumber >= first && rangeNumber <= last) return undefined
-  return `the range number ${rangeNumber} is outside ${first} to ${last}, which the addresses 192.0.2.${100 + first} to 192.0.2.${100 + last} of routers allow`
+  return `the range number ${rangeNumber} is outside ${first} to ${last}, which correspond to the router addresses 192.0.2.${100 + first} to 192.0.2.${100 + last}`
 }
 
 /** The network that routers and templates reach the outside through. */

@@ -21,18 +21,18 @@ export const testingWarnings = (config: RangeConfig, range: KnownRange): Readonl
   return [
     ...publicRules(config).map(
       (rule) =>
-        `the firewall rule "${rule.name}" lets ${zoneText(rule.source.zone)} reach the outside in testing mode too: remove it if that is not meant`,
+        `the firewall rule "${rule.name}" lets ${zoneText(rule.source.zone)} reach the outside in testing mode too: remove it if you do not want that`,
     ),
     ...(config.router.iptablesCommands.length > 0
-      ? ["router.iptables_commands run as root on the router, which keeps testing mode: what they start can open it later"]
+      ? ["router.iptables_commands run as root on the router, which enforces testing mode: what they start can open it later"]
       : []),
     ...config.router.roles.map(
       ({ name }) =>
-        `the role ${name} runs as root on the router, which keeps testing mode: what it leaves there can open it later`,
+        `the role ${name} runs as root on the router, which enforces testing mode: what it leaves there can open it later`,
     ),
     ...exempt.map((machine) => exemptText(machine, config, range)),
     ...(network.wireguardDefault === "ACCEPT" || toVpn.length > 0
-      ? ["machines may open connections to VPN clients in testing mode too, and a client can pass on what they send"]
+      ? ["machines may open connections to VPN clients in testing mode too, and a client can forward what they send"]
       : []),
   ]
 }
@@ -40,13 +40,15 @@ export const testingWarnings = (config: RangeConfig, range: KnownRange): Readonl
 const exemptText = (machine: MachineConfig, { network, machines }: RangeConfig, range: KnownRange): string => {
   const name = renderName(machine.name, range)
   if (range.hardwareAddresses(machine).length === 0)
-    return `${name} is cut off too, although testing.block_internet is false: no network card of it in VLAN ${machine.vlan} is known, by which the router could tell it from others. Deploy the range before testing`
+    return `${name} is isolated too, although testing.block_internet is false: none of its network cards in VLAN ${machine.vlan} is known, so the router cannot tell it from other machines. Deploy the range before testing`
   const near = machines.some((other) => other.vlan === machine.vlan && other.testing.blockInternet)
   const reached = near || network.interVlanDefault === "ACCEPT" || network.rules.some((rule) => opens(rule, machine.vlan))
   return [
-    `${name} keeps its way out in testing mode (testing.block_internet is false)`,
-    ...(reached ? ["machines that reach it can send through it if it passes on what they send"] : []),
-    ...(near ? [`a machine in VLAN ${machine.vlan} that takes both its address and its hardware address has its way out`] : []),
+    `${name} keeps its internet access in testing mode (testing.block_internet is false)`,
+    ...(reached ? ["machines that reach it can send through it if it forwards what they send"] : []),
+    ...(near
+      ? [`a machine in VLAN ${machine.vlan} that takes over both its IP and its MAC address gets its internet access`]
+      : []),
   ].join("; ")
 }
 

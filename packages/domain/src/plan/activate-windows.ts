@@ -33,7 +33,7 @@ const found = ({ range, world }: Asked, vmid: Vmid): OwnMachine | string => {
   if (machine === undefined)
     return other === undefined
       ? `VM ${vmid} is not a machine of range ${range.id}`
-      : `${labelOf(other.machine)} is in the pool of range ${range.id}, and is not ours: ${other.why}`
+      : `${labelOf(other.machine)} is in the pool of range ${range.id} but is not ours: ${other.why}`
   return isRunning(machine) ? machine : `${labelOf(machine.observed)} is ${machine.observed.power}: power it on`
 }
 

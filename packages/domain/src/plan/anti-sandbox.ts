@@ -45,7 +45,7 @@ export const planAntiSandbox = (input: AntiSandboxInput): Result.Result<Plan, re
     const work = keepOnly(plan.steps, (step) => isAboutDisguise(step, new Set(names)))
     const record: Step = {
       key: recordDisguisesKey,
-      title: "Note which machines are disguised",
+      title: "Record which machines are disguised",
       tag: undefined,
       machine: undefined,
       action: { kind: "record-disguises", rangeId: deploy.range.id, disguises },
@@ -121,17 +121,17 @@ const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid
   if (detail.lock !== undefined)
     return refused(
       mark.machine,
-      `${label} is locked at the hypervisor (${detail.lock}): something else works on it. Try again when that is over`,
+      `${label} is locked on the hypervisor (${detail.lock}): something else is working on it. Try again when that has finished`,
     )
   if (observed.power !== "running")
     return refused(
       mark.machine,
-      `${label} does not run (it is ${observed.power}), and ${isOn ? "a disguise" : "what Windows had before"} has to be put into it while it does. Power it on first`,
+      `${label} does not run (it is ${observed.power}), and ${isOn ? "a disguise" : "the original settings of Windows"} has to be applied while it runs. Power it on first`,
     )
   if (isOn && mark.undisguised === undefined && detail.hardware !== undefined && !canBeKept(detail.hardware))
     return refused(
       mark.machine,
-      `${label} shows hardware that cannot be kept to be given back: its processor option or a text of its system table or disks is too long, or holds control characters. Change it at the hypervisor first`,
+      `${label} has hardware settings that cannot be saved for restoring: its processor option or a text of its system table or disks is too long, or contains control characters. Change it on the hypervisor first`,
     )
   return own
 }

@@ -178,7 +178,7 @@ const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks:
 
 const placementsOf = ({ machineStates }: Survey, keys: ReadonlySet<string>): readonly Placement[] =>
   [...machineStates].flatMap(([machine, s]) => {
-    if (s.kind === "there") return [{ machine, node: s.existing.observed.node, reason: "it is there already" }]
+    if (s.kind === "there") return [{ machine, node: s.existing.observed.node, reason: "it already exists" }]
     return keys.has(`clone:${machine}`) ? [{ machine, node: s.placed.node, reason: s.placed.reason }] : []
   })
 

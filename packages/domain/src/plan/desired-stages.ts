@@ -67,7 +67,7 @@ export const routerStages = (context: StageContext, hostname: string): readonly 
       tags: ["access-control", "network"],
       input: inputs.firewall(context),
     },
-    { stage: "dns", title: `Load names on ${name}`, tags: ["dns-rewrites"], input: inputs.dns(context) },
+    { stage: "dns", title: `Update DNS records on ${name}`, tags: ["dns-rewrites"], input: inputs.dns(context) },
   ]
   return [...drafts.map(finish(name, "linux")), ...roleStages(context, name, undefined)]
 }
@@ -102,7 +102,7 @@ const windowsStages = (context: StageContext, machine: MachineConfig, os: inputs
   const place = context.placeOf(machine)
   const sysprep: Draft = {
     stage: "sysprep",
-    title: `Give ${name} new security identifiers`,
+    title: `Sysprep ${name}`,
     tags: ["sysprep"],
     input: { hostname: context.nameOf(machine.hostname) },
   }
@@ -116,8 +116,7 @@ const windowsStages = (context: StageContext, machine: MachineConfig, os: inputs
   const disguise = disguiseOf(context, machine)
   const antiSandbox: Draft = {
     stage: "anti-sandbox",
-    title:
-      disguise === undefined ? `Take the disguise of ${name} off again` : `Disguise ${name} as a ${disguise.vendor} computer`,
+    title: disguise === undefined ? `Remove the disguise of ${name}` : `Disguise ${name} as a ${disguise.vendor} computer`,
     tags: ["windows"],
     input: inputs.antiSandbox(disguise),
   }

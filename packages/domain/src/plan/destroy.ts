@@ -50,7 +50,7 @@ export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly P
     allocations: [],
     notes: [
       ...doubtNotes(input.world),
-      ...found.foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
+      ...found.foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never changed: ${f.why}`),
       ...rest.notes,
     ],
     criticalPathSeconds: criticalPath(steps).seconds,
@@ -64,14 +64,14 @@ const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): rea
   const issues = unreadable.map(({ code, message }): PlanIssue => ({
     code,
     message,
-    hint: code === "unsure" ? unsureHint : "Bring the node back, or remove the VM at the hypervisor.",
+    hint: code === "unsure" ? unsureHint : "Bring the node back, or remove the VM on the hypervisor.",
   }))
   if (scope.kind === "range")
     for (const f of found.foreign)
       issues.push({
         code: "not-ours",
-        message: `${labelOf(f.machine)} is in the pool ${range.id} and is not ours: ${f.why}`,
-        hint: "Move it out of the pool; it is never touched.",
+        message: `${labelOf(f.machine)} is in the pool ${range.id} but is not ours: ${f.why}`,
+        hint: "Move it out of the pool: the service never changes it.",
       })
   if (scope.kind === "machine" && unreadable.length === 0 && !isOwn(found, scope.vmid))
     issues.push(
@@ -110,7 +110,7 @@ const rangeSteps = (
         action: { kind: "remove-network", network },
         estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
       })
-    if (observed?.ours === false) notes.push(`the network ${network.name} is not ours and stays`)
+    if (observed?.ours === false) notes.push(`the network ${network.name} is not ours, so it stays`)
   }
   if (world.poolExists)
     remove(`pool ${range.id}`, {

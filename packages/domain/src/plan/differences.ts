@@ -160,7 +160,7 @@ export const differencesOf = (
   if (missing.length > 0)
     found.push({ field: "tags", desired: machine.tags.join(", "), observed: observed.tags.join(", "), needsRestart: false })
   if (existing.owed !== undefined)
-    found.push({ field: "hardware", desired: "its own", observed: "that of a snapshot", needsRestart: false })
+    found.push({ field: "hardware", desired: "its own", observed: "the snapshot's", needsRestart: false })
   return found
 }
 

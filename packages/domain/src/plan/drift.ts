@@ -18,6 +18,6 @@ export interface Drift {
 export const driftOf = (input: Omit<DeployInput, "choice">): Result.Result<Drift, readonly PlanIssue[]> =>
   Result.map(outlineDeploy({ ...input, choice: wholeDeploy }), ({ plan, hindered }) => {
     const differences = plan.changes.filter((c) => c.kind !== "none")
-    const refused = hindered.map(({ message, hint }) => `a deploy is refused now: ${message}. ${hint}`)
+    const refused = hindered.map(({ message, hint }) => `a deploy would be refused now: ${message}. ${hint}`)
     return { inSync: differences.length === 0, differences, kept: plan.kept ?? [], notes: [...refused, ...plan.notes] }
   })

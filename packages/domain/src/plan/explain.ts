@@ -30,8 +30,8 @@ export const renderPlan = (plan: Plan): string => {
   const kept = plan.kept?.length ?? 0
   const idle =
     kept === 0
-      ? `Nothing to do${whom}: it is as it should be.`
-      : `Nothing to do${whom}, and ${kept} kept that ${kept === 1 ? "is" : "are"} not as configured:`
+      ? `Nothing to do${whom}: everything is as configured.`
+      : `Nothing to do${whom}, but ${kept} kept that ${kept === 1 ? "is" : "are"} not as configured:`
   const lines = [
     plan.steps.length === 0 ? idle : `Plan${whom}: ${counted.join(", ")}`,
     ...shown.flatMap((change) => [changeLine(change, width), ...placeLine(plan, change, width)]),
@@ -67,9 +67,11 @@ const rolesLine = ({ roles }: Plan): readonly string[] => {
   const saved = secondsText(roles.graphSavesSeconds)
   return roles.sequence === "file"
     ? [
-        `Roles run one after another in the order of the file; by their dependencies alone (role_order: graph) it would take ${saved} less`,
+        `Roles run one after another in the order of the file; ordered only by their dependencies (role_order: graph) it would take ${saved} less`,
       ]
-    : [`Roles run by their dependencies alone, which takes ${saved} less than one after another in the order of the file`]
+    : [
+        `Roles are ordered only by their dependencies, which takes ${saved} less than running them one after another in the order of the file`,
+      ]
 }
 
 /** `45 s`, `12 min 5 s`, `1 h 3 min`. */

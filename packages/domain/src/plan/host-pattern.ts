@@ -29,7 +29,7 @@ export const matchHosts = (
     .filter((p) => p !== "")
   const parts = given.filter((p) => p !== ownHost && p !== `!${ownHost}` && p !== `&${ownHost}`)
   const strange = parts.find((p) => /[~[\]]/u.test(p))
-  if (strange !== undefined) return refuse(`the limit holds "${strange}", which is no name, group or wildcard`)
+  if (strange !== undefined) return refuse(`the limit contains "${strange}", which is not a name, group or wildcard`)
   if (parts.length === 0) return Result.succeed(new Set())
 
   const named = (text: string): ReadonlySet<string> => {
@@ -43,12 +43,12 @@ export const matchHosts = (
   const chosen = [...all].filter((n) => some.has(n) && common.every((s) => s.has(n)) && !without.some((s) => s.has(n)))
   return chosen.length > 0
     ? Result.succeed(new Set(chosen))
-    : refuse(`the limit "${pattern}" names no machine of the range`, `The machines are ${[...all].join(", ")}.`)
+    : refuse(`the limit "${pattern}" matches no machine of the range`, `The machines are ${[...all].join(", ")}.`)
 }
 
 const refuse = (
   message: string,
-  hint = "Name machines or groups, joined by commas; ! takes away, & keeps the common ones, * stands for any text.",
+  hint = "List machines or groups, separated by commas; ! excludes, & intersects, * matches any text.",
 ) => Result.fail([{ code: "bad-limit", message, hint }] as const)
 
 /** `*` any text, `?` any character; everything else stands for itself. Matches in time linear in the text for each star. */

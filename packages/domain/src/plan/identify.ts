@@ -86,15 +86,14 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
 
 const unreadableFor = (machine: ObservedMachine, unsure: string | undefined, isOffline: boolean): Unreadable => {
   const name = labelOf(machine)
-  if (unsure !== undefined)
-    return { machine, code: "unsure", message: `it cannot be found out whether ${name} is still there: ${unsure}` }
+  if (unsure !== undefined) return { machine, code: "unsure", message: `it is not known whether ${name} still exists: ${unsure}` }
   return isOffline
     ? { machine, code: "node-offline", message: `${name} is on the node ${machine.node}, which is offline` }
-    : { machine, code: "not-ours", message: `${name} cannot be read, so nobody can say whose it is` }
+    : { machine, code: "not-ours", message: `${name} cannot be read, so its owner is unknown` }
 }
 
 /** The way out where a machine is in doubt: it is neither made again nor removed. */
-export const unsureHint = "It is left as it is until that is known: fix what prevents the service from seeing it, and try again."
+export const unsureHint = "It is left unchanged until that is known: fix what prevents the service from seeing it, and try again."
 
 /** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, and no other. */
 const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine | undefined =>
@@ -102,5 +101,5 @@ const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, 
 
 const copyText = (name: string, chosen: OwnMachine | undefined): string =>
   chosen === undefined
-    ? `it carries the mark of ${name}, and neither its name nor its number is that machine's`
+    ? `it carries the mark of ${name}, but has neither that machine's name nor its VMID`
     : `it is a copy of ${labelOf(chosen.observed)}, mark included`

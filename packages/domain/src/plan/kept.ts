@@ -40,7 +40,7 @@ export const keptTexts = (kept: readonly KeptMachine[] = []): readonly string[] 
     ...(older.length === 0
       ? []
       : [
-          `Made from another template than the configuration names, and kept: ${listed(older, made)}. A deploy with "replace": true makes them again, as does one after a VM was removed ${byHand}.`,
+          `Made from another template than the configuration names, and kept: ${listed(older, made)}. A deploy with "replace": true creates them again, and so does any deploy after you remove a VM ${byHand}.`,
         ]),
   ]
 }
@@ -71,7 +71,7 @@ export const takenAddresses = (
   })
   const isOff = ({ holder }: (typeof found)[number]): boolean => holder.observed.power === "stopped"
   const subject = ({ machine, holder }: (typeof found)[number]): string =>
-    `${machine.name} is to get ${machine.address}, which ${labelOf(holder.observed)} has`
+    `${machine.name} should get ${machine.address}, which ${labelOf(holder.observed)} has`
   return {
     issues: found
       .filter((one) => !isOff(one))
@@ -80,6 +80,6 @@ export const takenAddresses = (
         message: `${subject(one)}: it is not in the configuration and stays`,
         hint: `Deploy with "prune": true to remove ${one.holder.mark.machine}, or remove it with DELETE /vm/${one.holder.observed.vmid} (on the command line: vm destroy ${one.holder.observed.vmid}), or give ${one.machine.name} another address.`,
       })),
-    notes: found.filter(isOff).map((one) => `${subject(one)}: it is off, do not start both`),
+    notes: found.filter(isOff).map((one) => `${subject(one)}: it is off; do not start both`),
   }
 }

@@ -18,9 +18,9 @@ export const loginNotes = ({ settings, world, range }: DeployInput, found: Surve
     const claimed = machineState?.kind === "there" ? world.systems?.get(machineState.existing.observed.vmid) : undefined
     const osId = osIdOf({ kind: os, claimed, tagged: tags.get(template), template })
     if (guestLoginOf({ osId }) !== undefined) return []
-    const why = osId === "linux" || osId === undefined ? "nothing says which system that has" : `it runs ${osId}`
+    const why = osId === "linux" || osId === undefined ? "its operating system is unknown" : `it runs ${osId}`
     return [
-      `no login is known for ${name} (template ${template}): ${why}. What is done inside it fails, unless its guest agent names a system whose login is known; template_logins of the service's configuration can name one`,
+      `no login is known for ${name} (template ${template}): ${why}. Work inside it fails unless its guest agent reports an operating system whose login is known; you can set one in template_logins of the service's configuration`,
     ]
   })
 }

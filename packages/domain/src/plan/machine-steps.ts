@@ -33,7 +33,7 @@ export const stopStep = (machine: OwnMachine, after: readonly string[]): Draft =
 /** Sets a VM that was rolled back to what it had before, where that could not be done at once. */
 export const owedStep = (machine: OwnMachine, settings: MachineSettings): Draft => ({
   key: `configure:${machine.mark.machine}`,
-  title: `Set ${machine.mark.machine} to what it had before its rollback`,
+  title: `Restore the settings that ${machine.mark.machine} had before its rollback`,
   action: { kind: "configure", machine: refOf(machine), settings },
   after: [],
   uses: [],

@@ -21,7 +21,7 @@ export const networkIssues = (input: DeployInput, desired: DesiredRange): PlanIs
   const { network } = desired
   const found = findNetwork(input.world.networks, network)
   if (found === undefined || found.ours || isOlderNetwork(input, desired)) return []
-  const hint = "Remove it from the hypervisor when nothing is attached to it, or give the range another number."
+  const hint = "Remove it from the hypervisor if nothing is attached to it, or give the range another number."
   return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
 }
 
@@ -62,7 +62,7 @@ const obstacleTo = (
     return {
       code: "name-of-another-range",
       message: `the name ${machine.name} begins with the ID of another range`,
-      hint: `Give the machine another name; those that begin with ${range.id}- are the range's own.`,
+      hint: `Give the machine another name; those that begin with ${range.id}- belong to the range.`,
     }
   // a name is no identity at the hypervisor: in another pool anybody may have it
   const other = world.cluster.machines.find((m) => m.pool === range.id && same(m))
@@ -70,6 +70,6 @@ const obstacleTo = (
   return {
     code: "not-ours",
     message: `a VM named ${machine.name} is in the pool ${range.id} (VM ${other.vmid} on ${other.node}) and does not carry our mark for it`,
-    hint: "Rename or remove it, or give the machine another name; it is never touched.",
+    hint: "Rename or remove it, or give the machine another name: the service never changes it.",
   }
 }

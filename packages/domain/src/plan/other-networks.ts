@@ -11,7 +11,7 @@ const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
 
 const hintFor = (clusterMode: boolean): string =>
   clusterMode
-    ? "Migrate first (POST /migrate/sdn, or `npm start -- migrate sdn`), which moves all ranges and keeps a way back. To stay on bridges, set cluster_mode: false."
+    ? "Migrate first (POST /migrate/sdn, or `npm start -- migrate sdn`), which moves all ranges and can be rolled back. To stay on bridges, set cluster_mode: false."
     : "Set cluster_mode: true to continue with VNets. To go back to bridges, call POST /migrate/sdn/rollback with cluster_mode: true, and set it to false afterwards."
 
 const namedAtMost = 5
@@ -36,7 +36,7 @@ export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Id
   return [
     {
       code: "networks-not-moved",
-      message: `machines of the range are attached to ${sorts[0]}, and ranges use ${sorts[1]} now: ${stuck.slice(0, namedAtMost).join("; ")}${more}`,
+      message: `machines of the range are attached to ${sorts[0]}, but ranges now use ${sorts[1]}: ${stuck.slice(0, namedAtMost).join("; ")}${more}`,
       hint: hintFor(settings.clusterMode),
     },
   ]

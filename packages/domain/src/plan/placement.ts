@@ -94,7 +94,7 @@ const zoneOn = ({ settings, world }: PlacementInput, node: string): ObservedZone
 
 const noZone = ({ settings }: PlacementInput, machine: DesiredMachine): PlanIssue => ({
   code: "zone-unusable",
-  message: `no node that is up belongs to the SDN zone ${settings.sdnZone}, so ${machine.name} has no place`,
+  message: `no node that is up belongs to the SDN zone ${settings.sdnZone}, so ${machine.name} cannot be placed`,
   hint: "Bring a node of the zone back, or add nodes to the zone and apply it (Datacenter > SDN).",
 })
 
@@ -128,7 +128,7 @@ const noTemplate = (world: PlanWorld, name: string): PlanIssue => {
 }
 
 const buildHint = (names: readonly string[]): string =>
-  `Build what is missing with ${buildCall(names)}, or name other templates in the configuration.`
+  `Build what is missing with ${buildCall(names)}, or use other templates in the configuration.`
 
 const fixedNode = (
   { settings, world, defaultTarget }: PlacementInput,
@@ -155,15 +155,15 @@ const onNode = (
   if (observed === undefined)
     return Result.fail({
       code: "node-missing",
-      message: `${machine.name} wants the node ${node}, which does not exist`,
+      message: `${machine.name} requires the node ${node}, which does not exist`,
       hint: `The nodes are ${names.join(", ")}.`,
     })
   if (!observed.online)
-    return Result.fail({ code: "node-offline", message: `${machine.name} wants the node ${node}, which is offline` })
+    return Result.fail({ code: "node-offline", message: `${machine.name} requires the node ${node}, which is offline` })
   if (zoneOn(input, node) === "absent")
     return Result.fail({
       code: "zone-unusable",
-      message: `${machine.name} wants the node ${node}, which does not belong to the SDN zone ${input.settings.sdnZone}`,
+      message: `${machine.name} requires the node ${node}, which does not belong to the SDN zone ${input.settings.sdnZone}`,
       hint: `Add ${node} to the zone's nodes and apply it (Datacenter > SDN), or choose another node.`,
     })
   const template = templateFor(world, templates, node, fullTarget(input, machine))

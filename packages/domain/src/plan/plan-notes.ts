@@ -8,7 +8,7 @@ import type { PlanWorld } from "./world.ts"
 
 /** What the hypervisor does not show may be there all the same. */
 export const doubtNotes = ({ doubt }: PlanWorld): readonly string[] =>
-  doubt === undefined ? [] : [`the hypervisor's lists are in doubt: ${doubt}`]
+  doubt === undefined ? [] : [`the hypervisor's lists cannot be trusted: ${doubt}`]
 
 /** What is left out because nothing is to be done inside machines: one note for each stage. */
 export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
@@ -27,7 +27,7 @@ export const absentNotes = ({ machines }: DesiredRange, tasks: readonly Task[], 
   return kept.flatMap((task) =>
     (stages.get(task.key)?.needs ?? [])
       .filter((key) => !known.has(key))
-      .map((key) => `${task.title}: "${stages.get(key)?.title ?? key}" comes before it and was not asked for`),
+      .map((key) => `${task.title}: "${stages.get(key)?.title ?? key}" must run before it but was not selected`),
   )
 }
 
@@ -37,8 +37,8 @@ export const stateNotes = (machineStates: ReadonlyMap<string, MachineState>): re
     if (s.kind !== "there") return []
     const { observed, detail } = s.existing
     return [
-      ...(observed.power === "paused" ? [`${name} is paused: resume it at the hypervisor`] : []),
-      ...(detail.lock === undefined ? [] : [`${name} is locked at the hypervisor (${detail.lock})`]),
+      ...(observed.power === "paused" ? [`${name} is paused: resume it on the hypervisor`] : []),
+      ...(detail.lock === undefined ? [] : [`${name} is locked on the hypervisor (${detail.lock})`]),
     ]
   })
 
@@ -47,7 +47,7 @@ export const idleChoiceNotes = ({ tags, onlyRoles }: DeployChoice, tasks: readon
   const roles = new Set(tasks.flatMap((t) => t.role ?? []))
   const known = new Set<string>(tasks.flatMap((t) => t.tags))
   return [
-    ...tags.filter((tag) => !known.has(tag)).map((tag) => `nothing in this range answers to the tag ${tag}`),
+    ...tags.filter((tag) => !known.has(tag)).map((tag) => `nothing in this range has the tag ${tag}`),
     ...onlyRoles.filter((role) => !roles.has(role)).map((role) => `the role ${role} is on no machine of this range`),
   ]
 }

@@ -51,7 +51,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
     changes: chosen.map((o) => changeOf(o, change, steps)),
     placements: [],
     allocations: [],
-    notes: [...doubtNotes(world), ...hidden.map((u) => `${u.message}: it is left as it is`)],
+    notes: [...doubtNotes(world), ...hidden.map((u) => `${u.message}: it is left unchanged`)],
     criticalPathSeconds: criticalPath(steps).seconds,
   })
 }
@@ -59,7 +59,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
 const hiddenIssue = ({ code, message }: Unreadable): PlanIssue => ({
   code,
   message,
-  hint: code === "unsure" ? unsureHint : "Bring the node back, or name only the other machines.",
+  hint: code === "unsure" ? unsureHint : "Bring the node back, or select only the other machines.",
 })
 
 const isOff = ({ observed }: OwnMachine): boolean => observed.power === "stopped"
@@ -67,8 +67,8 @@ const isRestart = (change: PowerChange): boolean => change === "reboot" || chang
 
 const offIssue = ({ observed }: OwnMachine, change: PowerChange): PlanIssue => ({
   code: "machine-off",
-  message: `${labelOf(observed)} is off, and cannot ${change}`,
-  hint: "Power it on (PUT /range/poweron), or name only machines that are on.",
+  message: `${labelOf(observed)} is off, so it cannot ${change}`,
+  hint: "Power it on (PUT /range/poweron), or select only machines that are on.",
 })
 
 const powerSteps = (own: OwnMachine, change: PowerChange, timeoutSeconds: number): readonly Step[] => {

@@ -53,7 +53,7 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange,
           ? "it does not exist"
           : observed.usable
             ? `it may be missing on ${doubtful.join(", ")}`
-            : "a change waits to be applied",
+            : "a change has not been applied yet",
     },
   ] as const
   return {

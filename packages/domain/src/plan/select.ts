@@ -43,7 +43,7 @@ export const select = (input: SelectInput): Selection => {
     if (wantedBy === undefined) continue
     if (!chosen.has(task.key) && task.state !== "done" && input.possible(task)) {
       if (task.state === "missing" && allowed(task)) chosen.add(task.key)
-      else notes.add(`${wantedBy}: "${task.title}" comes before it and was not asked for`)
+      else notes.add(`${wantedBy}: "${task.title}" must run before it but was not selected`)
     }
     const goesOn = chosen.has(task.key) || allowed(task) || !input.possible(task)
     if (goesOn) for (const key of task.after) if (byKey.has(key)) needed.set(key, needed.get(key) ?? wantedBy)

@@ -67,21 +67,21 @@ const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid
       undefined,
       foreign === undefined
         ? `VM ${vmid} is not a machine of range ${range.id}`
-        : `${labelOf(foreign.machine)} is in the pool of range ${range.id}, and is not ours: ${foreign.why}`,
+        : `${labelOf(foreign.machine)} is in the pool of range ${range.id} but is not ours: ${foreign.why}`,
     )
   const { lock } = own.detail
   const tree = world.trees.get(vmid)
   if (lock !== undefined)
     return refused(
       own.mark.machine,
-      `${labelOf(own.observed)} is locked at the hypervisor (${lock}): something else works on it, or broke off. Try again when that is over; a lock that stays is removed on its node with: qm unlock ${vmid}`,
+      `${labelOf(own.observed)} is locked on the hypervisor (${lock}): something else is working on it, or was interrupted. Try again when that has finished; remove a stale lock on its node with: qm unlock ${vmid}`,
     )
   if (tree === undefined) return refused(own.mark.machine, `the snapshots of ${labelOf(own.observed)} cannot be read now`)
   const known = findSnapshot(tree, name)
   if (known?.incomplete === true)
     return refused(
       own.mark.machine,
-      `the snapshot ${name} of ${labelOf(own.observed)} is incomplete: making or removing it broke off. Remove it on its node with: qm delsnapshot ${vmid} ${name} --force`,
+      `the snapshot ${name} of ${labelOf(own.observed)} is incomplete: its creation or removal was interrupted. Remove it on its node with: qm delsnapshot ${vmid} ${name} --force`,
     )
   return { own, tree }
 }
@@ -146,7 +146,7 @@ const allOrNone = (refusals: readonly Refusal[], able: readonly Able[], atomic: 
   const left = able.map(({ own }): Refusal => ({
     vmid: own.observed.vmid,
     machine: own.mark.machine,
-    because: `nothing was done to ${labelOf(own.observed)}, because all were asked for or none: ${first.because}`,
+    because: `nothing was done to ${labelOf(own.observed)}, because all or none were requested: ${first.because}`,
   }))
   return { left, able: [] }
 }
@@ -166,7 +166,7 @@ const roomFor = ({ cluster }: PlanWorld) => {
     const free = left.get(key) ?? (storage.totalBytes - storage.usedBytes) / 2 ** 20
     const need = detail.memoryMiB + deviceStateMiB
     if (need > free)
-      return `the memory of ${labelOf(observed)} takes ${need} MiB, and the storage ${storage.name} has room for ${Math.max(0, Math.floor(free))} MiB. Make room, or take the snapshot without memory`
+      return `the memory of ${labelOf(observed)} takes ${need} MiB, and the storage ${storage.name} has ${Math.max(0, Math.floor(free))} MiB. Free some space, or take the snapshot without memory`
     left.set(key, free - need)
     return undefined
   }
@@ -189,7 +189,7 @@ export const planTakeSnapshots = (input: TakeInput): Plan => {
     if (isThere(one)) return undefined
     if (findSnapshot(one.tree, name) !== undefined) return `${labelOf(observed)} has a snapshot ${name} already`
     if (world.incapable?.has(observed.vmid) === true)
-      return `${labelOf(observed)} has a disk on a storage that keeps no snapshots`
+      return `${labelOf(observed)} has a disk on a storage that does not support snapshots`
     return memory && isOn(one) ? room(one) : undefined
   })
   const { left, able: taken } = allOrNone(refusals, able, atomic)
@@ -255,7 +255,7 @@ const startsElsewhere =
     const others = then.map(cardText).filter((plug) => !now.has(plug))
     return others.length === 0
       ? undefined
-      : `the snapshot ${name} of ${labelOf(observed)} has its memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), and by now it has other ones (${[...now].join("; ") || "none"}). Roll back to a snapshot without memory, or first plug the machine in as it was then`
+      : `the snapshot ${name} of ${labelOf(observed)} includes memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), but it now has others (${[...now].join("; ") || "none"}). Roll back to a snapshot without memory, or first connect the machine as it was then`
   }
 
 /** What the machine has before it is rolled back: it keeps this, whatever the snapshot had. */
@@ -282,7 +282,7 @@ export const planRollBack = (input: RollBackInput): Plan => {
   const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
   const stays = (one: Able): string | undefined =>
     input.routerStays === true && isRouterOf(one)
-      ? `${labelOf(one.own.observed)} is the router, and testing is on: its rules of that time may let the range out. Stop testing first`
+      ? `${labelOf(one.own.observed)} is the router, and testing is on: its old rules may let the range out. Stop testing first`
       : undefined
   const { refusals, able: all } = checked(input, (one) => lacks(name)(one) ?? stays(one) ?? elsewhere(one))
   const { left, able } = allOrNone(refusals, all, atomic)

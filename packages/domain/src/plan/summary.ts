@@ -46,6 +46,6 @@ export const overcommitted = (
   nodes.flatMap((n) => {
     const more = added.filter((a) => a.node === n.name).reduce((sum, a) => sum + a.memoryMiB, 0)
     return more > 0 && n.memoryUsedMiB + more > n.memoryMiB
-      ? [`${n.name}: ${n.memoryUsedMiB + more} MiB of memory are in use or planned, and it has ${n.memoryMiB} MiB`]
+      ? [`${n.name}: ${n.memoryUsedMiB + more} MiB of memory are in use or planned, but it has ${n.memoryMiB} MiB`]
       : []
   })

@@ -86,7 +86,9 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
           ...doubtNotes(world),
           ...strangers(identified),
           ...(isOlderNetwork(input, desired)
-            ? [`the network ${desired.network.name} is an older service's: it is used as it is, and stays when the range goes`]
+            ? [
+                `the network ${desired.network.name} belongs to an older service: it is used as it is, and stays when the range is deleted`,
+              ]
             : []),
           ...unmovedNotes(input, desired, there),
           ...takenNotes(world.reservations, input, machineStates),
@@ -137,7 +139,7 @@ const defaultTargetOf = ({ config, range }: DeployInput): string | undefined =>
 
 /** VMs in the range's pool that stay as they are. */
 const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
-  ...foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
+  ...foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never changed: ${f.why}`),
   ...unreadable.map(({ message }) => message),
 ]
 
@@ -150,11 +152,11 @@ const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: Readonly
     const target = input.settings.clusterMode ? (machine.targetNode ?? defaultTargetOf(input)) : undefined
     return [
       ...(target !== undefined && target !== observed.node
-        ? [`${machine.name} is on ${observed.node} and the configuration says ${target}: VMs that exist are not moved`]
+        ? [`${machine.name} is on ${observed.node} but the configuration says ${target}: existing VMs are not moved`]
         : []),
       ...(detail.name === machine.name
         ? []
-        : [`${machine.name} is named ${detail.name} at the hypervisor (VM ${observed.vmid})`]),
+        : [`${machine.name} is named ${detail.name} on the hypervisor (VM ${observed.vmid})`]),
     ]
   })
 
@@ -166,5 +168,5 @@ const takenNotes = (
   [...machineStates].flatMap(([name, s]) => {
     if (s.kind !== "new" || s.replaces !== undefined) return []
     const holder = world.cluster.machines.find((m) => m.vmid === reservations.get(name))
-    return holder === undefined ? [] : [`VMID ${holder.vmid}, reserved for ${name}, is in use: another one will be taken`]
+    return holder === undefined ? [] : [`VMID ${holder.vmid}, reserved for ${name}, is in use: another one will be chosen`]
   })

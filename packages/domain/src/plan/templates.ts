@@ -46,7 +46,7 @@ const storageOf = (world: PlanWorld, name: string | undefined, node: string): Ob
 export const hindrance = (world: PlanWorld, template: Template, node: string, target: string | undefined): string | undefined => {
   const isHere = template.node === node
   const has = (storage: string | undefined): boolean => storageOf(world, storage, node)?.active === true
-  if (!isHere && !template.shared) return `it is on ${template.node}, and its disk is on no shared storage`
+  if (!isHere && !template.shared) return `it is on ${template.node}, and its disk is not on shared storage`
   if (!isHere && !has(template.storage)) return `its disk is on the storage ${template.storage}, which ${node} does not have`
   if (target === undefined) return undefined
   if (!has(target)) return `full clones go to the storage ${target}, which ${node} does not have`

@@ -82,7 +82,7 @@ const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): re
           inside.has(card.bridge)
             ? []
             : [
-                `${labelOf(machine.observed)} has a network card outside the range's network (${cardText(card)}): the router cannot cut that off`,
+                `${labelOf(machine.observed)} has a network card outside the range's network (${cardText(card)}): the router cannot block that`,
               ],
         ),
   )
@@ -92,10 +92,10 @@ const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): re
 export const testingKey = (mode: TestingMode): string => `testing:${mode}`
 
 const recordTitles: Readonly<Record<TestingMode, string>> = {
-  off: "Note that testing mode is off",
-  entering: "Note that testing mode begins",
-  on: "Note that testing mode is on",
-  leaving: "Note that testing mode ends",
+  off: "Record that testing mode is off",
+  entering: "Record that testing mode begins",
+  on: "Record that testing mode is on",
+  leaving: "Record that testing mode ends",
 }
 
 const recordStep = (rangeId: RangeId, testing: TestingState, after: readonly string[]): Step => ({
@@ -253,7 +253,7 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
         ...[...spared].map((own) => sparedText(own, world)),
         ...foreign.map(
           ({ machine, why }) =>
-            `${labelOf(machine)} is in the range's pool and is not ours: it gets no snapshot and is not rolled back, and only force stops testing while it is there (${why})`,
+            `${labelOf(machine)} is in the range's pool but is not ours: it gets no snapshot and is not rolled back, and testing can only be stopped with force while it is there (${why})`,
         ),
         ...strayCards(range.id, config, world),
       ],
@@ -265,7 +265,7 @@ const withoutSnapshot = "(testing.snapshot is false)"
 
 const sparedText = ({ observed, mark }: OwnMachine, { trees }: SnapshotWorld): string =>
   hasOne(trees.get(observed.vmid))
-    ? `${mark.machine} is to have no snapshot ${withoutSnapshot}, but has got one since testing began: a stop rolls it back`
+    ? `${mark.machine} should have no snapshot ${withoutSnapshot}, but one was taken since testing began: a stop rolls it back`
     : `${mark.machine} gets no snapshot and is not rolled back when testing stops ${withoutSnapshot}`
 
 /** A stop rolls back what has a snapshot: one that is not of this time would bring back a state that nobody means. */
@@ -274,7 +274,7 @@ const leftOverIssues = ({ observed }: OwnMachine, { trees }: SnapshotWorld): rea
     ? [
         {
           code: "no-snapshot",
-          message: `${labelOf(observed)} is to have no snapshot ${withoutSnapshot}, and has ${testingSnapshot} of an earlier time, to which a stop would roll it back`,
+          message: `${labelOf(observed)} should have no snapshot ${withoutSnapshot}, but has an older ${testingSnapshot}, to which a stop would roll it back`,
           hint: `Remove that snapshot (${testingSnapshot}) of these machines, or set testing.snapshot to true and deploy.`,
         },
       ]
@@ -289,7 +289,7 @@ const withStandIn = (tree: SnapshotTree): SnapshotTree => ({
 /** Its failure fails the run. */
 const required = ({ tolerated: _tolerated, ...step }: Step): Step => step
 
-const forceHint = "Repeat with force to open the range all the same: the machines that are not rolled back stay as they are."
+const forceHint = "Repeat with force to open the range anyway: the machines that are not rolled back stay as they are."
 
 /**
  * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the note that it is

@@ -39,18 +39,18 @@ export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan
       return Result.fail([
         {
           code: "bad-limit" as const,
-          message: `"${machines}" names no machine with Windows`,
-          hint: "Name machines or groups with Windows.",
+          message: `"${machines}" matches no Windows machine`,
+          hint: "Select Windows machines or groups.",
         },
       ])
     const steps = updated.flatMap(stepsFor)
     return Result.succeed<Plan>({
       rangeId: range.id,
       steps,
-      changes: updated.map(({ mark }) => ({ kind: "change", object: mark.machine, reasons: ["updates of Windows"] })),
+      changes: updated.map(({ mark }) => ({ kind: "change", object: mark.machine, reasons: ["Windows updates"] })),
       placements: [],
       allocations: [],
-      notes: others.length === 0 ? [] : [`${others.join(", ")}: left out, for only Windows is updated`],
+      notes: others.length === 0 ? [] : [`${others.join(", ")}: skipped, because only Windows is updated`],
       criticalPathSeconds: criticalPath(steps).seconds,
     })
   })

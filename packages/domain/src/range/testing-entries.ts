@@ -17,14 +17,14 @@ export const domainName = (text: string): string => text.toLowerCase().replace(/
 export const domainProblem = (name: string): string | undefined => {
   const labels = name.split(".")
   if (addressNumber(name) !== undefined || /^[0-9.]+$/u.test(name))
-    return `${shown(name)} is an address, not a name: name it under ips`
-  if (/[^\u0020-\u007e]/u.test(name)) return `${shown(name)} has characters that DNS does not: write it as its ASCII form (xn--…)`
+    return `${shown(name)} is an address, not a name: put it under ips`
+  if (/[^\u0020-\u007e]/u.test(name)) return `${shown(name)} has characters that DNS does not allow: use its ASCII form (xn--…)`
   if (name.includes("*")) return `${shown(name)} has a wildcard: name each host`
   if (name.length > 253) return `the name ${shown(name)} is longer than 253 characters`
-  if (labels.length < 2 || !labels.every((part) => label.test(part))) return `${shown(name)} is no full name of a host`
+  if (labels.length < 2 || !labels.every((part) => label.test(part))) return `${shown(name)} is not a full host name`
   const top = labels.at(-1) ?? ""
   if (/^\d+$/u.test(top) || ["localhost", "local", "internal", "invalid", "arpa"].includes(top))
-    return `${shown(name)} is no name on the internet`
+    return `${shown(name)} is not an internet host name`
   return undefined
 }
 
@@ -35,10 +35,10 @@ const closedNetworks: readonly (readonly [Cidr, string])[] = [
   ...(
     [
       ["10.0.0.0/8", "in the network of ranges"],
-      ["0.0.0.0/8", "no address of a host"],
-      ["127.0.0.0/8", "an address of each host itself"],
-      ["169.254.0.0/16", "an address of one link"],
-      ["224.0.0.0/3", "no address of a host"],
+      ["0.0.0.0/8", "not the address of a host"],
+      ["127.0.0.0/8", "a loopback address"],
+      ["169.254.0.0/16", "a link-local address"],
+      ["224.0.0.0/3", "not the address of a host"],
     ] as const
   ).flatMap(([text, what]) => {
     const network = parseCidr(text)
@@ -49,7 +49,7 @@ const closedNetworks: readonly (readonly [Cidr, string])[] = [
 /** Why this is no address that testing mode may allow; undefined: it may. */
 export const allowedAddressProblem = (text: string, protectedAddresses: readonly string[]): string | undefined => {
   const number = addressNumber(text)
-  if (number === undefined) return `${shown(text)} is no IPv4 address: four numbers with dots, no network, no name`
+  if (number === undefined) return `${shown(text)} is not an IPv4 address: write four numbers with dots, not a network or a name`
   const closed = closedNetworks.find(([{ first, last }]) => number >= first && number <= last)
   if (closed !== undefined) return `${text} is ${closed[1]}`
   const isProtected = protectedAddresses.some((address) => {

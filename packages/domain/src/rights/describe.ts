@@ -25,7 +25,7 @@ export const changeText = (change: AccessChange): string => {
     case "set-password":
       return `Set the password of ${change.account}`
     case "restore":
-      return `Give ${change.account} back the rights that it had from others`
+      return `Restore the rights that others gave ${change.account}`
     case "create-pool":
       return `Create pool ${change.rangeId}`
     case "grant":

@@ -154,7 +154,7 @@ export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): Pending
   }
   // of a range that is gone, or was made again with another number; a cluster not seen yet has places on pools alone
   const left = desired.networks === "unknown" ? [] : held.vnets.filter((vnet) => !desired.places.has(placeText(vnet)))
-  for (const vnet of left) revocations.push(`rights on ${placeText(vnet)} are still there`)
+  for (const vnet of left) revocations.push(`rights on ${placeText(vnet)} still exist`)
   for (const [account, { admin }] of Object.entries(held.accounts) as [AccountId, HeldAccount][]) {
     const wanted = desired.accounts.get(account)
     if (wanted === undefined) revocations.push(`${account} is still there`)
@@ -168,6 +168,6 @@ export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): Pending
       others.push(`${account} does not have its new password yet`)
   }
   if (held.unsettled === true && revocations.length + others.length === 0)
-    others.push("a change has begun and is not known to be finished")
+    others.push("a change has started, and it is not known whether it has finished")
   return { revocations, others }
 }

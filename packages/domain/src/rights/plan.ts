@@ -126,7 +126,9 @@ const unexpectedRights = (input: AccessInput, ourGroups: ReadonlySet<string>) =>
     const left = isAnyRole || known === undefined ? [] : [...roles.keys()].filter((role) => !granted.includes(role))
     if (surplus.length > 0) (may ? tidy : take).push({ place, subject: { ...subject, roles: surplus } })
     if (left.length > 0)
-      notes.push(`${subjectName(subject)} has ${left.sort().join(", ")} on ${placeText(place)}: others gave it, and so it stays`)
+      notes.push(
+        `${subjectName(subject)} has ${left.sort().join(", ")} on ${placeText(place)}: somebody else granted it, so it stays`,
+      )
   }
   return { take, tidy, notes: notes.sort() }
 }
@@ -177,7 +179,7 @@ const strayPools = ({ desired, held, observed }: AccessInput) => {
   const changes = stray.flatMap((rangeId): readonly AccessChange[] => {
     const below = [...observed.pools.keys()].find((id) => id.startsWith(`${rangeId}/`) && !goes.has(id))
     if (!goes.has(rangeId)) notes.push(staysAsOthers(`pool ${rangeId}`))
-    else if (below !== undefined) notes.push(`pool ${rangeId} stays, because pool ${below} lies below it`)
+    else if (below !== undefined) notes.push(`pool ${rangeId} stays, because pool ${below} is below it`)
     else return [{ kind: "remove-pool", rangeId }]
     return []
   })
@@ -191,12 +193,12 @@ const strangers = ({ desired, held, observed }: AccessInput, ourGroups: Readonly
   )
   const known = new Set([...ourGroups, userGroup, adminGroup])
   const groups = [...observed.groups].flatMap(([group, ours]) => (ours && !known.has(group) ? [`group ${group}`] : []))
-  const why = "it was made after the backup that was restored, by a worker that stood still, or by another installation"
+  const why = "it was created after the backup that was restored, by a worker that was paused, or by another installation"
   return [...accounts, ...groups]
     .sort()
     .map(
       (what) =>
-        `${what} carries the service's mark, and the service does not know it: ${why}. It stays: remove it on the hypervisor if nobody needs it`,
+        `${what} carries the service's mark, but the service does not know it: ${why}. It stays: remove it on the hypervisor if nobody needs it`,
     )
 }
 
@@ -209,7 +211,7 @@ const otherAliases = ({ desired, observed }: AccessInput): readonly string[] =>
     const wanted = networkComment(rangeId)
     if (alias === undefined || alias === wanted) return []
     const has = `has the alias ${JSON.stringify(alias.slice(0, longestAlias))} instead of "${wanted}"`
-    return [`${placeText(place)} ${has}, and so nobody gets rights on it: set the alias if it is the VNet of range ${rangeId}`]
+    return [`${placeText(place)} ${has}, so nobody gets rights on it: set the alias if it is the VNet of range ${rangeId}`]
   })
 
 const groupsToMake = ({ desired, observed }: AccessInput): readonly AccessChange[] => {

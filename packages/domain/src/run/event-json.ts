@@ -91,6 +91,6 @@ export const readRunEvent = (json: string): RunEvent | UnreadEvent => {
 /** The event as it will be read back from the store. Throws when it could not be read back. */
 export const storedRunEvent = (of: RunEvent): RunEvent => {
   const stored = readRunEvent(writeRunEvent(of))
-  if (typeof stored === "string") throw new Error(`a journal cannot hold this ${of.type}`)
+  if (typeof stored === "string") throw new Error(`a journal cannot store this ${of.type}`)
   return stored
 }

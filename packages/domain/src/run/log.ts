@@ -47,9 +47,9 @@ const playOf = (action: Action): string => {
     case "remove-snapshot":
       return "Remove snapshots"
     case "record-testing":
-      return "Note the testing mode"
+      return "Record the testing mode"
     case "record-disguises":
-      return "Note which machines are disguised"
+      return "Record which machines are disguised"
     case "refuse":
       return "Check machines"
     case "guest":
@@ -158,7 +158,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
         }
         case "Reallocated":
           return onServer(
-            `Give ${event.machine} another VMID`,
+            `Assign another VMID to ${event.machine}`,
             warning(`VMID ${event.from} is taken; ${event.machine} gets ${event.to}`),
           )
         // of overlapping waits: the start of the first and the end of the last
@@ -172,9 +172,9 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
           return waits.size > 0 ? "" : onServer(waitTitle(event), `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
         case "Resumed":
           waits.clear()
-          return onServer("Take the run over", warning("the service was restarted; the run continues where it was"))
+          return onServer("Resume the run", warning("the service was restarted; the run continues where it stopped"))
         case "CancelRequested":
-          return onServer("Abort", warning(`${event.by} aborted the run; no new step starts, and what has begun ends`))
+          return onServer("Abort", warning(`${event.by} aborted the run; no new step starts, and running steps finish`))
         case "Ended":
           return ended(event)
         case "StepStarted":

@@ -79,7 +79,7 @@ const versionField = (fields: Fields, shipped: boolean): string => {
         fields,
         "version",
         "bad-version",
-        `${quote(version)} is no version`,
+        `${quote(version)} is not a valid version`,
         "one to three numbers joined by dots, as in 1.2.0",
       ),
     )
@@ -95,7 +95,7 @@ const checkId = (fields: Fields, id: string, directory: string | undefined): voi
         fields,
         "id",
         "bad-id",
-        `${quote(id)} is no id of a blueprint`,
+        `${quote(id)} is not a valid blueprint ID`,
         "up to three parts joined by /, of letters, digits, _ and -, beginning with a letter",
       ),
     )

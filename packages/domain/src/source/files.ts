@@ -43,10 +43,10 @@ const control = /[\u0000-\u001F\u007F-\u009F\uD800-\uDFFF]/u
 /** Why a path cannot be used, or undefined: it must lead from the root of the source into it, by names a file can have. */
 export const pathProblem = (path: string): string | undefined => {
   if (path.length > sourceLimits.path) return `the path has ${path.length} characters`
-  if (control.test(path)) return "the path holds a control character or half of a character pair"
+  if (control.test(path)) return "the path contains a control character or an unpaired surrogate"
   if (path.startsWith("/")) return "the path is absolute"
   const parts = path.split("/")
-  if (parts.includes("..")) return "the path leads upwards"
+  if (parts.includes("..")) return "the path leads out of the directory"
   return parts.some((part) => part === "" || part === ".") ? "the path has empty parts" : undefined
 }
 
@@ -55,7 +55,7 @@ const allowedPath = `parts joined by /, none of them empty, "." or "..", at most
 /** Tells of paths that lead out of the source, and of those that are one path on some file systems. */
 export const checkPaths = (issues: Issues, entries: ReadonlyArray<SourceEntry>): void => {
   if (entries.length > sourceLimits.entries) {
-    const message = `the source holds ${entries.length} files and directories`
+    const message = `the source contains ${entries.length} files and directories`
     tellOfFile(issues, "error", ".", { code: "too-large", message, allowed: `at most ${sourceLimits.entries}` })
     return
   }
@@ -84,7 +84,7 @@ const checkTwins = (issues: Issues, path: string, first: Map<string, string>): v
     if (other === part) return
     if (other !== undefined) {
       const message = `differs from ${other} only in case or in how accents are written`
-      tellOfFile(issues, "error", part, { code: "twin-path", message, allowed: "names that differ on every file system" })
+      tellOfFile(issues, "error", part, { code: "twin-path", message, allowed: "names that are different on every file system" })
       return
     }
     first.set(folded, part)

@@ -94,8 +94,8 @@ const blueprintDirectories = (
     const outer = parts
       .slice(0, -1)
       .some((_, at) => files.has(`${roots.blueprints}/${parts.slice(0, at + 1).join("/")}/blueprint.yml`))
-    if (outer) ignored.push({ path, reason: "it lies inside another blueprint" })
-    else if (parts.length > deepestBlueprint) ignored.push({ path, reason: `it lies more than ${deepestBlueprint} levels down` })
+    if (outer) ignored.push({ path, reason: "it is inside another blueprint" })
+    else if (parts.length > deepestBlueprint) ignored.push({ path, reason: `it is more than ${deepestBlueprint} levels down` })
     else found.push(path.slice(0, -"/blueprint.yml".length))
   }
   return found

@@ -115,8 +115,8 @@ const notShown = (path: Path, node: Node): Finding => ({
   path,
   offset: node.start,
   code: "control-character",
-  message: "holds a control character",
-  allowed: "text that can be shown",
+  message: "contains a control character",
+  allowed: "printable text",
 })
 
 /** Keeps the keys that have a value: what a manifest does not say is absent, not undefined. */

@@ -27,7 +27,7 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
   const facts = builder === undefined || text === undefined ? undefined : readBuilderFile(builder, text)
   const name = facts?.name ?? directoryName(directory)
   if (!isTemplateName(name)) {
-    const message = `the template cannot be called ${quote(name)}`
+    const message = `the template cannot be named ${quote(name)}`
     tellOfFile(issues, "error", builder ?? directory, {
       code: "unsafe-name",
       message,
@@ -47,7 +47,7 @@ export const readRoles = (reading: Reading): InParts<ReadItems<ShippedRole>> =>
 const readRole = (reading: Reading, { directory, metadata, version }: RolePlace): ShippedRole | undefined => {
   const own = directoryName(directory)
   if (!isRoleName(own)) {
-    const message = `no role can be called ${quote(own)}`
+    const message = `a role cannot be named ${quote(own)}`
     tellOfFile(reading.issues, "error", directory, {
       code: "unsafe-name",
       message,

@@ -35,7 +35,7 @@ const readConfig = (reading: Reading, place: BlueprintPlace, path: BlueprintMani
     const text = textAt(reading, path, "error")
     return text === undefined ? undefined : { path, text }
   }
-  const message = `its configuration ${path} is no file of the source`
+  const message = `its configuration ${path} is not a file of the source`
   tellOfFile(reading.issues, "error", place.manifest, { code: "config-not-found", message })
   return undefined
 }

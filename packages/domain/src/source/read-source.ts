@@ -44,7 +44,7 @@ export function* readSourceInParts(files: SourceFiles): InParts<Result.Result<Re
     tellOfFile(issues, "error", ".", {
       code: "nothing-shipped",
       message: "the source ships nothing",
-      allowed: "something in blueprints/, templates/, ansible/roles/ or ansible/collections/",
+      allowed: "at least one item in blueprints/, templates/, ansible/roles/ or ansible/collections/",
     })
   else if (all.every(({ items }) => items.length === 0)) issues.errors.push(...errors)
   if (issues.errors.length > 0) return Result.fail(cutIssues(issues.errors))
@@ -96,7 +96,7 @@ const withoutTwins = <T extends { readonly name: string; readonly directory: str
     if (other === undefined) first.set(foldName(item.name), item)
     else {
       const { name, directory } = item
-      const message = `two ${kind}s are called ${name}, and the one in ${other.directory} has the name`
+      const message = `two ${kind}s are called ${name}, and the one in ${other.directory} keeps the name`
       tellOfFile(issues, "warning", directory, { code: "repeated-name", message, allowed: "names that differ in more than case" })
       twins.push({ kind, name, directory, state: "conflict", problem: `${directory}: ${message}` })
     }

@@ -37,7 +37,7 @@ export const textAt = ({ files, issues }: Reading, path: string, severity: Sourc
   if (text === undefined)
     tellOfFile(issues, severity, path, {
       code: "unreadable",
-      message: "is no text, or too large",
+      message: "is not text, or is too large",
       allowed: "a text file in UTF-8",
     })
   return text

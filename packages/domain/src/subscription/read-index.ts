@@ -25,7 +25,7 @@ export const ageProblem = (issuedAt: Date, now: Date): string | undefined => {
   const days = Math.floor((now.getTime() - issuedAt.getTime()) / dayMs)
   return days < indexAge.old
     ? undefined
-    : `its index was made ${days} days ago; a newer one may be withheld: ask who publishes it whether there is one`
+    : `its index was made ${days} days ago; somebody may be withholding a newer one: ask its publisher whether there is one`
 }
 
 const Role = Schema.String.check(
@@ -87,7 +87,7 @@ const byName = (a: SubscriptionRole, b: SubscriptionRole): number => (a.role < b
 export const readSubscriptionIndex = (text: string): Result.Result<SubscriptionIndex, string> =>
   Result.flatMap(readJsonText(WireIndex, text), ({ serial, issued_unix, roles }) => {
     const twin = twice(roles.map(({ role }) => foldName(role))) ?? twice(roles.map(({ package_uuid }) => package_uuid))
-    if (twin !== undefined) return Result.fail(`it has ${twin} twice`)
+    if (twin !== undefined) return Result.fail(`it lists ${twin} twice`)
     return Result.succeed({ serial, issuedAt: dateOf(issued_unix), roles: roles.map(roleOf).toSorted(byName) })
   })
 

@@ -9,7 +9,7 @@ export const readJsonText = <A>(schema: Schema.Codec<A, unknown>, text: string):
   try {
     value = JSON.parse(text)
   } catch {
-    return Result.fail("it is no JSON")
+    return Result.fail("it is not valid JSON")
   }
   return Result.mapError(Schema.decodeUnknownResult(schema)(value), (error) =>
     error.message.replace(/\s+/gu, " ").slice(0, longestMessage),

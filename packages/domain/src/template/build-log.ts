@@ -22,9 +22,9 @@ export const openBuildLog = (template: string): RunLog => {
     switch (one.type) {
       case "Planned":
         for (const { key, title } of one.plan.steps) titles.set(key, title)
-        return told(`${template} is queued: it begins as soon as another build may run`)
+        return told(`${template} is queued: it starts as soon as another build may run`)
       case "Resumed":
-        return one.generation > 1 ? told("The service was restarted: what was not finished starts over") : ""
+        return one.generation > 1 ? told("The service was restarted: unfinished builds start over") : ""
       case "StepStarted":
         return told(titles.get(one.key) ?? one.key)
       case "Output":

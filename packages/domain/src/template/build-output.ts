@@ -44,7 +44,7 @@ export const openBuildOutput = (secrets: readonly string[]): BuildOutput => {
     length += line.length + 1
     if (length <= longestLog) return `${line}\n`
     full = true
-    return `=> The log is longer than ${longestLog / 1024 / 1024} MiB: nothing more of it is kept\n`
+    return `=> The log is longer than ${longestLog / 1024 / 1024} MiB: the rest is not kept\n`
   }
   return {
     push: (text) => {

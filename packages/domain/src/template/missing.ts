@@ -24,6 +24,6 @@ export const missingHint = (names: readonly string[], known: UnbuiltTemplates): 
   return [
     ...(toBuild.length === 0 ? [] : [`build with ${buildCall(toBuild)}`]),
     ...(building.length === 0 ? [] : [`wait for the build of ${building.join(", ")}`]),
-    ...(absent.length === 0 ? [] : [`add ${absent.map(quote).join(", ")} with PUT /templates or from a source, or name others`]),
+    ...(absent.length === 0 ? [] : [`add ${absent.map(quote).join(", ")} with PUT /templates or from a source, or use others`]),
   ].join("; ")
 }

@@ -34,7 +34,7 @@ export const damagedHeldVpn: HeldVpn = {
   ...nothingHeldByVpn,
   unseen: true,
   trouble:
-    "What was known of the VPN's server is damaged (the row of the table vpn_server); the next look at the server writes it anew",
+    "The stored state of the VPN's server is damaged (the row of the table vpn_server); the next check of the server writes it again",
 }
 
 /** The numbers of users that the server lets in, or may; undefined: nobody knows. */

@@ -124,7 +124,7 @@ export const runStage = (world: World, guest: Guest, exec: Exec, stage: string):
     world.trace.add(world.clock.now(), `stage ${guest.vmid} ${stage} ${exitcode}`)
   }
   const input = parseInput(exec.input)
-  if (input === undefined) return end(2, "", "the input is no JSON object")
+  if (input === undefined) return end(2, "", "the input is not a JSON object")
   function* work(values: Input): Routine<void> {
     const key = keyOf(stage, values)
     const seen = digest(JSON.stringify(values))

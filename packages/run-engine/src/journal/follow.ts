@@ -33,7 +33,7 @@ export const followRun = (
     // only a successful removal of the range deletes journals: its own, and those of the runs that waited behind it
     const event = removesSubject(end?.head.kind ?? seen ?? "")
       ? { type: "Ended" as const, status: "success" as const, message: "" }
-      : { type: "Ended" as const, status: "aborted" as const, message: "the range was removed before this run began" }
+      : { type: "Ended" as const, status: "aborted" as const, message: "the range was removed before this run started" }
     const at = end?.state.endedAt ?? new Date(0)
     return Effect.succeed([[{ seq: lastSeq, at, event }], Option.none()])
   }

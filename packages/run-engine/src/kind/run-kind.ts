@@ -125,7 +125,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
     return action.kind === "work" && found !== undefined
       ? Effect.succeed({ work: found, input: action.input })
       : Effect.fail(
-          new Conflict({ what: `Cannot do "${title}": this version of the service does not know it as a part of ${spec.name}` }),
+          new Conflict({ what: `Cannot do "${title}": this version of the service does not know this step of ${spec.name}` }),
         )
   }
   const unreadable = (head: RunHead) =>

@@ -148,7 +148,7 @@ const makeSlotAllocator = Effect.fnUntraced(function* (ask: AskForSlots): Effect
         // every run of this process depends on this loop: a defect in one round must not end it
         Effect.catchDefect((defect) =>
           Effect.andThen(
-            Effect.logError("A round of sharing slots broke, and is repeated", defect),
+            Effect.logError("A round of sharing slots failed, and is repeated", defect),
             Effect.sync(() => {
               for (const queue of due) retry.add(queue)
             }),

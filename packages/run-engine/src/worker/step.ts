@@ -28,8 +28,8 @@ const lacksQuorum = (fault: Fault): boolean => fault instanceof HypervisorFault 
 /** Texts of the Waiting and Continued entries for this fault. */
 const awaitedBy = (fault: Fault): { readonly until: string; readonly back: string } => {
   if (fault instanceof GuestFault)
-    return { until: `${fault.facts.machine} can be reached`, back: `${fault.facts.machine} is tried again` }
-  if (lacksQuorum(fault)) return { until: "the cluster has its votes again", back: "the cluster has its votes again" }
+    return { until: `${fault.facts.machine} can be reached`, back: `${fault.facts.machine} is retried` }
+  if (lacksQuorum(fault)) return { until: "the cluster has quorum again", back: "the cluster has quorum again" }
   return { until: "it can be reached", back: "the hypervisor answers again" }
 }
 

@@ -11,8 +11,8 @@ const waitingFor = ({ id, kind, subject }: RunRecord): Extract<RunEvent, { reado
   behind: id,
   reason:
     subject.type === "installation"
-      ? `run ${id} (${kind}) is changing the whole installation; this run begins when that one has ended`
-      : `run ${id} (${kind}) was aborted, and ends what it had begun; this run begins when that is over`,
+      ? `run ${id} (${kind}) is changing the whole installation; this run starts when that one has ended`
+      : `run ${id} (${kind}) was aborted, and finishes its running steps; this run starts after that`,
 })
 
 /**

@@ -125,7 +125,7 @@ export const executeRun = (
     const work = Effect.gen(function* () {
       if (generation > 1 || writer.state().lastSeq > 0) yield* writer.write({ type: "Resumed", generation })
       if (!(yield* waitForBlocker(head, writer)))
-        return yield* conclude({ status: "aborted", message: "the run was aborted before it began" })
+        return yield* conclude({ status: "aborted", message: "the run was aborted before it started" })
       if (writer.state().plan === undefined) {
         const plan = firstPlan === undefined ? yield* planRun(kind, head, writer) : Result.succeed(firstPlan)
         if (Result.isFailure(plan)) {
@@ -168,8 +168,8 @@ const handleWorkerFailure = <R>(
   const error = Cause.squash(cause)
   if (error instanceof LeaseLost) return Effect.logWarning(`${error.message}; another worker continues it`)
   if (error instanceof JournalUnreadable && error.facts.newer === true) return leave(error.message)
-  const message = isFault(error) ? error.message : "the service has a defect; its log says more"
-  return Effect.logError(`Run ${head.id} broke`, cause).pipe(
+  const message = isFault(error) ? error.message : "the service has a bug; its log says more"
+  return Effect.logError(`Run ${head.id} crashed`, cause).pipe(
     Effect.andThen(giveUp({ status: "failure", message })),
     Effect.ignoreCause,
   )

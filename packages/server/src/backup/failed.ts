@@ -4,12 +4,12 @@ import { Conflict } from "@rangewright/domain"
 /** What the host says when it cannot; everything else is told as it is. */
 const hostReasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
-  EDQUOT: "the account's quota of the disk is used up",
+  EDQUOT: "the account's disk quota is used up",
   EROFS: "the file system is read-only",
-  EACCES: "this account may not do that",
+  EACCES: "this account lacks the permission",
   EISDIR: "it is a folder, not a file",
   ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
 }
 
 const itemOf = ({ why }: Refusal): string | undefined =>
@@ -27,7 +27,7 @@ export const failed = (doing: string, cause: unknown): unknown => {
       what: `Cannot ${doing}: ${cause.message}${item === undefined ? "" : ` (${item})`}`,
       // another copy of what is no backup, or of a later form, is that too
       ...(/damaged|ends before|not as it was made|not what was written/u.test(cause.message)
-        ? { hint: "Take another copy of it." }
+        ? { hint: "Get another copy of it." }
         : {}),
     })
   }

@@ -85,13 +85,13 @@ const keyInBackup = (head: BackupHead | undefined, passphraseAt: string) =>
     const sealed = head?.manifest.sealedKey
     if (sealed === undefined || sealed === null)
       return yield* new Conflict({
-        what: "Cannot take the key from the backup: there is none in it",
-        hint: "Name the file that holds it with --secret-key.",
+        what: "Cannot take the key from the backup: it does not contain one",
+        hint: "Name the file that has it with --secret-key.",
       })
     const what = "the key in the backup"
     const text = yield* openWithPassphrase(yield* readPassphrase(passphraseAt), sealed, what).pipe(
       Effect.mapError(() => {
-        const hint = "Name the file that holds the right one, or take another copy of the backup."
+        const hint = "Name the file that holds the right one, or get another copy of the backup."
         return new KeyUnusable({ what, because: "the passphrase is wrong, or the backup is damaged", hint })
       }),
     )
@@ -118,8 +118,8 @@ const noKey = (file: string, wantedId: string | undefined, keys: KeysHere, holds
   const wanted = wantedId === undefined ? "a key" : `the key ${wantedId}`
   return new KeyUnusable({
     what: `the backup ${file}`,
-    because: `it was sealed with ${wanted}, which is not here${ids === "" ? "" : ` (what is here: ${ids})`}`,
-    hint: `Name the file that holds it: --secret-key FILE; it is the secret-key, or the secret_key, of the service that made the backup.${holdsKey ? " Or take the one in the backup, by its passphrase: --key-passphrase FILE." : ""}`,
+    because: `it was encrypted with ${wanted}, which is not here${ids === "" ? "" : ` (what is here: ${ids})`}`,
+    hint: `Name the file that has it: --secret-key FILE; it is the secret-key, or the secret_key, of the service that made the backup.${holdsKey ? " Or use the one in the backup, with its passphrase: --key-passphrase FILE." : ""}`,
   })
 }
 
@@ -138,7 +138,7 @@ export const keyOfBackup = (
           type: "archive",
           reason: "broken",
           rule: "backup",
-          detail: "it is not as it was made: its mark is not that of its key",
+          detail: "it has been changed: its authentication code does not match its key",
         }),
       )
 }

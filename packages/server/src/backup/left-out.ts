@@ -34,7 +34,7 @@ const holdsAny = (folder: string, name: RegExp): boolean =>
 export const leftOut = (config: Config, data: string, missing: readonly string[]): readonly string[] => [
   `the configuration, with the token of the hypervisor${filesOf(config)}`,
   ...(existsSync(join(data, "simulator.json")) ? [] : ["machines, templates and networks: they are on the hypervisor"]),
-  ...(holdsAny(data, /^secret-key\.[^.]+$/u) ? ["former keys (secret-key.*), for backups of before rotate-key"] : []),
+  ...(holdsAny(data, /^secret-key\.[^.]+$/u) ? ["former keys (secret-key.*), for backups from before rotate-key"] : []),
   ...(holdsAny(join(data, "playbook-runs", "workspaces"), /./u)
     ? ["what roles keep for themselves in playbook-runs/workspaces"]
     : []),

@@ -63,33 +63,33 @@ const isBackupPath = (path: string): boolean => {
 const checkPaths = ({ files, links }: BackupManifest): void => {
   const leaves = new Set<string>()
   for (const { path } of [...files, ...links]) {
-    if (!isBackupPath(path)) throw refuse("it has an entry that no backup has", path)
+    if (!isBackupPath(path)) throw refuse("it has an unknown entry", path)
     if (leaves.has(path)) throw refuse("it has an entry twice", path)
     leaves.add(path)
   }
   for (const path of leaves)
     for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1))
-      if (leaves.has(path.slice(0, at))) throw refuse("one of its entries lies inside another that is no folder", path)
+      if (leaves.has(path.slice(0, at))) throw refuse("one of its entries is inside another that is not a folder", path)
 }
 
 /** Reads the text of a manifest; refuses what cannot be the manifest of a backup. */
 export const readManifest = (text: string): BackupManifest => {
   try {
     const { version } = Schema.decodeUnknownSync(VersionOnly)(text)
-    if (version !== 1) throw refuse(`its form is ${version}, which only a newer version of the service knows`)
+    if (version !== 1) throw refuse(`its format is ${version}, which only a newer version of the service knows`)
   } catch (cause) {
-    throw cause instanceof Refusal ? cause : refuse("it does not begin as a backup does")
+    throw cause instanceof Refusal ? cause : refuse("it does not start like a backup")
   }
   let manifest: BackupManifest
   try {
     manifest = decode(text)
   } catch {
-    throw refuse("its list of what is in it cannot be understood")
+    throw refuse("its manifest cannot be read")
   }
   checkPaths(manifest)
   if (!manifest.files.some(({ path }) => path === databaseName)) throw refuse("it has no database")
   if (manifest.files.some(({ size, mode }) => size < 0 || (mode & permissions) !== mode))
-    throw refuse("its list of what is in it cannot be understood")
+    throw refuse("its manifest cannot be read")
   return manifest
 }
 

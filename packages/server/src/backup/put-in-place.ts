@@ -74,7 +74,7 @@ const sweepBuilding = (data: string): void => {
     const { code = "", message } = cause as NodeJS.ErrnoException
     if (!["EACCES", "EPERM"].includes(code)) throw cause
     process.emitWarning(
-      `Cannot remove ${join(data, building)}, which a restore left that was cut off: ${message}. Nothing of it is in use. Remove it as root.`,
+      `Cannot remove ${join(data, building)}, which an interrupted restore left: ${message}. Nothing of it is in use. Remove it as root.`,
     )
   }
 }

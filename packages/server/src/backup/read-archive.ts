@@ -60,18 +60,18 @@ export const readHead = async (file: string): Promise<BackupHead> => {
   let [text, mark]: (string | undefined)[] = [undefined, undefined]
   const walk = tarWalk((entry) => {
     if (text === undefined) {
-      if (entry.path !== manifestName || !isPlainFile(entry)) throw refuse("it does not begin as a backup does")
+      if (entry.path !== manifestName || !isPlainFile(entry)) throw refuse("it does not start like a backup")
       return textSink(entry, mostManifestBytes, (whole) => void (text = whole))
     }
     if (mark !== undefined) return undefined
-    if (entry.path !== markName || !isPlainFile(entry)) throw refuse("it has no mark behind its manifest")
+    if (entry.path !== markName || !isPlainFile(entry)) throw refuse("it has no authentication code after its manifest")
     return textSink(entry, markBytes, (whole) => void (mark = whole))
   })
   for await (const chunk of contentOf(file)) {
     walk.write(chunk)
     if (text !== undefined && mark !== undefined) return { manifest: readManifest(text), text, mark }
   }
-  throw refuse("it is damaged or cut off")
+  throw refuse("it is damaged or truncated")
 }
 
 const fileSink = (root: string, { path, size, sha256, mode }: BackupFile): FileSink => {
@@ -89,7 +89,8 @@ const fileSink = (root: string, { path, size, sha256, mode }: BackupFile): FileS
     end: () => {
       fchmodSync(fd, mode)
       closeSync(fd)
-      if (bytes !== size || digest.digest("hex") !== sha256) throw refuse("a file is not what was written into the backup", path)
+      if (bytes !== size || digest.digest("hex") !== sha256)
+        throw refuse("a file differs from what was written into the backup", path)
     },
   }
 }
@@ -102,7 +103,7 @@ export const unpackBackup = async (file: string, { manifest, text, mark }: Backu
   const { files, links } = manifest
   let at = -2
   const same = (is: string) => (whole: string) => {
-    if (whole !== is) throw refuse("it has changed while it was read")
+    if (whole !== is) throw refuse("it changed while it was read")
   }
   const take = (entry: TarEntry): FileSink | undefined => {
     const place = at++
@@ -111,18 +112,18 @@ export const unpackBackup = async (file: string, { manifest, text, mark }: Backu
     const wanted = files[place]
     if (wanted !== undefined) {
       if (entry.path !== wanted.path || !isPlainFile(entry) || entry.size !== wanted.size)
-        throw refuse("an entry is not the one that its manifest has there", entry.path)
+        throw refuse("an entry differs from its manifest", entry.path)
       return fileSink(root, wanted)
     }
     const link = links[place - files.length]
     if (link === undefined || entry.type !== "2" || entry.path !== link.path)
-      throw refuse("an entry is not the one that its manifest has there", entry.path)
+      throw refuse("an entry differs from its manifest", entry.path)
     return undefined
   }
   const walk = tarWalk(take)
   for await (const chunk of contentOf(file)) walk.write(chunk)
   walk.end()
-  if (at !== files.length + links.length) throw refuse("it ends before all that its manifest has")
+  if (at !== files.length + links.length) throw refuse("it ends before everything in its manifest")
   for (const { path, target } of links) {
     mkdirSync(dirname(join(root, path)), { recursive: true, mode: 0o700 })
     symlinkSync(target, join(root, path))

@@ -46,7 +46,7 @@ const requireRoom = (data: string, bytes: number): void => {
   if (free < needed)
     throw new Conflict({
       what: `Cannot restore into ${data}: it takes ${needed} bytes, and ${free} are free there`,
-      hint: "Make room, or name another data folder (data, RANGEWRIGHT_DATA).",
+      hint: "Free some space, or choose another data folder (data, RANGEWRIGHT_DATA).",
     })
 }
 
@@ -131,7 +131,7 @@ export const restoreInto = async (
 ): Promise<RestoreDone> => {
   const kind = kindOf(source)
   if (kind === "other")
-    throw new Refusal({ type: "archive", reason: "broken", rule: "backup", detail: "it is no backup of this service" })
+    throw new Refusal({ type: "archive", reason: "broken", rule: "backup", detail: "it is not a backup of this service" })
   const head = kind === "archive" ? await readHead(source) : undefined
   const keys = await Effect.runPromise(keysHere(config, filesIn(data), options, head))
   if (head !== undefined) await Effect.runPromise(keyOfBackup(source, head, keys))

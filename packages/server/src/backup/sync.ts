@@ -15,5 +15,5 @@ export const syncFolder = (folder: string): void => {
 export const syncEverything = (folder: string): void => {
   // Node has no syncfs; where the program does not know -f, all file systems are synced
   if (spawnSync("sync", ["-f", folder]).status === 0) return
-  if (spawnSync("sync", []).status !== 0) throw new Error(`Cannot write ${folder} to the disk: the program sync does not work`)
+  if (spawnSync("sync", []).status !== 0) throw new Error(`Cannot flush ${folder} to the disk: the program sync does not work`)
 }

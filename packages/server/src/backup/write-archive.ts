@@ -78,8 +78,7 @@ function* fileEntry({ path, size, sha256, mode, source }: FileToKeep): Generator
     yield chunk
   }
   // the list is written already: an archive that does not keep to it would be refused when it is needed
-  if (digest.digest("hex") !== sha256)
-    throw new Error(`Cannot back up ${path}: it has changed while it was read. Repeat the backup.`)
+  if (digest.digest("hex") !== sha256) throw new Error(`Cannot back up ${path}: it changed while it was read. Repeat the backup.`)
   yield tarPadding(size)
 }
 

@@ -41,7 +41,7 @@ export const parseWords = <const Options extends ParseArgsOptionsConfig>(
     const [, typed] = /'(-[^']*)'/u.exec(message) ?? []
     if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || typed === undefined) throw new UsageError(message)
     throw new UsageError(
-      `There is no option ${typed}${insteadOf(
+      `Unknown option ${typed}${insteadOf(
         typed,
         near.map((name) => `--${name}`),
       )}`,
@@ -78,7 +78,7 @@ const known = (word: string): Command => {
   if (command !== undefined) return command
   const near = similar(word, commands)
   throw new UsageError(
-    `There is no command ${word}${near === undefined ? "." : `; did you mean ${near}?`} Commands: ${commands.join(", ")}`,
+    `Unknown command ${word}${near === undefined ? "." : `; did you mean ${near}?`} Commands: ${commands.join(", ")}`,
   )
 }
 
@@ -106,7 +106,7 @@ const refuseForeignOptions = (command: Command, given: Readonly<Record<string, u
   const foreign = allOptions.find((option) => given[option] !== undefined && given[option] !== false && !own.includes(option))
   if (foreign === undefined) return
   throw new UsageError(
-    `${command} takes no --${foreign}${insteadOf(
+    `${command} does not accept --${foreign}${insteadOf(
       `--${foreign}`,
       own.map((name) => `--${name}`),
     )}`,
@@ -137,7 +137,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   if (isOwnReader(command)) throw new UsageError(`${command} must come before its options`)
   if (needsFile.includes(command) && file === undefined) throw new UsageError(`${command} needs a file: ${usageOf(command)}`)
   const surplus = mayHaveFile.includes(command) ? rest : file === undefined ? rest : [file, ...rest]
-  if (surplus.length > 0) throw new UsageError(`${command} takes no ${surplus.join(" ")}`)
+  if (surplus.length > 0) throw new UsageError(`${command} does not accept ${surplus.join(" ")}`)
   const numbers = {
     speed: wholeNumber("speed", values.speed, 1, 100_000),
     port: wholeNumber("port", values.port, 0, 65_535),

@@ -11,9 +11,9 @@ import { configOf } from "./serve.ts"
 
 /** What is to be kept beside the backup, and where it is now. */
 const ofKey = ({ keyId, sealedKey }: BackupManifest, config: Config): string => {
-  if (sealedKey !== null) return `the passphrase that opens the key ${keyId} in it`
+  if (sealedKey !== null) return `the passphrase for the key ${keyId} in it`
   const where = config.secretKey === undefined ? join(resolve(config.data), "secret-key") : "secret_key"
-  return `the key ${keyId} that opens its secrets, without which it cannot be restored: keep a copy of ${where} apart from the backups (it is the same for all until rotate-key), or include it, sealed, with --key-passphrase`
+  return `the key ${keyId}, without which it cannot be restored: keep a copy of ${where} apart from the backups (it stays the same until rotate-key), or include it, encrypted, with --key-passphrase`
 }
 
 /** Writes all that the service keeps into one file while it works, and says what is not in it. */

@@ -19,7 +19,8 @@ const record = async (config: Config): Promise<string> => {
   const begin = AuditTrail.use((trail) => trail.begin)
   return withStore(config, recorded("begin-anew", begin)).then(
     () => "",
-    (cause: unknown) => ` The audit trail could not be told of it: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    (cause: unknown) =>
+      ` It could not be recorded in the audit trail: ${cause instanceof Error ? cause.message : String(cause)}.`,
   )
 }
 
@@ -32,8 +33,8 @@ export const beginAnew = async (args: Arguments): Promise<number> => {
     const aside = makeAside(folder.path)
     for (const name of readdirSync(folder.path).filter((entry) => !stays.test(entry)))
       renameSync(join(folder.path, name), join(aside, name))
-    const server = config.databaseUrl === undefined ? "" : " The database of database_url is as it was: name an empty one."
-    process.stdout.write(`What the service kept is in ${aside}. The next start begins with nothing.${server}${untold}\n`)
+    const server = config.databaseUrl === undefined ? "" : " The database of database_url is unchanged: choose an empty one."
+    process.stdout.write(`The previous data is in ${aside}. The next start begins with an empty database.${server}${untold}\n`)
     return 0
   } finally {
     folder.release()

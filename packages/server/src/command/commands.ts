@@ -16,62 +16,62 @@ export const commandWords = {
   serve: { operands: "", about: "run the service (the default)", options: ["config"] },
   doctor: {
     operands: "",
-    about: "check the hypervisor, the token's rights, storage, templates, network, clock and disk, and say what to do",
+    about: "check the hypervisor, the token's privileges, storage, templates, network, clock and disk, and say what to fix",
     options: ["config"],
   },
   backup: {
     operands: "FILE",
-    about: "write all that the service keeps into one file, while it runs (backup --help)",
+    about: "write all data of the service to one file, while it runs (backup --help)",
     options: ["key-passphrase", "config"],
-    more: `In FILE: the database (also one on PostgreSQL), what sources, blueprints and installed roles hold, what roles set, ROOT's key and the
-certificate, both sealed. Not in it: the configuration and, without --key-passphrase, the key that opens its secrets (secret-key): keep a
-copy of that apart, once; it is the same for all backups until rotate-key. FILE is a gzipped tar, readable by its owner only. It is not
-encrypted as a whole: configurations and logs of ranges are plain in it.
+    more: `FILE contains the database (also one on PostgreSQL), the content of sources, blueprints and installed roles, what roles set, and ROOT's
+key and the certificate, both encrypted. It does not contain the configuration or, without --key-passphrase, the key for its secrets
+(secret-key): keep a copy of that elsewhere; it stays the same for all backups until rotate-key. FILE is a gzipped tar, readable by its
+owner only. It is not encrypted as a whole: configurations and logs of ranges are in plain text.
 `,
   },
   restore: {
     operands: "FILE",
-    about: "make a backup what an empty data folder holds; with --replace, also a used one (restore --help)",
+    about: "restore a backup into an empty data folder or, with --replace, into a used one (restore --help)",
     options: ["secret-key", "key-passphrase", "replace", "unmarked-database", "config"],
-    more: `The key of the backup is taken from the data folder (secret-key), from secret_key, or from where an option says; a wrong one is
-refused, and so is a file that is not, to the last byte, what the service wrote. Stop the service first. Cut off at any point, the folder
-holds what it held or all of the backup. A plain file of SQLite, as earlier versions made them, holds the
-database alone and bears no mark: nothing shows that it is unchanged. It is restored with --unmarked-database only.
+    more: `The key of the backup comes from the data folder (secret-key), from secret_key, or from an option. A wrong key is refused, and so is a
+file that is not, to the last byte, what the service wrote. Stop the service first. If interrupted at any point, the folder has its
+previous content or all of the backup. A plain SQLite file, as earlier versions made them, contains only the database and no
+authentication code, so nothing shows that it is unchanged. It is restored only with --unmarked-database.
 `,
   },
   "root-key": {
     operands: "[FILE]",
-    about: "give ROOT a new key, or the one in FILE, also while the service runs; the old one is void",
+    about: "give ROOT a new key, or the one in FILE, also while the service runs; the old one stops working",
     options: ["config"],
   },
   "rotate-key": {
     operands: "[FILE]",
-    about: "seal the secrets of the database with a new key (rotate-key --help)",
+    about: "encrypt the secrets of the database with a new key (rotate-key --help)",
     options: ["config"],
   },
   "begin-anew": {
     operands: "",
-    about: "set aside what the data folder holds: the next start begins with an empty database",
+    about: "set aside the content of the data folder: the next start begins with an empty database",
     options: ["config"],
   },
   migrate: {
     operands: "WHAT",
-    about: "move networks from bridges to SDN VNets and back, take an older installation over (migrate --help)",
+    about: "move networks from bridges to SDN VNets and back, import an older installation (migrate --help)",
     options: ["config"],
   },
   subscription: {
     operands: "WHAT",
-    about: "pack a registry of subscription roles, make keys, issue licences (subscription --help)",
+    about: "pack a registry of subscription roles, create keys, issue licences (subscription --help)",
     options: [],
   },
-  openapi: { operands: "", about: "print the OpenAPI document as JSON and end", options: [] },
+  openapi: { operands: "", about: "print the OpenAPI document as JSON", options: [] },
   docs: { operands: "", about: "write the generated pages of docs/", options: [] },
   demo: {
     operands: "",
     about: "deploy an example lab on the built-in simulator and serve it (npm run demo)",
     options: ["once", "speed", "port"],
   },
-  help: { operands: "[COMMAND]", about: "print this text, or what one command does", options: [] },
+  help: { operands: "[COMMAND]", about: "print this help, or that of one command", options: [] },
   version: { operands: "", about: "print the version", options: [] },
 } as const satisfies Readonly<Record<string, CommandWords>>
 

@@ -80,7 +80,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
   const service = await start(args, data)
   try {
     say(
-      `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast.`,
+      `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast as a real one.`,
     )
     const root = makeClient(service.plainUrl, readFileSync(service.rootKeyFile, "utf8").trim())
     title("An administrator and a user")
@@ -116,7 +116,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
 
     const ok = range.rangeState === "SUCCESS"
     if (args.once) {
-      say("\nThe service and its data are gone again. Without --once it serves until Ctrl-C, with calls to try.")
+      say("\nThe service has stopped, and its data is removed. Without --once it serves until Ctrl-C, with calls to try.")
       return ok ? 0 : 1
     }
     title("Try it")

@@ -56,7 +56,7 @@ const kmsFindings = async (config: Config): Promise<readonly Finding[]> => {
   const file = databaseFile(config)
   if (file !== undefined && !existsSync(file)) return []
   return withStore(config, checkKms(config), { look: true }).catch((fault: Error) => [
-    warn("kms_server", fault.message, "Start the service once, then look again."),
+    warn("kms_server", fault.message, "Start the service once, then run this again."),
   ])
 }
 
@@ -77,9 +77,13 @@ export const doctor = async (args: Arguments): Promise<number> => {
     findings.push(...(await accessFindings(config, hypervisor.layer)))
   findings.push(...(await vpnFindings(config)), ...(await kmsFindings(config)))
   if (hypervisor.kind === "simulator")
-    process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to look at a real one.\n")
+    process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to check a real one.\n")
   for (const finding of findings) process.stdout.write(`${renderFinding(finding)}\n`)
   const failed = findings.filter((f) => f.level === "fail").length
-  process.stdout.write(failed === 0 ? "Nothing keeps the service from working.\n" : `${failed} to fix.\n`)
+  const warned = findings.filter((f) => f.level === "warn").length
+  const withWarnings = warned === 0 ? "" : `, with ${warned === 1 ? "1 warning" : `${warned} warnings`}`
+  process.stdout.write(
+    `${failed === 0 ? "All checks passed" : failed === 1 ? "1 check failed" : `${failed} checks failed`}${withWarnings}.\n`,
+  )
   return failed === 0 ? 0 : 1
 }

@@ -6,19 +6,16 @@ const line = (left: string, right: string): string => `  ${left.padEnd(column)}$
 const options: Readonly<Record<Option | "help", string>> = {
   "key-passphrase": line(
     "--key-passphrase FILE",
-    "the passphrase in FILE (mode 0600; - is standard input): backup includes the key, sealed with it; restore opens that",
+    "read the passphrase from FILE (mode 0600; - is standard input): backup includes the key, encrypted with it; restore decrypts it",
   ),
   "secret-key": line("--secret-key FILE", "restore: the file that holds the key of the backup"),
-  replace: line("--replace", "restore: where the data folder is in use, set aside what it holds"),
-  "unmarked-database": line(
-    "--unmarked-database",
-    "restore: take a plain file of SQLite too; nothing shows that it is unchanged",
-  ),
-  config: line("--config FILE", "configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)"),
-  once: line("--once", "demo: end after the deploy; exit status 0 only when it succeeded"),
-  speed: line("--speed N", "demo: how many times faster than real the simulator runs (default 60)"),
+  replace: line("--replace", "restore: if the data folder is in use, set aside its content"),
+  "unmarked-database": line("--unmarked-database", "restore: accept a plain SQLite file, which nothing shows to be unchanged"),
+  config: line("--config FILE", "configuration, YAML (default: RANGEWRIGHT_CONFIG, or ./rangewright.yml if it exists)"),
+  once: line("--once", "demo: exit after the deploy, with status 0 only if it succeeded"),
+  speed: line("--speed N", "demo: how many times faster than real time the simulator runs (default 60)"),
   port: line("--port N", "demo: port to serve on (default 8080, or a free one)"),
-  help: line("--help, -h", "this text; behind a command, that command alone"),
+  help: line("--help, -h", "this help; after a command, the help of that command"),
 }
 
 const keysNote = "Every key of the configuration, with its environment variable, is in docs/configuration.md."
@@ -51,7 +48,7 @@ export const helpOf = (command: Command): string => {
     "",
     "options:",
     ...taken.map((option) => options[option].replace(`${command}: `, "")),
-    line("--help, -h", "this text"),
+    line("--help, -h", "this help"),
     ...(more === undefined ? [] : ["", more.trimEnd()]),
     ...(taken.includes("config") ? ["", keysNote] : []),
     "",

@@ -25,7 +25,7 @@ export const withStore = async <A>(
   const file = databaseFile(config)
   if (file !== undefined && !make && !existsSync(file))
     throw new DataFolderError(
-      `Cannot open the database: there is no ${file}. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
+      `Cannot open the database: ${file} does not exist. Set data (RANGEWRIGHT_DATA) to the service's data folder.`,
     )
   const place = file === undefined ? { databaseUrl: config.databaseUrl ?? "" } : { file }
   const storage = storageLayer(place, look ? "refuse" : "upgrade")

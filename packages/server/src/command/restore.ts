@@ -20,7 +20,7 @@ const requireNoMigration = Effect.gen(function* () {
   if (run === undefined) return
   return yield* new Conflict({
     what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation`,
-    hint: `Start the service and wait for its end, which GET /runs/${run.id} tells.`,
+    hint: `Start the service and wait until the run ends (GET /runs/${run.id}).`,
   })
 })
 
@@ -28,8 +28,8 @@ const requireNoMigration = Effect.gen(function* () {
 const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void => {
   if (unmarkedDatabase || kindOf(source) !== "database") return
   throw new Conflict({
-    what: `Cannot restore ${source}: it is a plain database without a mark, and nothing shows that it is unchanged`,
-    hint: "If you trust where it has been since it was copied, repeat with --unmarked-database.",
+    what: `Cannot restore ${source}: it is a plain database without an authentication code, and nothing shows that it is unchanged`,
+    hint: "If you trust its origin, repeat with --unmarked-database.",
   })
 }
 
@@ -40,7 +40,7 @@ const requireFree = async (config: Config, { path }: HeldFolder, replace: boolea
   if (!replace)
     throw new Conflict({
       what: `Cannot restore into the data folder ${path}: it is in use`,
-      hint: "Name an empty one (data, RANGEWRIGHT_DATA); or repeat with --replace, which sets aside what this one holds.",
+      hint: "Choose an empty one (data, RANGEWRIGHT_DATA), or repeat with --replace, which sets aside the content of this one.",
     }) satisfies Fault
   if (config.databaseUrl !== undefined || !existsSync(database)) return
   await withStore(config, requireNoMigration).catch((cause: unknown) => {
@@ -52,25 +52,25 @@ const linesOf = (done: RestoreDone, data: string, source: string): readonly stri
   const { manifest, aside, keyId, formerKeyId, rootKey } = done
   const made = manifest === undefined ? "" : `, made at ${manifest.madeAt} by version ${manifest.madeBy}`
   return [
-    `The data folder ${data} is what ${source} holds${made}: ${manifest === undefined ? "the database" : contentsOf(manifest)}.`,
+    `Restored ${source}${made} into the data folder ${data}: ${manifest === undefined ? "the database" : contentsOf(manifest)}.`,
     ...(aside === undefined ? [] : [`What it replaced is in ${join(data, aside)}.`]),
     ...(formerKeyId === undefined
       ? []
       : [
-          `It was sealed with the key ${formerKeyId}; now it is with ${keyId}, which is in use here. What roles set has to be set by them again.`,
+          `It was encrypted with the key ${formerKeyId}; it is now encrypted with the current key ${keyId}. Roles have to set their facts again.`,
         ]),
     rootKey === "unknown"
-      ? `ROOT's key is that of the backup, which does not tell it: put it into ${rootKeyFile(data)}, or make a new one with root-key.`
+      ? `ROOT's key is that of the backup, which does not contain it: put it into ${rootKeyFile(data)}, or create a new one with root-key.`
       : `ROOT's key is in ${rootKeyFile(data)}.`,
     "Not in it:",
     ...(manifest === undefined
       ? [
-          "content of sources and blueprints, installed roles, collections and templates, the certificate: it is a copy of the database alone, as earlier versions made them. Put content and library into the data folder from a copy of yours; sources are fetched again when they are used, what was uploaded has to be uploaded again",
+          "content of sources and blueprints, installed roles, collections and templates, the certificate: it is only a copy of the database, as earlier versions made them. Copy content and library into the data folder yourself; sources are fetched again when they are used, but uploads have to be uploaded again",
           "the configuration, with the token of the hypervisor",
         ]
       : manifest.notIncluded
     ).map((what) => `- ${what}`),
-    "Then start the service. Machines that were made or removed since the backup differ from it: look at GET /range/drift, and deploy where it says so. If networks were migrated since then, their way back is forgotten.",
+    "Then start the service. Machines that were created or removed since the backup differ from it: check GET /range/drift, and deploy where it shows differences. If networks were migrated since then, they can no longer be rolled back.",
     "",
   ]
 }

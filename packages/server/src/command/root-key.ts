@@ -18,6 +18,6 @@ export const rootKey = async (args: Arguments): Promise<number> => {
       ? renewRootKey(folder.path)
       : Effect.flatMap(keyInFile(resolve(file)), (key) => renewRootKey(folder.path, key))
   await withStore(config, recorded("root-key", renew).pipe(Effect.provide(cryptoOf(config, folder))))
-  process.stdout.write(`${rootKeyFile(folder.path)} holds ROOT's new key; the old one is void.\n`)
+  process.stdout.write(`${rootKeyFile(folder.path)} has ROOT's new key; the old one no longer works.\n`)
   return 0
 }

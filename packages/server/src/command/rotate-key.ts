@@ -10,22 +10,22 @@ import { withStore } from "./open-store.ts"
 import { recorded } from "./recorded.ts"
 import { configAt } from "./serve.ts"
 
-const helpText = `Seal the secrets of the database with a new key
+const helpText = `Encrypt the secrets of the database with a new key
 
 usage: npm start -- rotate-key [FILE] [options]
 
-  FILE              the new key, 32 bytes as base64 or hex, in a file of mode 0600; else one is made. Needed where the key comes from
-                    secret_key: afterwards set that to what FILE holds
+  FILE              the new key, 32 bytes as base64 or hex, in a file of mode 0600 (default: create one). Needed if the key comes from
+                    secret_key: afterwards set that to the content of FILE
 
 options:
-  --lost            the old key is lost for good: go on without what it sealed. All API keys are void, ROOT gets a new one, and a copy of
-                    the database is kept (of SQLite's)
-  --config FILE     configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)
-  --help, -h        this text
+  --lost            the old key is lost: continue without what it encrypted. All API keys stop working, ROOT gets a new one, and a copy
+                    of the database is kept (with SQLite)
+  --config FILE     configuration, YAML (default: RANGEWRIGHT_CONFIG, or ./rangewright.yml if it exists)
+  --help, -h        this help
 
-Stop the service first; with PostgreSQL, all of its instances. API keys stay valid; who is signed in on the web page signs in again. The
-old key stays beside the new one in the data folder, as secret-key. and its id: backups of before can only be restored while it lies there.
-Cut off at any point it leaves a working installation, and may be run again.
+Stop the service first; with PostgreSQL, all of its instances. API keys stay valid; users of the web page have to sign in again. The
+old key stays next to the new one in the data folder, as secret-key.<id>: older backups can only be restored while it is there.
+If interrupted at any point, the installation works, and the command can be run again.
 `
 
 interface Options {
@@ -45,8 +45,8 @@ const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [file, ...rest] = positionals
   if (values.help) return undefined
-  if (rest.length > 0) throw new UsageError(`rotate-key takes no ${rest.join(" ")}`)
-  if (values.lost && file !== undefined) throw new UsageError("rotate-key --lost takes no file")
+  if (rest.length > 0) throw new UsageError(`rotate-key does not accept ${rest.join(" ")}`)
+  if (values.lost && file !== undefined) throw new UsageError("rotate-key --lost does not accept a file")
   return { file, lost: values.lost, config: values.config }
 }
 
@@ -57,7 +57,7 @@ const keyIn = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
           new KeyUnusable({
             what: file,
             because: "there is no such file",
-            hint: "Make a key with: umask 077; openssl rand -base64 32 > FILE",
+            hint: "Create a key with: umask 077; openssl rand -base64 32 > FILE",
           }),
         )
       : Effect.succeed(key),
@@ -72,16 +72,16 @@ const told = (
   folder: DataFolder,
 ): string => {
   const configure =
-    config.secretKey === undefined || lost ? "" : ` Set secret_key to what ${file ?? ""} holds before the next start.`
-  if (formerId === undefined && !lost) return `The database is sealed with the key ${keyId} already.${configure}\n`
+    config.secretKey === undefined || lost ? "" : ` Set secret_key to the content of ${file ?? ""} before the next start.`
+  if (formerId === undefined && !lost) return `The database is already encrypted with the key ${keyId}.${configure}\n`
   if (lost)
-    return `The database has the new key ${keyId}, and no secrets. ${rootKeyFile(folder.path)} holds ROOT's new key. All other API keys are void: give each user a new one. Passwords of users and access to private sources have to be set again; remove routers, and machines with generated logins, and deploy again.${config.databaseUrl === undefined ? ` before-${keyId}.db is the database as it was.` : ""}\n`
-  const unopened = left.length === 0 ? "" : ` The old key did not open: ${left.join(", ")}; that stays as it was.`
+    return `The database has the new key ${keyId}, and no secrets. ${rootKeyFile(folder.path)} has ROOT's new key. All other API keys have stopped working: give each user a new one. Passwords of users and access to private sources have to be set again; remove routers, and machines with generated logins, and deploy again.${config.databaseUrl === undefined ? ` before-${keyId}.db is the database as it was.` : ""}\n`
+  const unopened = left.length === 0 ? "" : ` The old key could not decrypt ${left.join(", ")}; that is unchanged.`
   const former =
     config.secretKey === undefined
-      ? ` The old one is ${formerKeyFile(folder, formerId ?? "")}: keep it as long as backups of before, apart from them.`
-      : " Keep the old one as long as backups of before."
-  return `${plural(sealed)} sealed with the new key ${keyId}.${unopened}${former}${configure}\n`
+      ? ` The old one is ${formerKeyFile(folder, formerId ?? "")}: keep it as long as older backups, apart from them.`
+      : " Keep the old one as long as older backups."
+  return `${plural(sealed)} encrypted with the new key ${keyId}.${unopened}${former}${configure}\n`
 }
 
 /** Gives the installation a new key while no service uses it. */

@@ -4,22 +4,22 @@ import * as Result from "effect/Result"
 import { writeFile } from "node:fs/promises"
 import { parseWords, UsageError } from "./arguments.ts"
 
-const helpText = `Subscription roles of your own: pack a registry, issue licences
+const helpText = `Your own subscription roles: pack a registry, issue licences
 
 usage: npm start -- subscription COMMAND [options]
 
   keygen --key FILE
-      make a private key (mode 0600) and print the public one, for subscription_keys and license_keys
+      create a private key (mode 0600) and print the public one, for subscription_keys and license_keys
   pack ROLES --key FILE --out FOLDER [--entitlements NAMES]
-      pack each folder of ROLES as a role into the signed registry FOLDER, or bring it up to date; name the folder as
-      subscription_folder, or let any web server serve it over HTTPS as subscription_registry
+      pack each folder of ROLES as a role into the signed registry FOLDER, or update it; set subscription_folder to the
+      folder, or let any web server serve it over HTTPS as subscription_registry
       version: meta/version.yml; description: galaxy_info in meta/main.yml; entitlements: meta/subscription.yml,
-      else NAMES, parted by commas (default PRO_ROLES,ENTERPRISE_ROLES)
+      else NAMES, separated by commas (default PRO_ROLES,ENTERPRISE_ROLES)
   license --key FILE --out FILE --tier TIER --to NAME [--entitlement NAME]... [--expires DATE]
           [--host NAME]...
       write a signed licence for license_file; TIER is ${tiers.join(", ")}; it ends at the beginning of DATE
-      (2027-01-31, in UTC); it includes what its tier does, and the entitlements named, such as those of roles of your
-      own; with hosts it is in force only on one of them, by host name or name of the instance
+      (2027-01-31, in UTC); it includes what its tier does, and the entitlements named, such as those of your own
+      roles; with hosts it is valid only on one of them, by host name or instance name
 `
 
 const options = {
@@ -47,7 +47,7 @@ const needed = (values: Values, command: string, name: "key" | "out" | "tier" | 
 const keygen = async (values: Values): Promise<void> => {
   const file = needed(values, "keygen", "key")
   const key = await createKeyFile(file)
-  say(`${file} written: whoever has it can sign in your name. Keep it off the service's host.`)
+  say(`${file} written: anybody who has it can sign in your name. Keep it off the service's host.`)
   say(`Public key: ${key.public.text}`)
 }
 
@@ -58,7 +58,7 @@ const pack = async (values: Values, roles: string | undefined): Promise<void> =>
   const entitlements = values.entitlements.split(",").map((name) => name.trim())
   const { index, changed } = await packRegistry({ roles, out, key, entitlements, now: new Date() })
   for (const role of index.roles) say(`${role.role} ${role.version}  ${role.fileCount} files  ${role.entitlements.join(",")}`)
-  say(changed ? `${out} holds ${index.roles.length} roles, serial ${index.serial}.` : `${out} holds all of this already.`)
+  say(changed ? `${out} holds ${index.roles.length} roles, serial ${index.serial}.` : `${out} is already up to date.`)
   say(`Public key: ${key.public.text}`)
 }
 
@@ -84,7 +84,8 @@ const license = async (values: Values): Promise<void> => {
     hosts: values.host ?? [],
   }
   const readable = readLicenseTerms(writeLicenseTerms(terms))
-  if (Result.isFailure(readable)) throw new UsageError(`subscription license: no service could read it: ${readable.failure}`)
+  if (Result.isFailure(readable))
+    throw new UsageError(`subscription license: no service could read the result: ${readable.failure}`)
   const key = await readKeyFile(file)
   await writeFile(out, issueLicense(terms, key), { flag: "wx", mode: 0o644 })
   say(`${out} written: ${[tier, ...terms.entitlements].join(", ")}, for ${terms.licensedTo}.`)
@@ -96,7 +97,7 @@ const run = async (argv: readonly string[]): Promise<void> => {
   const [command, ...rest] = positionals
   if (values.help || command === undefined || command === "help") return void process.stdout.write(helpText)
   const surplus = command === "pack" ? rest.slice(1) : rest
-  if (surplus.length > 0) throw new UsageError(`subscription ${command} takes no ${surplus.join(" ")}`)
+  if (surplus.length > 0) throw new UsageError(`subscription ${command} does not accept ${surplus.join(" ")}`)
   switch (command) {
     case "keygen":
       return keygen(values)
@@ -105,7 +106,7 @@ const run = async (argv: readonly string[]): Promise<void> => {
     case "license":
       return license(values)
     default:
-      throw new UsageError(`There is no command subscription ${command}. Commands: keygen, pack, license`)
+      throw new UsageError(`Unknown command subscription ${command}. Commands: keygen, pack, license`)
   }
 }
 

@@ -65,8 +65,8 @@ const keyToCome = (
   return chosen === undefined
     ? Effect.fail(
         new Conflict({
-          what: "Cannot change the key: the one in use comes from secret_key, where no new one can be written",
-          hint: "Make a new one (umask 077; openssl rand -base64 32 > FILE), and name its file: rotate-key FILE",
+          what: "Cannot change the key: the current one comes from secret_key, which this command cannot change",
+          hint: "Create a new one (umask 077; openssl rand -base64 32 > FILE), then run: rotate-key FILE",
         }),
       )
     : Effect.succeed(chosen)
@@ -100,7 +100,7 @@ export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Eff
     const found = yield* openKey(config, folder).pipe(Effect.catchTag("KeyUnusable", () => Effect.undefined))
     if (found !== undefined)
       return yield* new Conflict({
-        what: "Cannot replace the database's key as lost: the key is there, and it opens the database",
+        what: "Cannot treat the database's key as lost: the key exists and opens the database",
         hint: "To change it, run rotate-key without --lost.",
       })
     const given = yield* givenKey(config, folder)

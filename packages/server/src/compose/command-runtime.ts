@@ -23,7 +23,7 @@ const folderFor = (config: Config): DataFolder => {
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error
     throw new DataFolderError(
-      `${error.message} The built-in simulator lives in that service: while it runs, its HTTP interface is the only way to it.`,
+      `${error.message} The built-in simulator runs inside that service: use its HTTP interface while it runs.`,
       { cause: error },
     )
   }

@@ -38,7 +38,7 @@ const hold = (path: string): (() => void) => {
     const because = error instanceof Error ? error.message : String(error)
     throw /lock|busy/iu.test(because)
       ? new DataFolderError(
-          `Cannot use the data folder ${path}: another service is running on it. Stop that one, or give this one a folder of its own (data).`,
+          `Cannot use the data folder ${path}: another service is running on it. Stop that one, or choose another folder for this one (data).`,
         )
       : new DataFolderError(`Cannot use the data folder ${path}: ${because}`)
   }
@@ -78,11 +78,11 @@ export const holdFolder = (configured: string): HeldFolder => {
   const path = resolve(configured)
   try {
     makeFolder(path)
-    if (!statSync(path).isDirectory()) throw new Error("it is no folder")
+    if (!statSync(path).isDirectory()) throw new Error("it is not a folder")
     if (!isWritable(path)) throw new Error("it cannot be written to")
   } catch (error) {
     throw new DataFolderError(
-      `Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}. Name one that the service's account may write to (data, RANGEWRIGHT_DATA).`,
+      `Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}. Choose one that the service's account may write to (data, RANGEWRIGHT_DATA).`,
     )
   }
   const release = hold(path)
@@ -107,10 +107,12 @@ export const openDataFolder = (configured: string): DataFolder => {
 export const shareDataFolder = (configured: string): DataFolder => {
   const path = resolve(configured)
   if (isBeingRestored(path))
-    throw new DataFolderError(`Cannot use the data folder ${path}: a restore was cut off. Start the service, which ends it.`)
+    throw new DataFolderError(
+      `Cannot use the data folder ${path}: a restore was interrupted. Start the service, which completes it.`,
+    )
   if (!existsSync(join(path, instanceFile)))
     throw new DataFolderError(
-      `Cannot use the data folder ${path}: no service has used it. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
+      `Cannot use the data folder ${path}: no service has used it. Set data (RANGEWRIGHT_DATA) to the service's data folder.`,
     )
   return { ...placesIn(path), release: () => undefined }
 }
@@ -144,7 +146,7 @@ export const rootKeyFile = (data: string): string => join(data, rootKeyName)
 export const databaseGone = (path: string, what: string, because: string): Conflict =>
   new Conflict({
     what: `Cannot use ${what}: ${because}, but the data folder ${path} was in use`,
-    hint: "Put the database back (the file itself, or npm start -- restore FILE --replace; on PostgreSQL look at database_url). To begin with an empty one, run npm start -- begin-anew: it sets aside what the folder holds.",
+    hint: "Put the database back (the file itself, or npm start -- restore FILE --replace; on PostgreSQL check database_url). To start with an empty one, run npm start -- begin-anew, which sets aside what the folder holds.",
   })
 
 /** Fails when the file of a used folder's database is gone; nothing is made in its place. */

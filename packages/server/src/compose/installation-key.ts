@@ -59,23 +59,23 @@ export const opened = (key: MasterKey, known: SealingKey): Effect.Effect<OpenedK
   })
 
 const wayOut =
-  "Put the key of this database back: a copy of secret-key, or the secret_key of its other instances. If it is lost for good, npm start -- rotate-key --lost continues with a new key, without what the old one sealed."
+  "Restore the key of this database: a copy of secret-key, or the secret_key of its other instances. If it is lost, npm start -- rotate-key --lost continues with a new key, without what the old one encrypted."
 
 /** The given key is not that of the database, or the backup. */
 export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "the database"): KeyUnusable => {
-  const ids = known === undefined ? "" : `: its id is ${keyId(key)}, and ${what} was sealed with ${known.keyId}`
+  const ids = known === undefined ? "" : `: its id is ${keyId(key)}, and ${what} was encrypted with ${known.keyId}`
   return new KeyUnusable({
     what: from,
     because: `it does not belong to ${what}${ids}`,
     hint:
       what === "the database"
         ? wayOut
-        : "Put the key of that time beside secret-key, under the name secret-key. and its id, and repeat: the backup is then resealed with the key in use.",
+        : "Put the key of that time next to secret-key, named secret-key.<id>, and repeat: the backup is then encrypted again with the current key.",
   })
 }
 
 export const missingKey = ({ keyFile }: KeyFolder): KeyUnusable =>
-  new KeyUnusable({ what: "the database", because: `there is no ${keyFile} to open its secrets with`, hint: wayOut })
+  new KeyUnusable({ what: "the database", because: `there is no ${keyFile} to decrypt its secrets`, hint: wayOut })
 
 /** What the sealed texts of a database say of a key when it does not name its key; `unknown`: nothing is sealed. */
 export const proof = (key: MasterKey): Effect.Effect<"opens" | "fails" | "unknown", StorageFault, Database> =>

@@ -17,7 +17,7 @@ const load = (simulator: Simulator, file: string): void => {
     simulator.restore(text)
   } catch (error) {
     throw new DataFolderError(
-      `Cannot use ${file}: ${(error as Error).message}. It holds the built-in simulator's cluster; move it away to start with an empty one.`,
+      `Cannot use ${file}: ${(error as Error).message}. It holds the built-in simulator's cluster; move it elsewhere to start with an empty one.`,
       { cause: error },
     )
   }

@@ -11,8 +11,8 @@ export class PortError extends Error {
 }
 
 const reasons = new Map([
-  ["EADDRINUSE", "another program listens there. Stop that one, or choose another port"],
-  ["EACCES", "ports below 1024 need a privilege. Choose another port"],
+  ["EADDRINUSE", "another program listens there. Stop it, or choose another port"],
+  ["EACCES", "ports below 1024 need privileges. Choose another port"],
   ["EADDRNOTAVAIL", "this machine has no such address. Choose another host"],
 ])
 

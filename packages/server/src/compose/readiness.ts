@@ -48,8 +48,8 @@ const keyWasChanged = Effect.gen(function* () {
 })
 
 const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
-  if (awaySince !== undefined) return `away since ${awaySince.toISOString()}: ${awayReason ?? ""}`
-  return doubt === undefined ? "ok" : `in doubt since ${doubt.since.toISOString()}: ${doubt.reason}`
+  if (awaySince !== undefined) return `unreachable since ${awaySince.toISOString()}: ${awayReason ?? ""}`
+  return doubt === undefined ? "ok" : `not trusted since ${doubt.since.toISOString()}: ${doubt.reason}`
 }
 
 /**

@@ -32,7 +32,7 @@ export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
     const cannot = (because: string) => new InvalidInput({ what: `Cannot give ROOT the key in ${path}: ${because}` })
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return yield* cannot("there is no such file")
     const key = yield* Effect.try({ try: () => readKey(path) ?? "", catch: (cause) => cannot(String(cause)) })
-    return rootKeyPattern.test(key) ? key : yield* cannot("it holds none of the form ROOT.<40 characters>")
+    return rootKeyPattern.test(key) ? key : yield* cannot("it does not contain a key of the form ROOT.<40 characters>")
   })
 
 /** What ROOT's sealed key is bound to. Part of the stored format. */

@@ -54,7 +54,7 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
       createSecureContext(pair)
     } catch (error) {
       throw new Error(
-        `Cannot use tls_cert and tls_key: ${error instanceof Error ? error.message : String(error)}. They must be PEM files, the certificate (with those that signed it behind it) and its private key without a passphrase; or leave both out, and the service makes its own.`,
+        `Cannot use tls_cert and tls_key: ${error instanceof Error ? error.message : String(error)}. They must be PEM files, the certificate (followed by its chain) and its private key without a passphrase. Without both, the service creates its own.`,
         { cause: error },
       )
     }
@@ -84,7 +84,8 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
         metrics.request(operation ?? "none", status, milliseconds / 1000)
         log.debug({ requestId, status, ms: Math.round(milliseconds * 10) / 10, operation }, `${method} ${path}`)
       },
-      defect: ({ requestId, operation, cause }) => log.error({ requestId, operation, cause }, "a request met a bug"),
+      defect: ({ requestId, operation, cause }) =>
+        log.error({ requestId, operation, cause }, "a request failed because of a bug"),
     },
     ui,
     strictTransport: isStrict(config),
@@ -99,7 +100,7 @@ const tellWhatIsMissing = (log: Log) =>
     const fetcher = yield* ContentFetcher
     const roleInstaller = yield* RoleInstaller
     const git = yield* fetcher.gitAvailable
-    if (!git.available) log.warn({ because: git.because }, "git cannot be used: sources come from archives and folders only")
+    if (!git.available) log.warn({ because: git.because }, "git is not available: sources come from archives and folders only")
     const installer = yield* roleInstaller.available
     if (!installer.available)
       log.warn({ because: installer.because }, "roles and collections that are published elsewhere cannot be installed")
@@ -108,7 +109,7 @@ const tellWhatIsMissing = (log: Log) =>
 const tellOfRootKey = (log: Log, state: RootKeyState, file: string): void => {
   if (state === "made") log.info({ file }, "a key for ROOT was written")
   if (state === "put back") log.info({ file }, "ROOT's key was put back")
-  if (state === "unknown") log.warn({ file }, "ROOT's key is not in its file: put it there, or make a new one with root-key")
+  if (state === "unknown") log.warn({ file }, "ROOT's key is not in its file: restore it, or create a new one with root-key")
 }
 
 const shown = (host: string): string =>
@@ -137,14 +138,14 @@ export const startService = async (config: Config): Promise<RunningService> => {
     const rootKey = await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined }))
     tellOfRootKey(log, rootKey, rootKeyFile(folder.path))
     if (hypervisor.kind === "simulator")
-      log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
+      log.warn("no hypervisor is configured: running on the built-in simulator, where nothing real happens")
     // asking takes a second of another program's time: nobody waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
     const requests = requestFibers(Effect.runForkWith(context))
     closers.push(async () => {
       const left = await requests.end(cleanUpGrace)
-      if (left > 0) log.warn({ left }, "requests did not clean up in time: what they were changing may be half done")
+      if (left > 0) log.warn({ left }, "requests did not finish in time: what they were changing may be half done")
     })
     const ui = await loadUi(config.webFolder ?? usualWebFolder, { strictTransport: isStrict(config) })
     const app = httpOf(container, config, runtime, requests.run, ui)

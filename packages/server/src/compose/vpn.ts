@@ -9,9 +9,9 @@ import { readNamedFile } from "./named-file.ts"
 
 const nobody = Effect.fail(
   new VpnFault({
-    doing: "look at the VPN's server",
+    doing: "check the VPN's server",
     reason: "refused",
-    detail: "the configuration names none, so its peers have to be entered there by hand",
+    detail: "the configuration has none, so you have to enter its peers by hand",
     hint: "Set wireguard_server.",
   }),
 )

@@ -43,7 +43,7 @@ const readFile = (path: string): Readonly<Record<string, unknown>> => {
     throw new ConfigurationError([`${path}: ${what.replace(/:$/u, "")}`])
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
-    throw new ConfigurationError([`${path}: a mapping of keys to values is needed`])
+    throw new ConfigurationError([`${path}: must be a mapping of keys to values`])
   return content as Record<string, unknown>
 }
 
@@ -88,7 +88,7 @@ const publicKey = /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}$/u
 /** Rules between the keys of the jump host. */
 const jumpProblems = (config: Config): readonly string[] => {
   if (config.ansibleRoute !== "jump")
-    return config.ansibleJumpHost === undefined ? [] : ["ansible_jump_host: is used with ansible_route: jump only"]
+    return config.ansibleJumpHost === undefined ? [] : ["ansible_jump_host: only used with ansible_route: jump"]
   const needed = {
     ansible_jump_host: config.ansibleJumpHost,
     ansible_jump_user: config.ansibleJumpUser,
@@ -104,64 +104,64 @@ const jumpProblems = (config: Config): readonly string[] => {
       ? []
       : ["ansible_jump_host_key: write its type and base64, such as `ssh-ed25519 AAAAC3…`"]),
     ...((file === undefined) === (password === undefined)
-      ? ["ansible_jump_key_file and ansible_jump_password: give one of them"]
+      ? ["ansible_jump_key_file and ansible_jump_password: set one of them"]
       : []),
-    ...(file === undefined || isAbsolute(file) ? [] : [`ansible_jump_key_file: ${file} is no absolute path`]),
+    ...(file === undefined || isAbsolute(file) ? [] : [`ansible_jump_key_file: ${file} is not an absolute path`]),
   ]
 }
 
 /** What is wrong with an address of the hypervisor. */
 const hypervisorUrlProblems = (url: string): readonly string[] => {
   const example = "such as https://pve1.example:8006"
-  if (!URL.canParse(url) || !/^https?:/u.test(url)) return [`proxmox_url: ${url} is no https URL, ${example}`]
+  if (!URL.canParse(url) || !/^https?:/u.test(url)) return [`proxmox_url: ${url} is not a valid https URL, ${example}`]
   const { protocol, hostname, host } = new URL(url)
   // a simulator without TLS on this host; to anybody else the token would go in the clear
   const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(hostname)
-  return protocol === "https:" || isHere ? [] : [`proxmox_url: ${url} would send the token in the clear: write https://${host}`]
+  return protocol === "https:" || isHere ? [] : [`proxmox_url: ${url} would send the token unencrypted: write https://${host}`]
 }
 
 /** Rules between keys. */
 const crossChecks = (config: Config): readonly string[] => {
   const problems: string[] = []
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) problems.push("tls_cert and tls_key: give both or none")
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) problems.push("tls_cert and tls_key: set both or neither")
   // a major below 2 makes clients use other paths, which are not served
   if (!/^(?:[2-9]|[1-9]\d+)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)$/u.test(config.peerVersion))
-    problems.push("peer_version: three numbers such as 2.3.0 are needed, the first of them 2 or more")
+    problems.push("peer_version: must be three numbers such as 2.3.0, the first of them 2 or more")
   if (config.vmidTo <= config.vmidFrom) problems.push("vmid_to: must be greater than vmid_from")
   if (config.adminPort !== undefined && config.adminPort === config.port) problems.push("admin_port: must differ from port")
   if (config.sshHost !== undefined && config.sshFingerprint === undefined)
-    problems.push("ssh_fingerprint: needed with ssh_host, so that the node is who it should be")
+    problems.push("ssh_fingerprint: needed with ssh_host, to verify the node's identity")
   if (config.sshHost !== undefined && config.proxmoxNode === undefined)
-    problems.push("proxmox_node: needed with ssh_host, to tell whose shell it is")
+    problems.push("proxmox_node: needed with ssh_host, to say which node it is")
   if (config.sshHost !== undefined && config.sshKeyFile === undefined) problems.push("ssh_key_file: needed with ssh_host")
   if (config.hypervisor === "proxmox" && config.proxmoxUrl.length === 0)
     problems.push("proxmox_url: needed with hypervisor: proxmox")
   for (const url of config.proxmoxUrl) problems.push(...hypervisorUrlProblems(url))
   if (!config.proxmoxFingerprint.every((pin) => /^(?:[\da-f]{2}:?){32}$/iu.test(pin)))
-    problems.push("proxmox_fingerprint: 32 bytes in hex are needed, as `openssl x509 -fingerprint -sha256` prints them")
+    problems.push("proxmox_fingerprint: must be 32 bytes in hex, as `openssl x509 -fingerprint -sha256` prints them")
   if (config.proxmoxUrl.length > 0 && config.hypervisor !== "simulator") {
     if (config.proxmoxTokenId === undefined) problems.push("proxmox_token_id: needed with proxmox_url")
     else if (!/^[^\s!@]+@[^\s!@]+![^\s!@]+$/u.test(config.proxmoxTokenId))
-      problems.push("proxmox_token_id: must read user@realm!name")
+      problems.push("proxmox_token_id: must have the form user@realm!name")
     if (config.proxmoxTokenSecret === undefined) problems.push("proxmox_token_secret: needed with proxmox_url")
   }
   for (const scheme of config.sourceSchemes)
-    if (!isGitScheme(scheme)) problems.push(`source_schemes: ${scheme} is none of https, ssh, http, git, file`)
+    if (!isGitScheme(scheme)) problems.push(`source_schemes: ${scheme} is not one of https, ssh, http, git, file`)
   for (const network of config.sourceNetworks)
-    if (parseNetwork(network) === undefined) problems.push(`source_networks: ${network} is no network such as 10.20.0.0/16`)
+    if (parseNetwork(network) === undefined) problems.push(`source_networks: ${network} is not a network such as 10.20.0.0/16`)
   for (const proxies of config.trustedProxies)
     if (parseProxies(proxies) === undefined)
-      problems.push(`trusted_proxies: ${proxies} is no address or network such as 10.0.5.0/24`)
+      problems.push(`trusted_proxies: ${proxies} is not an address or network such as 10.0.5.0/24`)
   for (const folder of config.sourceFolders)
-    if (!isAbsolute(folder)) problems.push(`source_folders: ${folder} is no absolute path`)
+    if (!isAbsolute(folder)) problems.push(`source_folders: ${folder} is not an absolute path`)
   if (config.roleFolder !== undefined && !isAbsolute(config.roleFolder))
-    problems.push(`role_folder: ${config.roleFolder} is no absolute path`)
+    problems.push(`role_folder: ${config.roleFolder} is not an absolute path`)
   if (!URL.canParse(config.galaxyUrl) || !/^https?:/u.test(config.galaxyUrl))
-    problems.push(`galaxy_url: ${config.galaxyUrl} is no http(s) URL`)
+    problems.push(`galaxy_url: ${config.galaxyUrl} is not a valid URL`)
   if (config.subscriptionRegistry !== undefined && config.subscriptionFolder !== undefined)
-    problems.push("subscription_registry and subscription_folder: give one of them")
+    problems.push("subscription_registry and subscription_folder: set only one of them")
   if ((config.subscriptionRegistry ?? config.subscriptionFolder) !== undefined && config.subscriptionKeys.length === 0)
-    problems.push("subscription_keys: needed with a registry, to tell its roles from anybody else's")
+    problems.push("subscription_keys: needed with a registry, to verify its roles")
   if (config.licenseFile !== undefined && config.licenseKeys.length === 0) problems.push("license_keys: needed with license_file")
   problems.push(
     ...jumpProblems(config),
@@ -171,7 +171,7 @@ const crossChecks = (config: Config): readonly string[] => {
   )
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
-      problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)
+      problems.push(`reserved_range_numbers: ${n} is not a range number (1 to 153)`)
   if (!/^(0|(\d+(\.\d+)?(h|m|s|ms))+)$/u.test(config.inactivityShutdown))
     problems.push("inactivity_shutdown_timeout: write a duration such as 4h or 1h30m, or 0")
   return problems

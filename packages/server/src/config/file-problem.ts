@@ -1,7 +1,7 @@
 const reasons: Readonly<Record<string, (path: string) => string>> = {
   ENOENT: (path) => `there is no file ${path}`,
   ENOTDIR: (path) => `there is no file ${path}`,
-  EACCES: (path) => `this user may not read ${path}: give it the right, or run the service as its owner`,
+  EACCES: (path) => `this user may not read ${path}: grant it access, or run the service as the file's owner`,
   EISDIR: (path) => `${path} is a folder: name the file in it`,
 }
 

@@ -49,7 +49,7 @@ const asText = (value: unknown): string | undefined =>
 
 const readText: Read<string> = (value) => {
   const text = asText(value)
-  return text === undefined ? { problem: "a text is needed" } : { value: text.trim() }
+  return text === undefined ? { problem: "must be text" } : { value: text.trim() }
 }
 
 /** A text that may be absent; an empty one counts as absent. */
@@ -64,12 +64,12 @@ export const wholeNumber = (min: number, max: number) =>
     const n = Number(asText(value) ?? Number.NaN)
     return Number.isInteger(n) && n >= min && n <= max
       ? { value: n }
-      : { problem: `a whole number from ${min} to ${max} is needed` }
+      : { problem: `must be a whole number from ${min} to ${max}` }
   })
 
 export const optionalPort = keyOf<number | undefined>((value) => {
   const n = Number(asText(value) ?? Number.NaN)
-  return Number.isInteger(n) && n >= 1 && n <= 65_535 ? { value: n } : { problem: "a port from 1 to 65535 is needed" }
+  return Number.isInteger(n) && n >= 1 && n <= 65_535 ? { value: n } : { problem: "must be a port from 1 to 65535" }
 })
 
 const truths = new Map([
@@ -84,7 +84,7 @@ const truths = new Map([
 ])
 const readBoolean: Read<boolean> = (value) => {
   const found = truths.get((asText(value) ?? "").toLowerCase())
-  return found === undefined ? { problem: "true or false is needed" } : { value: found }
+  return found === undefined ? { problem: "must be true or false" } : { value: found }
 }
 export const boolean = keyOf<boolean>(readBoolean)
 export const optionalBoolean = keyOf<boolean | undefined>(readBoolean)
@@ -92,18 +92,18 @@ export const optionalBoolean = keyOf<boolean | undefined>(readBoolean)
 export const oneOf = <const T extends string>(allowed: readonly T[]) =>
   keyOf<T>((value) => {
     const found = allowed.find((a) => a === asText(value))
-    return found === undefined ? { problem: `one of ${allowed.join(", ")} is needed` } : { value: found }
+    return found === undefined ? { problem: `must be one of ${allowed.join(", ")}` } : { value: found }
   })
 
 /** A YAML list, or a text separated by commas. */
 export const list = keyOf<readonly string[]>((value) => {
   if (Array.isArray(value)) {
     const items = value.map(asText)
-    return items.includes(undefined) ? { problem: "a list of texts is needed" } : { value: items as string[] }
+    return items.includes(undefined) ? { problem: "must be a list of strings" } : { value: items as string[] }
   }
   const plain = asText(value)
   return plain === undefined
-    ? { problem: "a list, or a text separated by commas, is needed" }
+    ? { problem: "must be a list, or text separated by commas" }
     : {
         value: plain
           .split(",")
@@ -115,7 +115,7 @@ export const list = keyOf<readonly string[]>((value) => {
 export const mapping = keyOf<Readonly<Record<string, unknown>>>((value) =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? { value: value as Record<string, unknown> }
-    : { problem: "a mapping is needed (only in the file)" },
+    : { problem: "must be a mapping (only in the file)" },
 )
 
 /** Reads a secret kept in a file of its own; the last line end is not part of it. */

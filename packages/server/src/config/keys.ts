@@ -16,7 +16,7 @@ const keeping = "Keeping and logging"
 
 const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
   wholeNumber(0, highestLimit)(ranges, `default_quota_${resource}`, {
-    about: `${about} who has no limit of their own and none from a group. 0: no limit.`,
+    about: `${about} who has no limit of their own or from a group. 0: no limit.`,
     default: 0,
   })
 
@@ -29,12 +29,12 @@ export const keys = {
     default: "0.0.0.0",
   }),
   port: wholeNumber(0, 65_535)(service, "port", {
-    about: "Port for HTTPS and, from loopback, plain HTTP. 0 takes a free one.",
+    about: "Port for HTTPS and, from loopback, plain HTTP. 0 chooses a free one.",
     default: 8080,
   }),
   adminPort: optionalPort(service, "admin_port", {
     about:
-      "A second port that serves the same, for clients that expect the administrators' one at 8081. Loopback only unless expose_admin_port.",
+      "A second port that serves the same, for clients that expect the administrators' port 8081. Loopback only unless expose_admin_port.",
     default: undefined,
     example: "8081",
   }),
@@ -43,7 +43,7 @@ export const keys = {
     default: false,
   }),
   data: text(service, "data", {
-    about: "Folder of the service: database, keys, certificate. Made with mode 0700.",
+    about: "Folder of the service: database, keys, certificate. Created with mode 0700.",
     default: "./data",
   }),
   databaseUrl: optionalText(service, "database_url", {
@@ -54,25 +54,25 @@ export const keys = {
   }),
   secretKey: optionalText(service, "secret_key", {
     about:
-      "32 bytes as base64 or hex that seal stored secrets. Without it a key file is made in `data`. A database opens with its own key alone; the command `rotate-key` gives it another one.",
+      "32 bytes as base64 or hex that encrypt stored secrets. Without it, a key file is created in `data`. A database works only with its own key; the command `rotate-key` changes it.",
     default: undefined,
     secret: true,
   }),
   trustedProxies: list(service, "trusted_proxies", {
     about:
-      "Addresses or networks of reverse proxies before the service. Who is connected is taken for the sender of a request; for these it is whom they name in `X-Forwarded-For`.",
+      "Addresses or networks of reverse proxies in front of the service. The address that connects counts as the sender of a request; for these it is the address that they name in `X-Forwarded-For`.",
     default: [],
     shown: "none",
     example: "127.0.0.1, 10.0.5.0/24",
   }),
   peerVersion: text(service, "peer_version", {
     about:
-      "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own: clients choose by it what to call. Raise it for clients that ask for a later one.",
+      "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own: clients use it to decide what to call. Raise it for clients that require a later one.",
     default: "2.3.0",
   }),
   corsOrigin: text(service, "cors_origin", {
     about:
-      "Origins that browsers may call from, separated by commas; `*` for any. Pages of the named ones may also open consoles with tickets that their server asked for.",
+      "Origins that browsers may call from, separated by commas; `*` for any. Pages of these origins may also open consoles with tickets that their server requested.",
     default: "*",
   }),
   webFolder: optionalText(service, "web_folder", {
@@ -81,17 +81,17 @@ export const keys = {
     shown: "packages/web/dist of the service's own folder",
   }),
   consolesPerUser: wholeNumber(1, 1000)(service, "consoles_per_user", {
-    about: "Consoles of machines that one user may have open at a time in one process.",
+    about: "Consoles that one user may have open at a time in one process.",
     default: usualConsolesPerUser,
   }),
 
   tlsCert: optionalText(tls, "tls_cert", {
-    about: "Certificate chain, PEM file. Without it the service makes its own certificate.",
+    about: "Certificate chain, PEM file. Without it, the service creates its own.",
     default: undefined,
   }),
   tlsKey: optionalText(tls, "tls_key", { about: "Private key of tls_cert, PEM file.", default: undefined }),
   tlsHosts: list(tls, "tls_hosts", {
-    about: "Names and addresses in the certificate that the service makes.",
+    about: "Names and addresses in the certificate that the service creates.",
     default: [],
     shown: "localhost, loopback and the host's name",
   }),
@@ -118,7 +118,7 @@ export const keys = {
   }),
   proxmoxFingerprint: list(hypervisor, "proxmox_fingerprint", {
     about:
-      "SHA-256 fingerprint of the API's certificate (colons or not); each node has its own, separated by commas. Needed when no authority that this host trusts signed it.",
+      "SHA-256 fingerprint of the API's certificate (colons or not); each node has its own, separated by commas. Needed if no authority that this host trusts has signed the certificate.",
     default: [],
     shown: "none",
   }),
@@ -137,7 +137,7 @@ export const keys = {
   }),
   sshHost: optionalText(hypervisor, "ssh_host", {
     about:
-      "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it they are left out, or listed to be done by hand.",
+      "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it, diagnostics leave these figures out, and the migration lists what to do by hand.",
     default: undefined,
   }),
   sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "Port of SSH.", default: 22 }),
@@ -154,14 +154,14 @@ export const keys = {
   simulatorNodes: wholeNumber(1, 32)(hypervisor, "simulator_nodes", { about: "Nodes of the built-in simulator.", default: 1 }),
   simulatorTemplates: list(hypervisor, "simulator_templates", {
     about:
-      "Templates that the built-in simulator has besides those of common labs (Windows Server 2016 to 2025, Windows 10 and 11, Debian, Ubuntu, Rocky, Kali). `NAME`, or `NAME=SYSTEM` where the name does not say the system: windows, debian, kali, ubuntu, rocky, almalinux, centos or rhel.",
+      "Templates that the built-in simulator has besides those of common labs (Windows Server 2016 to 2025, Windows 10 and 11, Debian, Ubuntu, Rocky, Kali). `NAME`, or `NAME=SYSTEM` if the name does not contain the system: windows, debian, kali, ubuntu, rocky, almalinux, centos or rhel.",
     default: [],
     shown: "none",
     example: "ubuntu-26.04-x64-server-template, flare-vm-template=windows",
   }),
   simulatorRoles: oneOf(["installed", "any"])(hypervisor, "simulator_roles", {
     about:
-      "Roles that the simulator's stand-in (guest_automation: guest-program) runs. `installed`: as on a real hypervisor, a configuration with others is refused. `any`: every role, whether it exists or not.",
+      "Roles that the simulator's stand-in (guest_automation: guest-program) runs. `installed`: as on a real hypervisor, a configuration that uses others is refused. `any`: every role, whether it exists or not.",
     default: "installed",
   }),
   observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
@@ -171,7 +171,7 @@ export const keys = {
 
   guestAutomation: oneOf(["auto", "ansible", "guest-program", "none"])(inside, "guest_automation", {
     about:
-      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. A deploy that needs work inside machines which nothing here can do is refused. With `none` such work is left out, and the range, its plans and deploys say so.",
+      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. A deploy that needs work that nothing here can do is refused. With `none`, this work is skipped, and the range, its plans and deploys say so.",
     default: "auto",
   }),
   ansiblePlaybook: text(inside, "ansible_playbook", {
@@ -185,7 +185,7 @@ export const keys = {
   }),
   ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
     about:
-      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without. `off`: roles can do everything that the service can.",
+      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without one. `off`: roles can do everything that the service can.",
     default: "auto",
   }),
   toolInternet: boolean(inside, "tool_internet", {
@@ -194,7 +194,7 @@ export const keys = {
     default: true,
   }),
   toolDisk: wholeNumber(1, 1_000_000)(inside, "tool_disk", {
-    about: "GiB that the files of one role's run and those that roles keep for its user may take on this host.",
+    about: "Disk space in GiB on this host for the files of one role's run and those that roles keep for its user.",
     default: 20,
   }),
   ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
@@ -203,8 +203,7 @@ export const keys = {
     default: "direct",
   }),
   ansibleJumpHost: optionalText(inside, "ansible_jump_host", {
-    about:
-      "Host that has routes to the ranges' networks and the NAT network. SSH must let it forward connections; nothing more is needed.",
+    about: "Host that has routes to the ranges' networks and the NAT network. SSH must allow forwarding; nothing more is needed.",
     default: undefined,
   }),
   ansibleJumpPort: wholeNumber(1, 65_535)(inside, "ansible_jump_port", { about: "Port of SSH there.", default: 22 }),
@@ -219,7 +218,7 @@ export const keys = {
     default: undefined,
   }),
   ansibleJumpPassword: optionalText(inside, "ansible_jump_password", {
-    about: "Password of the user, where there is no key.",
+    about: "Password of the user, if there is no key.",
     default: undefined,
     secret: true,
   }),
@@ -230,7 +229,7 @@ export const keys = {
 
   templateLogins: templateLogins(inside, "template_logins", {
     about:
-      "Logins of templates that have others than their system's usual one: a mapping of templates' names to `user` and `password`. Whoever may use a range finds the logins of its machines in its inventory, and roles are given them.",
+      "Logins of templates whose login differs from their system's usual one: a mapping of templates' names to `user` and `password`. Everybody who may use a range finds its machines' logins in its inventory, and roles get them.",
     default: new Map(),
     shown: "none",
     example: 'template_logins: { win2022-golden: { user: Administrator, password: "…" } }',
@@ -244,7 +243,7 @@ export const keys = {
   }),
   sdnZone: text(network, "sdn_zone", { about: "VXLAN zone of the ranges' VNets in cluster mode.", default: "ludus" }),
   vxlanTagBase: wholeNumber(0, 16_000_000)(network, "vxlan_tag_base", {
-    about: "VXLAN tag of a range's VNet is this plus its number.",
+    about: "The VXLAN tag of a range's VNet is this number plus the range's number.",
     default: 0,
   }),
   natNetwork: optionalText(network, "ludus_nat_interface", {
@@ -286,7 +285,7 @@ export const keys = {
     shown: "its own address there, or the one that it speaks to that network from",
   }),
   templateBuilds: wholeNumber(1, 64)(network, "template_builds", {
-    about: "Templates that are built at once, whoever asked for them; others wait for their turn.",
+    about: "Templates that are built at the same time, for all users; others wait.",
     default: 1,
   }),
   templateBuilders: oneOf(["everybody", "administrators"])(network, "template_builders", {
@@ -316,42 +315,43 @@ export const keys = {
     default: 100,
   }),
   templateBuildAttempts: wholeNumber(1, 100)(network, "template_build_attempts", {
-    about: "How often one build may begin: a build that is interrupted, by a restart of the service for example, starts over.",
+    about:
+      "How many times one build may start: a build that is interrupted, for example by a restart of the service, starts over.",
     default: 3,
   }),
   shippedTemplates: boolean(network, "shipped_templates", {
     about:
-      "Offer everybody the templates that come with the service: Debian 11, from which routers are cloned, Debian 12 and Windows Server 2022. Those that are installed for everybody under the same names, and those that users have, come before.",
+      "Offer everybody the templates that come with the service: Debian 11, from which routers are cloned, Debian 12 and Windows Server 2022. Templates with the same names that are installed for everybody or by the user take precedence.",
     default: true,
   }),
   templateNodeDownloads: boolean(network, "template_node_downloads", {
     about:
-      "Let nodes download images for builds of templates (`iso_download_pve`). Whoever builds templates can then have the node fetch from everywhere that it reaches, private addresses too, because it follows redirects. Without it, images are downloaded by this host and uploaded.",
+      "Let nodes download images for builds of templates (`iso_download_pve`). Users who build templates can then make the node fetch from any address that it can reach, including private ones, because it follows redirects. Without it, images are downloaded by this host and uploaded.",
     default: false,
   }),
   vmidFrom: wholeNumber(100, 999_999_999)(network, "vmid_from", {
-    about: "First VMID given to machines of ranges.",
+    about: "First VMID for machines of ranges.",
     default: 20_000,
   }),
-  vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID given to machines of ranges.", default: 29_999 }),
+  vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID for machines of ranges.", default: 29_999 }),
 
   quotaRam: quota("ram", "Memory in GB that the machines of a user's ranges may have"),
   quotaCpus: quota("cpu", "CPUs that the machines of a user's ranges may have"),
   quotaVms: quota("vms", "VMs that a user's ranges may have"),
   quotaRanges: quota("ranges", "Ranges that a user may have"),
   reservedRangeNumbers: list(ranges, "reserved_range_numbers", {
-    about: "Range numbers (1 to 153) never given.",
+    about: "Range numbers (1 to 153) that are never assigned.",
     default: [],
     shown: "none",
   }),
   rangeDefaults: mapping(ranges, "defaults", {
-    about: "Put under the `defaults` of every range configuration, key by key.",
+    about: "Defaults for the `defaults` of every range configuration, key by key.",
     default: {},
     shown: "none",
   }),
   deployShown: wholeNumber(0, 60)(ranges, "deploy_shown", {
     about:
-      "Seconds for which a deploy shows as DEPLOYING at least, also where there is nothing to do: clients that look every two seconds wait until they have seen it.",
+      "Minimum number of seconds for which a deploy shows as DEPLOYING, even if there is nothing to do: clients that poll every two seconds wait until they have seen it.",
     default: 5,
   }),
   inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {
@@ -365,7 +365,7 @@ export const keys = {
   }),
   sourceSchemes: list(sources, "source_schemes", {
     about:
-      "How git may reach repositories: `https`, `ssh`, and where you trust who registers sources also `http`, `git` or `file` (only inside source_folders).",
+      "How git may reach repositories: `https`, `ssh`, and, if you trust the users who register sources, also `http`, `git` or `file` (only inside source_folders).",
     default: ["https", "ssh"],
   }),
   sourceNetworks: list(sources, "source_networks", {
@@ -432,20 +432,20 @@ export const keys = {
     default: undefined,
   }),
   licenseKeys: list(subscriptions, "license_keys", {
-    about: "Public keys of who may issue license_file.",
+    about: "Public keys of those who may issue license_file.",
     default: [],
     shown: "none",
   }),
 
   kmsHost: optionalText(inside, "kms_host", {
     about:
-      "KMS host of your organisation that machines with Windows are pointed to when they are activated (POST /kms/license): a name or an IPv4 address that they reach, with a port where that is not 1688. With kms_server: where machines reach that one, if not at its own address.",
+      "KMS host of your organisation that machines with Windows are pointed to when they are activated (POST /kms/license): a name or an IPv4 address that they reach, with a port if that is not 1688. With kms_server: the address where machines reach that server, if not its own.",
     default: undefined,
     example: "kms.example.org:1688",
   }),
   kmsServer: optionalText(inside, "kms_server", {
     about:
-      "Machine that POST /kms/install makes a KMS host: the ID of its range, a slash, and its full name as GET /range shows it. The range must be an administrator's, the machine have Windows Server of volume licensing. It needs kms_host_key, and once the internet.",
+      "Machine that POST /kms/install makes a KMS host: the ID of its range, a slash, and its full name as GET /range shows it. The range must belong to an administrator, and the machine must run a volume-licensed Windows Server. It needs kms_host_key and, once, internet access.",
     default: undefined,
     example: "ADMIN/ADMIN-kms",
   }),
@@ -471,12 +471,12 @@ export const keys = {
   }),
   wireguardServer: oneOf(["none", "local", "ssh"])(vpn, "wireguard_server", {
     about:
-      "Where the VPN's server is, so that the service tells it who is let in and where to: `local` on the service's own host, `ssh` on another Linux host. `none`: you enter the peers by hand.",
+      "Where the VPN's server is, so that the service can configure it: `local` on the service's own host, `ssh` on another Linux host. `none`: you enter the peers by hand.",
     default: "none",
   }),
   wireguardInterface: text(vpn, "wireguard_interface", {
     about:
-      "The interface on the VPN's server. It is there, with its key and 198.51.100.1/24. Peers with nothing but addresses from 198.51.100.2 to .150 that are no users are removed from it; others stay.",
+      "The interface on the VPN's server. It must exist, with its key and 198.51.100.1/24. Peers that have only addresses from 198.51.100.2 to .150 and do not belong to a user are removed; others stay.",
     default: "wg0",
   }),
   wireguardSshHost: optionalText(vpn, "wireguard_ssh_host", {
@@ -485,7 +485,7 @@ export const keys = {
   }),
   wireguardSshPort: wholeNumber(1, 65_535)(vpn, "wireguard_ssh_port", { about: "Port of SSH there.", default: 22 }),
   wireguardSshUser: text(vpn, "wireguard_ssh_user", {
-    about: "User there; another one than root needs `sudo` without a password for `wg` and `nft`.",
+    about: "User there; a user other than root needs `sudo` without a password for `wg` and `nft`.",
     default: "root",
   }),
   wireguardSshKeyFile: optionalText(vpn, "wireguard_ssh_key_file", {
@@ -498,16 +498,16 @@ export const keys = {
   }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
-    about: "Deploys, with their logs, kept for each range, and as many runs of every other kind.",
+    about: "Number of deploys, with their logs, that are kept for each range, and of runs of every other kind.",
     default: 100,
   }),
   legacyDirectory: text(keeping, "legacy_directory", {
     about:
-      "Folder of an installation of the first generation, with its ludus.db. POST /migrate/sqlite takes its users and ranges over; it is only read.",
+      "Folder of an installation of the first generation, with its ludus.db. POST /migrate/sqlite imports its users and ranges; the folder is only read.",
     default: "/opt/ludus",
   }),
   auditDays: wholeNumber(1, 36_500)(keeping, "audit_days", {
-    about: "Days that entries of the audit trail are kept.",
+    about: "Days for which entries of the audit trail are kept.",
     default: 365,
   }),
   logLevel: oneOf(["debug", "info", "warn", "error"])(keeping, "log_level", {

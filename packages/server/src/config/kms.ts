@@ -17,7 +17,7 @@ export const kmsProblems = (config: KmsConfig): readonly string[] => {
   return [
     ...(host !== undefined && "problem" in host ? [`kms_host: ${host.problem}`] : []),
     ...(server !== undefined && "problem" in server ? [`kms_server: ${server.problem}`] : []),
-    ...((kmsServer === undefined) === (kmsHostKey === undefined) ? [] : ["kms_server and kms_host_key: give both or none"]),
+    ...((kmsServer === undefined) === (kmsHostKey === undefined) ? [] : ["kms_server and kms_host_key: set both or neither"]),
     ...(kmsHostKey === undefined || productKeyIn(kmsHostKey) !== undefined ? [] : [`kms_host_key: ${productKeyForm}`]),
   ]
 }

@@ -11,14 +11,14 @@ const isPlain = (value: unknown): value is string =>
 const problemOf = (template: string, login: unknown): string | undefined => {
   if (typeof login !== "object" || login === null || Array.isArray(login)) return `${template}: user and password are needed`
   const unknown = Object.keys(login).find((name) => name !== "user" && name !== "password")
-  if (unknown !== undefined) return `${template}: there is no ${unknown}; a login has user and password`
+  if (unknown !== undefined) return `${template}: unknown key ${unknown}; a login has user and password`
   const { user, password } = login as { readonly user?: unknown; readonly password?: unknown }
   if (typeof user !== "string" || !/^[A-Za-z_][A-Za-z0-9._$-]{0,63}$/u.test(user))
     return `${template}: user must be a name of letters, digits, dots, dashes and underscores`
   // the value itself is never told
   return isPlain(password)
     ? undefined
-    : `${template}: password must be a text in one line, at most 256 signs, quoted where YAML would read a number, and without {{, {% and {#`
+    : `${template}: password must be one line of text of at most 256 characters, quoted if YAML would read a number, and without {{, {% and {#`
 }
 
 const readLogins: Read<TemplateLogins> = (value) => {
@@ -27,10 +27,10 @@ const readLogins: Read<TemplateLogins> = (value) => {
     try {
       given = parse(value, { maxAliasCount: 0 }) as unknown
     } catch {
-      return { problem: "it is no YAML" }
+      return { problem: "it is not valid YAML" }
     }
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    return { problem: "a mapping of templates to user and password is needed" }
+    return { problem: "must be a mapping of templates to user and password" }
   const problem = Object.entries(given).flatMap(([template, login]) => problemOf(template, login) ?? [])[0]
   return problem === undefined ? { value: new Map(Object.entries(given as Record<string, TemplateLogin>)) } : { problem }
 }

@@ -16,9 +16,9 @@ const told = (detail: string, lines: readonly string[], hint: string): readonly 
 
 /** Why nothing could be compared. */
 export const notCompared = ({ message, hint }: { readonly message: string; readonly hint?: string | undefined }): Finding =>
-  warn(what, message, hint ?? "Look at the service's log, and repeat this when it runs.")
+  warn(what, message, hint ?? "Check the service's log, and run this again when the service is up.")
 
-const repair = "A running service repairs this by itself; POST /access/reconcile does it now, and says what stands in the way."
+const repair = "A running service repairs this automatically; POST /access/reconcile does it now, and says what prevents it."
 
 /** Compares accounts, groups and rights on the hypervisor, and what routers were told, with what is stored. Changes nothing. */
 export const checkAccess: Effect.Effect<
@@ -30,15 +30,15 @@ export const checkAccess: Effect.Effect<
   const { revocations } = pendingAccess(held, desired)
   const routers = (yield* staleRouters).map(({ range }) => range.id)
   const found = [
-    ...told("revoked, and not on the hypervisor yet", revocations, repair),
+    ...told("revoked, but not on the hypervisor yet", revocations, repair),
     ...told("the hypervisor differs from what is stored", changes.map(changeText), repair),
-    ...told("cannot be brought in line", plan.notes, "Fix what each of them names; the service tries again on its own."),
+    ...told("cannot be reconciled", plan.notes, "Fix what each of them names; the service tries again on its own."),
     ...told(
-      "routers let others in than they should, of the ranges",
+      "routers let the wrong users in, of the ranges",
       routers,
-      "A router is told as soon as it runs and its range rests; POST /access/reconcile tells those that can be told now.",
+      "The service updates a router as soon as it runs and no run changes its range; POST /access/reconcile updates those that can be updated now.",
     ),
   ]
-  const inLine = ok(what, `all is as it is stored (accounts: ${desired.accounts.size}, ranges: ${desired.ranges.size})`)
+  const inLine = ok(what, `everything is as stored (accounts: ${desired.accounts.size}, ranges: ${desired.ranges.size})`)
   return found.length === 0 ? [inLine] : found
 }).pipe(Effect.catch((fault) => Effect.succeed([notCompared(fault)])))

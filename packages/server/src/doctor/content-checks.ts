@@ -11,6 +11,6 @@ export const checkContent = (config: Config): Effect.Effect<readonly Finding[]> 
       : warn(
           "git",
           git.because,
-          "Install git on this host (or name it with `git`), else sources come from archives and folders only.",
+          "Install git on this host (or set `git`); without it, sources come from archives and folders only.",
         ),
   ])

@@ -41,7 +41,7 @@ const rights = Effect.gen(function* () {
           ),
         ]
   })
-  return blocked.length === 0 ? [ok("rights", `the token has all ${all.size} privileges that are needed`)] : blocked
+  return blocked.length === 0 ? [ok("rights", `the token has all ${all.size} privileges that it needs`)] : blocked
 })
 
 const clockOf = Effect.gen(function* () {
@@ -65,12 +65,12 @@ const nodesOf = (cluster: ObservedCluster): Finding => {
 const storagesOf = (cluster: ObservedCluster): Finding => {
   const images = cluster.storages.filter((s) => s.active && s.content.includes("images"))
   if (images.length === 0)
-    return fail("storage", "no active storage takes disk images", "Enable content type `images` on a storage.")
+    return fail("storage", "no active storage accepts disk images", "Enable content type `images` on a storage.")
   const full = images.filter((s) => s.totalBytes > 0 && s.usedBytes / s.totalBytes > 0.9)
   const text = images.map((s) => `${s.name}@${s.node} ${gib(s.totalBytes - s.usedBytes)} free`).join(", ")
   return full.length === 0
     ? ok("storage", text)
-    : warn("storage", text, `Make room on ${full.map((s) => `${s.name}@${s.node}`).join(", ")}: more than 90 % is used.`)
+    : warn("storage", text, `Free some space on ${full.map((s) => `${s.name}@${s.node}`).join(", ")}: more than 90 % is used.`)
 }
 
 /** The storage that `proxmox_vm_storage_pool` names for full clones; nothing where it names none. */
@@ -80,16 +80,16 @@ const cloneStorageOf = ({ vmStorage }: Config, cluster: ObservedCluster): readon
   const named = cluster.storages.filter(({ name }) => name === vmStorage)
   const able = (storages: ObservedCluster["storages"]) => storages.filter((s) => s.active && s.content.includes("images"))
   const others = [...new Set(able(cluster.storages).map(({ name }) => name))].join(", ")
-  const choose = `Name another one as proxmox_vm_storage_pool (${others === "" ? "none takes disk images" : others}), or leave the key out: then full clones go where their template is.`
+  const choose = `Set proxmox_vm_storage_pool to another one (${others === "" ? "none accepts disk images" : others}), or leave it unset, so that full clones go where their template is.`
   if (named.length === 0) return [fail(what, `there is no storage ${vmStorage} that the token can see`, choose)]
   if (!named.some(({ content }) => content.includes("images")))
-    return [fail(what, `${vmStorage} takes no disk images`, `Enable its content type \`images\`. ${choose}`)]
+    return [fail(what, `${vmStorage} does not accept disk images`, `Enable its content type \`images\`. ${choose}`)]
   const here = new Set(able(named).map(({ node }) => node))
   const without = cluster.nodes.filter(({ online, name }) => online && !here.has(name)).map(({ name }) => name)
   if (here.size === 0) return [fail(what, `${vmStorage} is not active`, `Bring it up. ${choose}`)]
   return without.length === 0
     ? [ok(what, `${vmStorage} on ${[...here].join(", ")}`)]
-    : [warn(what, `${vmStorage} is not on ${without.join(", ")}`, `No full clones can be made there. ${choose}`)]
+    : [warn(what, `${vmStorage} is not on ${without.join(", ")}`, `Full clones cannot be created there. ${choose}`)]
 }
 
 const templatesOf = (cluster: ObservedCluster): Finding => {
@@ -99,7 +99,7 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
     : warn(
         "templates",
         names.length === 0 ? "none is visible" : names.join(", "),
-        `Build ${routerTemplate}, the routers' template, or name another one as router.template in the configurations; templates belong into pool SHARED.`,
+        `Build ${routerTemplate}, the routers' template, or set router.template in the configurations to another one; templates belong in the pool SHARED.`,
       )
 }
 
@@ -108,14 +108,14 @@ const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwor
   if (!vlanAware)
     return fail(
       "network",
-      `${name} (${spec.type}) is not VLAN-aware: routers do not start on it`,
+      `${name} (${spec.type}) is not VLAN-aware, so routers do not start on it`,
       spec.type === "bridge"
         ? `Tick "VLAN aware" of ${name} on its node (System > Network) and apply the configuration, or write "bridge-vlan-aware yes" and "bridge-vids 2-4094" below it in /etc/network/interfaces and run ifreload -a.`
         : `Tick "VLAN Aware" of ${name} (Datacenter > SDN > VNets) and apply the SDN.`,
     )
   return usable
     ? ok("network", `${name} (${spec.type}, VLAN-aware)`)
-    : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
+    : warn("network", `${name} has not been applied yet`, "Apply the pending network configuration on the hypervisor.")
 }
 
 const networkOf = (config: Config, cluster: ObservedCluster) =>
@@ -129,8 +129,8 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
           "network",
           `there is no ${name}, the network of the routers' outer side`,
           isCluster(config.clusterMode, cluster.nodes)
-            ? "`npm start -- migrate sdn` makes it, whether or not there are ranges to move. Or name another one (ludus_nat_interface)."
-            : "Make it, VLAN-aware and with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
+            ? "`npm start -- migrate sdn` creates it, whether or not there are ranges to move. Or set ludus_nat_interface to another one."
+            : "Create it, VLAN-aware and with 192.0.2.254/24 on the host, or set ludus_nat_interface to another one.",
         )
       : usableNetwork(name, found)
   })
@@ -146,24 +146,24 @@ const zoneOf = (config: Config, cluster: ObservedCluster): readonly Finding[] =>
       fail(
         "zone",
         `the SDN zone ${config.sdnZone} does not exist`,
-        "`npm start -- migrate sdn --create-zone` makes it where bridges are to become VNets; `migrate status` names the command that makes it alone. Or name another one (sdn_zone).",
+        "`npm start -- migrate sdn --create-zone` creates it and migrates bridges to VNets; `migrate status` shows the command that only creates it. Or set sdn_zone to another one.",
       ),
     ]
   return behind.length === 0
-    ? [ok("zone", `${first.zone} is in force on ${ours.map(({ node }) => node).join(", ")}`)]
+    ? [ok("zone", `${first.zone} is applied on ${ours.map(({ node }) => node).join(", ")}`)]
     : [
         warn(
           "zone",
-          `${first.zone} is behind on ${behind.map(({ node, state }) => `${node} (${state})`).join(", ")}`,
-          "A deploy that needs such a node applies the SDN again; when that does not help, look at that node's network reload.",
+          `${first.zone} is outdated on ${behind.map(({ node, state }) => `${node} (${state})`).join(", ")}`,
+          "A deploy that needs such a node applies the SDN again; if that does not help, check that node's network reload task.",
         ),
       ]
 }
 
 const shellOf = Effect.map(NodeShell, ({ available }) =>
   available
-    ? ok("shell", "commands on the node are possible")
-    : ok("shell", "no SSH to the node is configured; diagnostics leave its measurements out"),
+    ? ok("shell", "commands can be run on the node")
+    : ok("shell", "no SSH to the node is configured; diagnostics do not include its measurements"),
 )
 
 /** A check that cannot be made is a finding too. */
@@ -193,7 +193,7 @@ export const checkHypervisor = (config: Config) =>
     if (first.some(({ what }) => what === "hypervisor")) return first
     const observed = yield* Effect.result(hypervisor.observe)
     if (Result.isFailure(observed))
-      return [...first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Look at the cluster's state.")]
+      return [...first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Check the state of the cluster.")]
     const cluster = observed.success
     return [
       ...first,

@@ -9,8 +9,8 @@ const accountFinding = (): Finding =>
   process.getuid?.() === 0
     ? warn(
         "account",
-        "this is root, and roles run here",
-        "Run the service as an account of its own, as examples/rangewright.service does.",
+        "the service runs as root, and roles run on this host",
+        "Run the service under its own account, as examples/rangewright.service does.",
       )
     : ok("account", "not root")
 
@@ -26,13 +26,13 @@ export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> =
       ])
     }
     case "guest-program":
-      return Effect.succeed([ok("machines", "the simulator's stand-in works inside machines: nothing real happens there")])
+      return Effect.succeed([ok("machines", "a stand-in of the simulator works inside machines: nothing real happens there")])
     case "none":
       return Effect.succeed([
         warn(
           "machines",
-          "nothing is configured that works inside machines",
-          "Deploys clone, wire, size and start machines; networks inside them, firewalls, domains and roles are left out. See guest_automation.",
+          "work inside machines is turned off",
+          "Deploys clone, connect, size and start machines, but set up no networks inside them, firewalls, domains or roles. See guest_automation.",
         ),
       ])
   }

@@ -13,6 +13,6 @@ export const checkKms = (config: Config): Effect.Effect<readonly Finding[], neve
   if (server === undefined) return Effect.succeed([])
   return kmsServerMachine(server, "use the KMS host").pipe(
     Effect.map(({ machine }) => [ok(what, `${server.range}/${server.machine} is VM ${machine.vmid}`)]),
-    Effect.catch(({ message, hint }) => Effect.succeed([warn(what, message, hint ?? "Look at the service's database.")])),
+    Effect.catch(({ message, hint }) => Effect.succeed([warn(what, message, hint ?? "Check the service's database.")])),
   )
 }

@@ -35,7 +35,7 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
       fail(
         "data folder",
         `${folder} cannot be written`,
-        `Give the service's user the right to write to ${path}, or name another folder (data).`,
+        `Let the service's user write to ${path}, or choose another folder (data).`,
       ),
     ]
   }
@@ -43,12 +43,12 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
   const free = disk.bavail * disk.bsize
   const room =
     free < leastFreeBytes
-      ? warn("disk", `${gib(free)} free for ${path}`, `Make room: at least ${gib(leastFreeBytes)} are advised.`)
+      ? warn("disk", `${gib(free)} free for ${path}`, `Free some space: at least ${gib(leastFreeBytes)} are recommended.`)
       : ok("disk", `${gib(free)} free for ${path}`)
-  if (!there) return [ok("data folder", `${path} will be made at the first start`), room]
+  if (!there) return [ok("data folder", `${path} will be created at the first start`), room]
   const open = (statSync(path).mode & 0o077) !== 0
   const folderFinding = open
-    ? warn("data folder", `${path} is open to other users of this host`, `chmod 700 ${path}`)
+    ? warn("data folder", `${path} is accessible to other users of this host`, `chmod 700 ${path}`)
     : ok("data folder", `${path}, private to the service's user`)
   const key = join(path, "secret-key")
   const keyFinding =
@@ -57,7 +57,7 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
           fail(
             "secret key",
             `${key} is missing, but there is a database`,
-            "Put the key that belongs to this database back; without it its secrets cannot be opened.",
+            "Restore the key of this database; without it, its secrets cannot be decrypted.",
           ),
         ]
       : []

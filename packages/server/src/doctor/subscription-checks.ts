@@ -20,12 +20,12 @@ const ask = (config: Config, state: string): Effect.Effect<Finding> =>
     const old = issuedAt === undefined ? undefined : ageProblem(issuedAt, new Date())
     return old === undefined
       ? ok(what, `${roles.length} roles on offer, as of ${issuedAt?.toISOString() ?? "never"}`)
-      : warn(what, old, "Whoever packs it renews its index by packing it again, also where no role changed.")
+      : warn(what, old, "Its publisher renews the index by packing it again, even if no role has changed.")
   }).pipe(
     // nothing is unpacked here, and the folder of what is belongs to the service
     Effect.provide(Layer.provide(registryOf(config, state), memoryContentLayer(makeMemoryContent()))),
     Effect.catch(({ message, hint }) =>
-      Effect.succeed(warn(what, message, hint ?? "Compare subscription_registry, subscription_folder and subscription_keys.")),
+      Effect.succeed(warn(what, message, hint ?? "Check subscription_registry, subscription_folder and subscription_keys.")),
     ),
   )
 

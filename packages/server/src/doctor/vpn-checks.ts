@@ -26,28 +26,28 @@ export const checkVpn = (
       return [
         fail(
           what,
-          `the public key of ${config.wireguardInterface} is ${publicKey}, and wireguard_public_key is another one`,
-          "Set wireguard_public_key to it; users have to download their files again.",
+          `the public key of ${config.wireguardInterface} is ${publicKey}, but wireguard_public_key is a different one`,
+          "Set wireguard_public_key to it; users then have to download their files again.",
         ),
       ]
     const obstacles = yield* server.obstacles(rangeNumbers)
-    const hint = "Without it clients connect and reach no machine; docs/guides/operate.md has the commands."
+    const hint = "Without it, clients connect but cannot reach any machine; docs/guides/operate.md has the commands."
     const taken = wanted === undefined || held === undefined ? [] : planVpn(wanted, observed, keysKnownToVpn(held)).taken
     return [
-      ...(whyNoPairs === undefined ? [] : [fail(what, whyNoPairs.message, whyNoPairs.hint ?? "Look at nft on the VPN's host.")]),
+      ...(whyNoPairs === undefined ? [] : [fail(what, whyNoPairs.message, whyNoPairs.hint ?? "Check nft on the VPN's host.")]),
       ...taken.map((one) =>
         warn(
           what,
-          `when it looks, ${one}`,
+          `at its next check, ${one}`,
           "To keep the peer, give it addresses other than 198.51.100.2 to .150, or another interface.",
         ),
       ),
       ...(obstacles.length === 0
-        ? [ok(what, `${config.wireguardInterface} is up and leads to the ranges`)]
+        ? [ok(what, `${config.wireguardInterface} is up and has routes to the ranges`)]
         : obstacles.map((obstacle) => warn(what, obstacle, hint))),
     ]
   }).pipe(
     Effect.catch(({ message, hint }) =>
-      Effect.succeed([fail(what, message, hint ?? "Look at wireguard_server and the keys beside it.")]),
+      Effect.succeed([fail(what, message, hint ?? "Check wireguard_server and the keys that go with it.")]),
     ),
   )

@@ -25,18 +25,22 @@ export const makeMetrics = (): Metrics => {
   })
   const passwords = new Counter({
     name: "rangewright_password_attempts_total",
-    help: "Passwords tried: right, wrong, or throttled and not looked at.",
+    help: "Passwords tried: right, wrong, or throttled and not checked.",
     labelNames: ["result"],
     registers,
   })
   const consoles = new Gauge({ name: "rangewright_consoles_open", help: "Consoles that are open in this process.", registers })
-  const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not ended.", registers })
+  const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not finished.", registers })
   const machines = new Gauge({
     name: "rangewright_machines_observed",
-    help: "VMs seen at the last look at the cluster.",
+    help: "VMs seen at the last observation of the cluster.",
     registers,
   })
-  const age = new Gauge({ name: "rangewright_observation_age_seconds", help: "Age of the last look at the cluster.", registers })
+  const age = new Gauge({
+    name: "rangewright_observation_age_seconds",
+    help: "Age of the last observation of the cluster.",
+    registers,
+  })
   const away = new Gauge({ name: "rangewright_hypervisor_away", help: "1 while the hypervisor does not answer.", registers })
   return {
     text: () => registry.metrics(),

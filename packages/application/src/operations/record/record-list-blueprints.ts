@@ -19,7 +19,7 @@ export const recordListBlueprints = operation({
   query: pageQuery,
   output: { type: "json", schema: recordPage(BlueprintRecord) },
   statuses: {
-    200: "one page of blueprints, the last changed first",
+    200: "one page of blueprints, most recently changed first",
     400: "the filter is not understood",
     401: "no valid credentials",
   },

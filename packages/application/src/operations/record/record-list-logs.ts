@@ -25,7 +25,7 @@ export const recordListLogs = operation({
     200: "one page of logs",
     400: "the filter is not understood",
     401: "no valid credentials",
-    403: "the caller is no administrator",
+    403: "the caller is not an administrator",
   },
   handle: ({ query }) =>
     Effect.gen(function* () {

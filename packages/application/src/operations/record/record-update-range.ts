@@ -16,7 +16,7 @@ export const recordUpdateRange = operation({
   base: "/",
   group: "Range",
   origin: "page",
-  does: "change what a range says about itself",
+  does: "change the description of a range",
   summary: "Change a range's name, description or purpose",
   access: "range-owner",
   accessNote: "a direct user, a manager of its group, or an administrator",

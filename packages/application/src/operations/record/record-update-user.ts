@@ -47,7 +47,7 @@ export const recordUpdateUser = operation({
     400: "a field is not valid",
     401: "no valid credentials",
     404: "no such record, or not the caller's to change",
-    502: "the hypervisor is away or refused the password",
+    502: "the hypervisor is unreachable or refused the password",
   },
   handle: ({ path, body, user, meta }) =>
     Effect.gen(function* () {

@@ -13,7 +13,7 @@ export const domainChecks = ({ config, warning }: CheckContext): void => {
         ["ludus", index, "domain", "role"],
         "second-primary-dc",
         `ludus[${first}] is already the primary domain controller of ${domain.fqdn}`,
-        "one primary-dc for each domain; further ones are alt-dc",
+        "one primary-dc per domain; make further ones alt-dc",
       )
   }
   for (const [index, { domain, os }] of config.machines.entries()) {

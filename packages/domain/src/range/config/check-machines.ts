@@ -24,14 +24,14 @@ const addresses = ({ config, facts, error, warning }: CheckContext): void => {
       error(
         path,
         "repeated-address",
-        `the address ${address} is already that of ludus[${first}]`,
-        "an address of its own for each machine",
+        `the address ${address} is already used by ludus[${first}]`,
+        "a different address for each machine",
       )
     if (octet >= dhcpPool.first && octet <= dhcpPool.last)
       warning(
         path,
         "address-in-dhcp-pool",
-        `${address} is also handed out to machines at first boot`,
+        `${address} is also in the DHCP range for the first boot of machines`,
         `1 to ${dhcpPool.first - 1}`,
       )
   }

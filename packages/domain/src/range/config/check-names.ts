@@ -5,7 +5,7 @@ import { quote } from "./issue.ts"
 import type { Path } from "./node.ts"
 
 const legalName = /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/u
-const allowedName = "1 to 63 letters, digits, dots and hyphens, the first a letter or digit; {{ range_id }} is put in"
+const allowedName = "1 to 63 letters, digits, dots and hyphens, the first a letter or digit; {{ range_id }} is replaced"
 /** Windows knows a machine by this many characters of its host name. */
 const netbiosLength = 15
 
@@ -15,12 +15,12 @@ export const nameChecks = ({ config, facts, render, error, warning }: CheckConte
   const shortNames = new Map<string, string>()
 
   const legal = (path: Path, name: string): void => {
-    if (!legalName.test(name)) error(path, "illegal-name", `${quote(name)} is no legal name`, allowedName)
+    if (!legalName.test(name)) error(path, "illegal-name", `${quote(name)} is not a valid name`, allowedName)
   }
   const unique = (seen: Map<string, string>, path: Path, key: string, owner: string, code: string, what: string): void => {
     const first = seen.get(key)
     if (first === undefined) seen.set(key, owner)
-    else error(path, code, `${what} is already that of ${first}`, "a name of its own for each machine")
+    else error(path, code, `${what} is already used by ${first}`, "a different name for each machine")
   }
   const ours = (path: Path, name: string): void => {
     if (facts.keptNames?.has(name) === true) return

@@ -12,14 +12,14 @@ export const networkChecks = ({ config, facts, warning }: CheckContext): void =>
       warning(
         [...path, "action"],
         "rule-holds-while-testing",
-        "the rule lets traffic out even while testing mode blocks the outside",
+        "the rule lets traffic out even while testing mode blocks external traffic",
         "REJECT or DROP",
       )
     if (ruleComment(rule.name) !== `User Rule: ${rule.name}`)
       warning(
         [...path, "name"],
         "rule-name-cut",
-        "the name does not fit into a comment on the router and will be cut",
+        "the name does not fit into a comment on the router and will be truncated",
         "one line of at most 240 bytes",
       )
   }

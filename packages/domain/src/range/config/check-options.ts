@@ -16,15 +16,15 @@ export const optionChecks = (context: CheckContext): void => {
       warning(
         [...windows, "autologon_user"],
         "autologon-without-password",
-        "without a password this user cannot log on",
-        "autologon_password beside it",
+        "without a password, this user cannot log on",
+        "autologon_password as well",
       )
     if (has([...windows, "office_arch"]) && !has([...windows, "office_version"]))
       warning(
         [...windows, "office_arch"],
         "no-effect",
-        "without office_version no Office is installed",
-        "office_version beside it",
+        "without office_version, Office is not installed",
+        "office_version as well",
       )
   }
 
@@ -34,27 +34,22 @@ export const optionChecks = (context: CheckContext): void => {
       [...router, "hostname"],
       "no-effect",
       "the router's host name cannot be chosen",
-      "{{ range_id }}-router, which it always is",
+      "{{ range_id }}-router, which is fixed",
     )
   const tunnel = config.router.outboundWireguard
   if (tunnel !== undefined && tunnel.vlans.length === 0)
-    warning(
-      [...router, "outbound_wireguard_config"],
-      "no-effect",
-      "no VLAN uses the tunnel",
-      "outbound_wireguard_vlans beside it",
-    )
+    warning([...router, "outbound_wireguard_config"], "no-effect", "no VLAN uses the tunnel", "outbound_wireguard_vlans as well")
   const commands = at(root, [...router, "iptables_commands"])
   if (commands?.kind === "list")
     for (const [index, command] of commands.items.entries())
       if (command.kind !== "scalar" || typeof command.value !== "string")
-        warning([...router, "iptables_commands", index], "no-effect", "a command is text; this is left out", "text")
+        warning([...router, "iptables_commands", index], "no-effect", "a command must be text; this one is ignored", "text")
 }
 
 const variables = ({ root, warning }: CheckContext, path: Path): void => {
   const node = at(root, path)
   if (node === undefined || node.kind === "map" || (node.kind === "scalar" && node.value === null)) return
-  warning(path, "variables-are-no-object", "variables that are no object are left out", "an object of names and values")
+  warning(path, "variables-are-no-object", "variables that are not an object are ignored", "an object of names and values")
 }
 
 const isFixedHostName = (node: Node | undefined): boolean =>

@@ -14,17 +14,12 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   const variables = (vars: JsonObject, path: Path): void => {
     for (const name of Object.keys(vars))
       if (!isVariableName(name))
-        error(
-          [...path, name],
-          "variable-name",
-          `${quote(name)} is no name of a variable that Ansible takes`,
-          allowedVariableNames,
-        )
+        error([...path, name], "variable-name", `${quote(name)} is not a valid Ansible variable name`, allowedVariableNames)
   }
   const installed = (uses: ReadonlyArray<RoleUse>, base: Path): void => {
     for (const [index, use] of uses.entries())
       if (!isRoleName(use.name))
-        error([...base, "roles", index], "role-name", `no role can be called ${quote(use.name)}`, allowedNames.role)
+        error([...base, "roles", index], "role-name", `a role cannot be named ${quote(use.name)}`, allowedNames.role)
     if (roles === undefined) return
     const require = (path: Path, role: string): void => {
       if (isRoleName(role) && !hasRole(roles, role))

@@ -32,7 +32,7 @@ const ports = (rule: FirewallRule, found: Found): ReadonlyArray<Finding> => {
   return rule.ports
     .filter(({ first, last }) => first > last || last > 65_535)
     .map(({ first, last }) =>
-      found("ports", "bad-port-range", `${quote(`${first}:${last}`)} is no range of ports`, "0 to 65535, the lower first"),
+      found("ports", "bad-port-range", `${quote(`${first}:${last}`)} is not a port range`, "0 to 65535, the lower first"),
     )
 }
 
@@ -44,7 +44,7 @@ const end = ({ zone, octets }: Endpoint, side: "src" | "dst", found: Found): Rea
       found(
         key,
         "octet-without-vlan",
-        `an address in \`${zone}\` means nothing`,
+        `an address in \`${zone}\` has no meaning`,
         `no ${key}, or a VLAN or wireguard in vlan_${side}`,
       ),
     ]
@@ -53,7 +53,7 @@ const end = ({ zone, octets }: Endpoint, side: "src" | "dst", found: Found): Rea
       found(
         key,
         "bad-octet-range",
-        `${quote(`${octets.first}-${octets.last}`)} is no range of octets`,
+        `${quote(`${octets.first}-${octets.last}`)} is not a range of octets`,
         "0 to 255, the lower first",
       ),
     ]
@@ -74,7 +74,7 @@ export const unusableNetworks = (networks: ReadonlyArray<string>, root: Node): R
         path,
         offset: offsetOf(root, path),
         code: "no-network",
-        message: `${quote(network)} is no IPv4 network${index > 0 ? " and blocks nothing" : ""}`,
+        message: `${quote(network)} is not an IPv4 network${index > 0 ? " and blocks nothing" : ""}`,
         allowed: "address/length, such as 192.168.1.0/24",
         severity: index > 0 ? "warning" : "error",
       },

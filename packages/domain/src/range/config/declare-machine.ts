@@ -23,7 +23,7 @@ const hostName = {
 
 const roleDependency = object(
   {
-    vm_name: required(text(), "The machine that the role must have run on, as its `vm_name` is written."),
+    vm_name: required(text(), "The machine that the role must have run on, as written in its `vm_name`."),
     role: required(text(), "The role that must have run there."),
   },
   { open: true },
@@ -32,7 +32,7 @@ export const roleUse = either(
   text(),
   object(
     {
-      name: required(text(), "The role, as it is installed."),
+      name: required(text(), "The name of the installed role."),
       depends_on: optional(list(roleDependency), "What must have run before, on this machine or another."),
     },
     { open: true },
@@ -40,16 +40,16 @@ export const roleUse = either(
 )
 
 const windows = object({
-  sysprep: defaulted(flag, false, "Give the machine new security identifiers before anything else is done to it."),
+  sysprep: defaulted(flag, false, "Sysprep the machine (new security identifiers) before anything else is done to it."),
   install_additional_tools: defaulted(flag, false, "Install a fixed set of analysis and browser tools."),
-  chocolatey_ignore_checksums: defaulted(flag, false, "Install Chocolatey packages whose checksum no longer fits."),
+  chocolatey_ignore_checksums: defaulted(flag, false, "Install Chocolatey packages even if their checksum does not match."),
   chocolatey_packages: defaulted(list(text()), [], "Chocolatey packages to install.", { examples: [["vscodium", "7zip"]] }),
   office_version: optional(wholeOf(2013, 2016, 2019, 2021), "Microsoft Office to install."),
-  office_arch: optional(choice("64bit", "32bit"), "Architecture of Microsoft Office; 64bit where `office_version` stands alone."),
+  office_arch: optional(choice("64bit", "32bit"), "Architecture of Microsoft Office; 64bit if only `office_version` is set."),
   visual_studio_version: optional(wholeOf(2017, 2019, 2022), "Visual Studio Community to install."),
   autologon_user: optional(
     text(),
-    "Who is logged on at boot; otherwise the domain's user, or the template's own without a domain.",
+    "User who is logged on at boot; by default the domain's user or, without a domain, the template's own.",
   ),
   autologon_password: optional(text({ secret: true }), "Password of `autologon_user`."),
   gpos: defaulted(
@@ -66,12 +66,12 @@ const linux = either(
 
 const domain = object({
   fqdn: required(text({ pattern: hostName }), "The Active Directory domain.", { examples: ["corp.example"] }),
-  role: required(choice("primary-dc", "alt-dc", "member"), "What the machine is in the domain."),
+  role: required(choice("primary-dc", "alt-dc", "member"), "Role of the machine in the domain."),
 })
 
 const testing = object({
   snapshot: required(flag, "Take a snapshot when testing starts and roll back to it when testing stops."),
-  block_internet: required(flag, "Cut the machine off from everything outside the range while testing."),
+  block_internet: required(flag, "Isolate the machine from everything outside the range while testing."),
 })
 
 const systems = ["windows", "linux", "macOS"] as const
@@ -82,7 +82,8 @@ const oneSystem: Constraint = {
     const given = systems.filter((system) => node.entries.has(system))
     if (given.length === 1) return undefined
     const allowed = "exactly one of the keys windows, linux and macOS"
-    if (given.length === 0) return { code: "no-operating-system", message: "does not say which system runs here", allowed }
+    if (given.length === 0)
+      return { code: "no-operating-system", message: "does not say which operating system runs here", allowed }
     const second = given[1] ?? systems[0]
     const message = `names ${given.length} systems: ${given.join(", ")}; a key counts even when its value is false`
     return { code: "several-operating-systems", key: [second], message, allowed }
@@ -125,16 +126,16 @@ export const machine = object(
     }),
     template: required(text(), "The template that the machine is cloned from.", { examples: ["debian-12-x64-server-template"] }),
     vlan: required(whole(2, 255), "VLAN, and third octet of the address."),
-    ip_last_octet: required(whole(1, 253), "Fourth octet of the address. 100 to 253 is also what DHCP hands out at first boot."),
+    ip_last_octet: required(whole(1, 253), "Fourth octet of the address. DHCP also assigns 100 to 253 at first boot."),
     ram_gb: required(whole(1, 4096), "Memory in GiB."),
-    ram_min_gb: optional(number(0.5, 4096), "Memory in GiB that ballooning leaves at least; without it there is no ballooning."),
+    ram_min_gb: optional(number(0.5, 4096), "Minimum memory in GiB that ballooning leaves; without it, there is no ballooning."),
     cpus: required(whole(1, 512), "Processor cores."),
     full_clone: defaulted(flag, false, "Copy the template's disk instead of sharing it."),
     force_ip: defaulted(flag, false, "Use the configured address when the guest agent reports none."),
     unmanaged: defaulted(
       flag,
       false,
-      "Leave the guest alone: no waiting for an address, no address, no settings. Not for domain controllers.",
+      "Do nothing in the guest: no waiting for an address, no address, no settings. Not for domain controllers.",
     ),
     testing: defaulted(testing, { snapshot: true, block_internet: true }, "What happens when testing mode starts."),
     windows: optional(windows, "The machine runs Windows; `{}` for no options."),
@@ -146,15 +147,10 @@ export const machine = object(
     }),
     role_vars: optional(any, "Variables of all roles of this machine, as an object."),
     ansible_groups: defaulted(list(text()), [], "Further groups of the machine in the inventory."),
-    dns_rewrites: defaulted(
-      list(text()),
-      [],
-      "Further names answered with this machine's address; `*.` stands for any first part.",
-      {
-        examples: [["shop.example", "*.shop.example"]],
-      },
-    ),
-    primary_dns_server: optional(text(), "First name server of the guest; otherwise the router."),
+    dns_rewrites: defaulted(list(text()), [], "Further DNS names for this machine's address; `*.` stands for any first label.", {
+      examples: [["shop.example", "*.shop.example"]],
+    }),
+    primary_dns_server: optional(text(), "First name server of the guest; by default the router."),
     secondary_dns_server: optional(text(), "Second name server of the guest."),
     target_node: optional(text(), "Node of the cluster that the machine is placed on."),
   },

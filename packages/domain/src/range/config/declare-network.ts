@@ -21,13 +21,13 @@ const ports = either(
 )
 
 const rule = object({
-  name: required(text(), "Says what the rule is for; stands as a comment at the rule on the router."),
+  name: required(text(), "What the rule is for; becomes a comment on the rule in the router."),
   vlan_src: required(
     zone,
     "Where traffic comes from: a VLAN, `all` of the range, `public` everything outside, `wireguard` the VPN.",
   ),
   ip_last_octet_src: optional(octets, "Only from this address of the VLAN, or this range of addresses."),
-  vlan_dst: required(zone, "Where traffic goes to; as `vlan_src`."),
+  vlan_dst: required(zone, "Destination of the traffic; as `vlan_src`."),
   ip_last_octet_dst: optional(octets, "Only to this address of the VLAN, or this range of addresses."),
   protocol: required(
     choice("tcp", "udp", "udplite", "icmp", "ipv6-icmp", "esp", "ah", "sctp", "all"),
@@ -36,7 +36,7 @@ const rule = object({
   ports: defaulted(
     ports,
     "all",
-    "Destination ports, for tcp, udp and sctp. Quote ranges: unquoted, some readers take 20:25 for a number.",
+    "Destination ports, for tcp, udp and sctp. Quote ranges: some YAML readers take an unquoted 20:25 for a number.",
     {
       examples: [443, "80, 443, 8000:8010", "all"],
     },
@@ -45,7 +45,7 @@ const rule = object({
 })
 
 export const network = object({
-  inter_vlan_default: defaulted(action, "ACCEPT", "Between VLANs, where no rule says otherwise."),
+  inter_vlan_default: defaulted(action, "ACCEPT", "Between VLANs, unless a rule says otherwise."),
   external_default: defaulted(action, "ACCEPT", "From the range to the outside, where no rule says otherwise."),
   wireguard_vlan_default: defaulted(action, "REJECT", "From the range to VPN clients, where no rule says otherwise."),
   always_blocked_networks: defaulted(list(text()), [], "Networks outside that the range must never reach, as address/length.", {
@@ -63,7 +63,7 @@ export const router = object({
   ram_gb: optional(whole(1, 4096), `Memory in GiB; ${routerDefaults.ramGb} when not set.`),
   ram_min_gb: optional(
     number(0.5, 4096),
-    `Memory in GiB that ballooning leaves at least; ${routerDefaults.ramMinGb} when neither is set.`,
+    `Minimum memory in GiB that ballooning leaves; ${routerDefaults.ramMinGb} if neither is set.`,
   ),
   cpus: defaulted(whole(1, 512), routerDefaults.cpus, "Processor cores."),
   roles: defaulted(list(roleUse), [], "Ansible roles to run on the router."),
@@ -78,7 +78,7 @@ export const router = object({
       enabled: required(flag, "Run a WireGuard server on the router."),
       server_cidr: defaulted(text({ pattern: cidr }), "10.254.254.0/24", "Network of the server and its clients."),
       port: defaulted(wholeOf(51_820), 51_820, "UDP port of the server."),
-      allowed_vlans: defaulted(list(whole(1, 255)), [], "VLANs that clients reach; none named means all."),
+      allowed_vlans: defaulted(list(whole(1, 255)), [], "VLANs that clients can reach; empty means all."),
     }),
     "A WireGuard server for guests of the range.",
   ),

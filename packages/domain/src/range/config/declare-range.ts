@@ -11,11 +11,11 @@ const secret = text({ secret: true })
 /** `server` are the server's defaults: the keys of a range's own `defaults` win over them one by one. */
 export const declareRange = (server: RangeDefaults) => {
   const defaults = object({
-    snapshot_with_RAM: defaulted(flag, server.snapshotWithRam, "Testing snapshots hold the memory too."),
+    snapshot_with_RAM: defaulted(flag, server.snapshotWithRam, "Testing snapshots include memory."),
     stale_hours: defaulted(whole(), server.staleHours, "A testing snapshot younger than this many hours is used again."),
     ad_domain_functional_level: defaulted(functionalLevel, server.domainFunctionalLevel, "Functional level of new domains."),
     ad_forest_functional_level: defaulted(functionalLevel, server.forestFunctionalLevel, "Functional level of new forests."),
-    ad_domain_admin: defaulted(text(), server.domainAdmin, "User who administers each domain."),
+    ad_domain_admin: defaulted(text(), server.domainAdmin, "Administrator of each domain."),
     ad_domain_admin_password: defaulted(secret, server.domainAdminPassword, "Password of `ad_domain_admin`."),
     ad_domain_user: defaulted(text(), server.domainUser, "Ordinary user of each domain."),
     ad_domain_user_password: defaulted(secret, server.domainUserPassword, "Password of `ad_domain_user`."),
@@ -27,19 +27,19 @@ export const declareRange = (server: RangeDefaults) => {
     machine_logins: defaulted(
       choice("template", "generated"),
       server.machineLogins,
-      "`template`: machines keep the well-known password of their template's login. `generated`: each gets its own with its address.",
+      "`template`: machines keep the well-known password of their template's login. `generated`: each gets its own password along with its address.",
     ),
     target_node: optional(text(), "Node of the cluster for machines that name none."),
   })
   const notify = object(
-    { urls: required(list(secret), "Where a JSON message goes when a deploy ends: http, https or a Shoutrrr address.") },
+    { urls: required(list(secret), "URL that gets a JSON message when a deploy ends: http, https or a Shoutrrr address.") },
     { open: true },
   )
   const own = object(
     {
       role_order: optional(
         choice(...roleSequences),
-        "`file`: roles run one after another in the order of the file, when all other work in machines is over. `graph`: as soon as what they depend on is done.",
+        "`file`: roles run one after another in the order of the file, after all other work in machines. `graph`: as soon as their dependencies are done.",
       ),
     },
     { open: true },
@@ -51,11 +51,11 @@ export const declareRange = (server: RangeDefaults) => {
   return object({
     ludus: required(list(machine), "The machines of the range."),
     router: optional(router, "The machine that routes between the VLANs and to the outside."),
-    network: optional(network, "The firewall between VLANs, the VPN and the outside; without it all traffic passes."),
-    defaults: optional(defaults, "What holds for all machines of the range."),
+    network: optional(network, "The firewall between VLANs, the VPN and the outside; without it, all traffic is allowed."),
+    defaults: optional(defaults, "Settings for all machines of the range."),
     global_role_vars: optional(any, "Variables of all roles on all machines and the router, as an object."),
-    notify: optional(notify, "Who hears of the end of a deploy."),
-    ludus_extensions: optional(extensions, "Data of other tools; kept as it is. Nothing but `rangewright` in it is interpreted."),
+    notify: optional(notify, "Who is notified when a deploy ends."),
+    ludus_extensions: optional(extensions, "Data of other tools; kept as it is. Only `rangewright` in it is interpreted."),
   })
 }
 

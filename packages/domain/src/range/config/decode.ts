@@ -110,7 +110,7 @@ const readText = (findings: Array<Finding>, shape: TextShape, value: string, nod
 
 const readNumber = (findings: Array<Finding>, shape: NumberShape, value: number, node: Node, path: Path): number => {
   if (shape.whole && !Number.isInteger(value))
-    add(findings, () => refused(shape, "not-whole", `${value} is no whole number`, node, path))
+    add(findings, () => refused(shape, "not-whole", `${value} is not a whole number`, node, path))
   else if ((shape.min !== undefined && value < shape.min) || (shape.max !== undefined && value > shape.max))
     add(findings, () => refused(shape, "out-of-range", `${value} is out of range`, node, path))
   else if (shape.oneOf !== undefined && !shape.oneOf.includes(value))

@@ -54,8 +54,8 @@ const follow = (reading: Reading, anchor: string, path: Path, offset: number): N
   const target = reading.anchors.get(anchor)
   if (target !== undefined) return target
   const message = reading.anchors.has(anchor)
-    ? `the alias ${quote(`*${anchor}`)} stands in its own value`
-    : `no anchor ${quote(`&${anchor}`)} comes before`
+    ? `the alias ${quote(`*${anchor}`)} is used in its own value`
+    : `there is no anchor ${quote(`&${anchor}`)} before it`
   reading.errors.push({ path, offset, code: "bad-alias", message })
   return nothing(offset)
 }
@@ -67,9 +67,9 @@ const placeScalar = (reading: Reading, scalar: Scalar, path: Path, start: number
   const refuse = (code: string, message: string, allowed: string): void =>
     void reading.errors.push({ path, offset: start, code, message, allowed })
   if (plain && hasNoJsonForm(source))
-    refuse("not-a-number", `${quote(source)} is no number that can be used`, "a finite number, or quoted text")
+    refuse("not-a-number", `${quote(source)} is not a usable number`, "a finite number, or quoted text")
   if (typeof value === "string" && !plain && (value.includes("\0") || !value.isWellFormed()))
-    refuse("forbidden-character", "the text escapes a NUL character or half of a character pair", "whole, printable characters")
+    refuse("forbidden-character", "the text escapes a NUL character or an unpaired surrogate", "whole, printable characters")
   if (plain && isBase60Elsewhere(source))
     reading.warnings.push({
       path,
@@ -101,7 +101,7 @@ const collection = (reading: Reading, path: Path, start: number, children: Itera
       path,
       offset: start,
       code: "too-large",
-      message: `its aliases unfold to too many ${what}`,
+      message: `its aliases expand to too many ${what}`,
       allowed: `at most ${most}`,
     })
     return { size: 1, depth: 1 }
@@ -183,7 +183,7 @@ const mergeInto = (reading: Reading, merged: Map<string, MapEntry>, value: Node,
         path,
         offset: value.start,
         code: "bad-merge",
-        message: "`<<` merges something that is no object",
+        message: "`<<` merges something that is not an object",
         allowed: "an object, or a list of objects",
       })
       return
@@ -196,7 +196,7 @@ const repeated = (path: Path, offset: number, name: string): Finding => ({
   path,
   offset,
   code: "repeated-key",
-  message: `the key ${quote(name)} is given again; what stood there before is ignored`,
+  message: `the key ${quote(name)} is repeated; the earlier value is ignored`,
   allowed: "each key once",
   severity: "warning",
 })

@@ -25,7 +25,7 @@ export const readYamlInPart = (
   if (document === undefined) return Result.fail([problem(0, "empty", "the file is empty", "an object with the key `ludus`")])
   if (document.errors.length > 0) return Result.fail(syntaxErrors(document))
   if (second !== undefined)
-    return Result.fail([problem(second.range[0], "several-documents", "a second YAML document begins here", "one document")])
+    return Result.fail([problem(second.range[0], "several-documents", "a second YAML document starts here", "one document")])
   return Result.succeed(placeNodes(document.contents, warnings))
 }
 
@@ -52,7 +52,7 @@ const refuseText = (text: string): Finding | undefined => {
   return problem(
     at,
     "forbidden-character",
-    `the character U+${code} cannot stand in a text file`,
+    `the character U+${code} is not allowed in a text file`,
     "printable characters, tabs and line ends",
   )
 }
@@ -83,7 +83,7 @@ const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Fi
     if (isProperty(lexeme)) properties += 1
     const at = parser.offset
     if (tokens > limits.tokens)
-      return Result.fail(problem(at, "too-large", "the file holds too much", `at most ${limits.tokens} tokens`))
+      return Result.fail(problem(at, "too-large", "the file is too complex", `at most ${limits.tokens} tokens`))
     if (properties > limits.properties)
       return Result.fail(
         problem(at, "too-many-anchors", "too many anchors, aliases, tags or directives", `at most ${limits.properties}`),
@@ -94,7 +94,7 @@ const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Fi
       broken ||= token.type === "error"
     }
     if (parser.stack.length > limits.depth)
-      return Result.fail(problem(at, "too-deep", "values are nested too deep", `at most ${limits.depth} levels`))
+      return Result.fail(problem(at, "too-deep", "values are nested too deeply", `at most ${limits.depth} levels`))
     // What comes after a token that fits nowhere, or in a second document, does not count.
     if (broken || documents.length > 1) break
   }
@@ -116,7 +116,7 @@ const syntaxErrors = (document: Document.Parsed<ParsedNode>): ReadonlyArray<Find
     if (offset === findings.at(-1)?.offset) continue
     const message = error.message.replace(/:?\s".*/su, "").slice(0, 200)
     findings.push(
-      problem(offset, "yaml-syntax", message, "YAML; quote text that begins with {, [, * or &, or holds a colon and a blank"),
+      problem(offset, "yaml-syntax", message, "YAML; quote text that begins with {, [, * or &, or contains a colon and a space"),
     )
     if (error.code === "UNEXPECTED_TOKEN") break
   }

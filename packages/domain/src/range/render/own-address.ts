@@ -119,6 +119,6 @@ const named = 8
 export const foreignAddressNote = (name: string, foreign: readonly string[]): string => {
   const list = [...foreign.slice(0, named), ...(foreign.length > named ? [`${foreign.length - named} more`] : [])].join(", ")
   return foreign.length === 1
-    ? `${name} reports the address ${list}, which is not its own: it is not used`
-    : `${name} reports the addresses ${list}, which are not its own: they are not used`
+    ? `${name} reports the address ${list}, which does not belong to it, so it is not used`
+    : `${name} reports the addresses ${list}, which do not belong to it, so they are not used`
 }

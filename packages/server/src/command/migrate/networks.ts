@@ -54,7 +54,7 @@ const agrees = async (plan: MigrationPlan): Promise<boolean> => {
   if (!process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError("There is no terminal to ask on: repeat with --yes")
   say(renderMigration(plan))
   const asking = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await asking.question("Go on? [y/N] ").finally(() => asking.close())
+  const answer = await asking.question("Continue? [y/N] ").finally(() => asking.close())
   return /^y(?:es)?$/iu.test(answer.trim())
 }
 
@@ -95,7 +95,7 @@ export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDire
     return exit.done
   }
   const interrupted = told.then(() => {
-    process.stderr.write(run === undefined ? "Ended. Nothing was changed.\n" : left(run))
+    process.stderr.write(run === undefined ? "Stopped. Nothing was changed.\n" : left(run))
     return exit.interrupted
   })
   return Promise.race([
@@ -105,4 +105,4 @@ export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDire
 }
 
 const left = ({ id }: RunHead): string =>
-  `Ended; run ${id} is not. A running service continues it; otherwise the service does at its next start, or this command when it is run again.\n`
+  `Stopped, but run ${id} is not: a running service continues it, otherwise the service at its next start, or this command when you run it again.\n`

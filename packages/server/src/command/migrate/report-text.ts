@@ -7,7 +7,7 @@ type Machine = Report["machines"][number]
 
 const states: Readonly<Record<Machine["nics"][number]["state"], string>> = {
   moved: "",
-  "moved-and-changed": ", and more of it was changed",
+  "moved-and-changed": ", and more of it has changed",
   "on-bridge": ", still on its bridge",
   elsewhere: ", elsewhere",
   gone: ", gone",
@@ -16,7 +16,7 @@ const states: Readonly<Record<Machine["nics"][number]["state"], string>> = {
 const network = (card: string | undefined): string => (card === undefined ? "none" : (nicNetwork(card) ?? "none"))
 
 const machineLines = ({ name, proxmoxID, node, rangeID, present, nics }: Machine): readonly string[] => [
-  `${name} (VM ${proxmoxID} on ${node})${rangeID === undefined ? "" : ` of ${rangeID}`}${present ? "" : ": gone, or it cannot be read"}`,
+  `${name} (VM ${proxmoxID} on ${node})${rangeID === undefined ? "" : ` of ${rangeID}`}${present ? "" : ": gone or unreadable"}`,
   ...nics.map(({ nic, before, now, state }) => `    ${nic}  ${network(before)} -> ${network(now)}${states[state]}`),
 ]
 
@@ -26,6 +26,6 @@ export const reportText = ({ recorded, zone, machines }: Report): string => {
   const moved = machines.filter(({ nics }) => nics.every(({ state }) => state === "moved" || state === "moved-and-changed"))
   return [
     ...machines.flatMap(machineLines),
-    `${moved.length} of ${machines.length} recorded machines have every card in the zone ${zone}.`,
+    `${moved.length} of ${machines.length} recorded machines have all network cards in the zone ${zone}.`,
   ].join("\n")
 }

@@ -1,32 +1,32 @@
 import { parseWords, UsageError } from "../arguments.ts"
 
-export const helpText = `Move the networks of ranges between Linux bridges and SDN VNets, or take an older installation over
+export const helpText = `Move the networks of ranges between Linux bridges and SDN VNets, or import an older installation
 
 usage: npm start -- migrate WHAT [options]
 
   sdn               move every network to VNets; joins a running migration
-  rollback          bring the networks back to the bridges that a migration has recorded
+  rollback          return the networks to the bridges that a migration has recorded
   status            whether a migration is needed, and what it would need
   report            the network cards of every machine before the migration and now
-  sqlite            take over users, keys and ranges of an installation of the first generation
+  sqlite            import users, keys and ranges of a first-generation installation
 
 options:
   --dry-run         sdn, rollback, sqlite: say what would be done, and change nothing
-  --create-zone     sdn: make the VXLAN zone where it is missing, with all nodes as peers
-  --yes, -y         sdn, rollback: do not ask; needed where nobody can answer
-  --json            answer in JSON, as the HTTP interface does
-  --config FILE     configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)
-  --help, -h        this text
+  --create-zone     sdn: create the VXLAN zone if it is missing, with all nodes as peers
+  --yes, -y         sdn, rollback: do not ask; needed without a terminal
+  --json            print JSON, as the HTTP interface answers
+  --config FILE     configuration, YAML (default: RANGEWRIGHT_CONFIG, or ./rangewright.yml if it exists)
+  --help, -h        this help
 
-It works beside a running service and without one. Ctrl-C ends this command, not the migration: a running service continues it, otherwise
-the service at its next start, or this command when it is run again.
+It works with or without a running service. Ctrl-C stops this command, not the migration: a running service continues it, otherwise the
+service at its next start, or this command when you run it again.
 
 exit status:
-  0    done, or nothing to do; status: no migration is needed; --dry-run: nothing stands in the way
-  1    it failed, or something stands in the way: the text says what, and what was changed
+  0    done, or nothing to do; status: no migration is needed; --dry-run: nothing prevents it
+  1    it failed, or something prevents it: the text says what, and what was changed
   2    the command line cannot be understood
   3    status: a migration is needed
-  130  ended by Ctrl-C
+  130  stopped by Ctrl-C
 `
 
 export const exit = { done: 0, failed: 1, needed: 3, interrupted: 130 } as const
@@ -66,10 +66,10 @@ export const readOptions = (argv: readonly string[]): Options | undefined => {
   const [first, ...rest] = positionals
   if (values.help || first === undefined || first === "help") return undefined
   const what = subjects.find((subject) => subject === first)
-  if (what === undefined) throw new UsageError(`There is no command migrate ${first}. Commands: ${subjects.join(", ")}`)
-  if (rest.length > 0) throw new UsageError(`migrate ${what} takes no ${rest.join(" ")}`)
+  if (what === undefined) throw new UsageError(`Unknown command migrate ${first}. Commands: ${subjects.join(", ")}`)
+  if (rest.length > 0) throw new UsageError(`migrate ${what} does not accept ${rest.join(" ")}`)
   for (const name of ["dry-run", "create-zone", "yes"] as const)
-    if (values[name] && !fits[name].includes(what)) throw new UsageError(`migrate ${what} takes no --${name}`)
+    if (values[name] && !fits[name].includes(what)) throw new UsageError(`migrate ${what} does not accept --${name}`)
   return {
     what,
     dryRun: values["dry-run"],
