@@ -174,7 +174,7 @@ describe("scoped keys", () => {
 
   it("act as nobody but their owner", async () => {
     const { status, text } = await call(named("listRange"), keys.admin, { userID: "ME" })
-    expect([status, text]).toEqual([403, expect.stringContaining("acts as nobody but its owner")])
+    expect([status, text]).toEqual([403, expect.stringContaining("acts only as its owner")])
   })
 
   it("of one range mean that range where none is named, may change it, and are named by the audit", async () => {

@@ -46,7 +46,7 @@ describe("a hypervisor that is away", { timeout: 120_000 }, () => {
 
     const service = await startService(data, environment)
     const admin = service.as(key)
-    await hypervisorIs(service, /^away since /u)
+    await hypervisorIs(service, /^unreachable since /u)
     const shown = await rangeOf(admin, "AWAY")
     expect(shown).toMatchObject({ rangeID: "AWAY", rangeState: "NEVER DEPLOYED" })
     expect(Date.parse(shown.awaySince ?? "")).toBeGreaterThanOrEqual(started)
@@ -99,7 +99,7 @@ describe("a hypervisor that is away", { timeout: 120_000 }, () => {
 describe("a hypervisor that is not whom the configuration names", { timeout: 120_000 }, () => {
   const refusedChange = async (environment: Environment): Promise<{ readonly why: string; readonly error: string }> => {
     const service = await startService(temporaryFolder(), environment)
-    const why = await hypervisorIs(service, /^away since /u)
+    const why = await hypervisorIs(service, /^unreachable since /u)
     const answer = await service.root.ask<Problem>("POST", "/user", {
       userID: "UMA",
       name: "Uma",

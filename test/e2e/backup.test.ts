@@ -235,7 +235,7 @@ describe.skipIf(testServer === undefined)(
       await done(site.data, ["backup", file], site.environment)
       const args = ["restore", file, "--secret-key", join(site.data, "secret-key")]
       const over = launch(join(temporaryFolder(), "data"), site.environment, args)
-      expect([(await over.ended).code, over.stderr()]).toEqual([1, expect.stringContaining("it holds data")])
+      expect([(await over.ended).code, over.stderr()]).toEqual([1, expect.stringContaining("it contains data")])
       await stop(site.service)
       const elsewhere: readonly Environment[] = [await newDatabase(), { RANGEWRIGHT_DATABASE_URL: undefined }]
       for (const target of elsewhere) {

@@ -74,7 +74,7 @@ describe.skipIf(testServer === undefined)(
 
     test.concurrent("one whose clock is an hour behind, and that stood still for longer than its lease, changes nothing when it wakes up", async () => {
       const { first, second, taken } = await twoInstances(server, -hour)
-      await first.program.says(/the clock of this host is not that of the database's server/u)
+      await first.program.says(/the clock of this host differs from that of the database server/u)
       first.program.signal("SIGSTOP")
       await taken(second)
       first.program.signal("SIGCONT")

@@ -58,7 +58,7 @@ test(
     await left.says(/done +Move /u)
     left.signal("SIGINT")
     expect(await left.ended).toMatchObject({ code: 130 })
-    expect(left.stderr()).toContain(`run ${run} is not. A running service continues it`)
+    expect(left.stderr()).toContain(`run ${run} is not: a running service continues it`)
     await expectSuccess(service.as(adminKey), run)
     const again = await ended(migrate("sdn", "--yes"))
     expect([again.code, again.stdout()]).toEqual([0, expect.stringMatching(/^Nothing to migrate/u)])

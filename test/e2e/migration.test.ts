@@ -141,7 +141,7 @@ test(
     await eventually(
       "the migration waits for the votes",
       () => run(migration),
-      ({ waiting }) => waiting?.includes("votes"),
+      ({ waiting }) => waiting?.includes("quorum"),
     )
     expect((await service.as(adminKey).upload("/range/config?rangeID=ANN", smallLab(2))).status).toBe(200)
     const deployment = await deploy(service.as(adminKey), "ANN")

@@ -44,7 +44,7 @@ describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the da
     const program = typed(["sh", "tools/run.sh", "start"], {})
     expect(await program.ended).toEqual({ code: 1, signal: null })
     expect(program.stderr()).toMatch(
-      /^Cannot use the data folder \S+: E(?:ACCES|ROFS): .*\. Name one that the service's account/u,
+      /^Cannot use the data folder \S+: E(?:ACCES|ROFS): .*\. Choose one that the service's account/u,
     )
   })
 

@@ -57,9 +57,9 @@ describe("a configuration that cannot be used ends the start with status 1, each
       file: "log_level: loud\n",
       says: [
         intro,
-        /- RANGEWRIGHT_PORT: a whole number/u,
-        /- RANGEWRIGHT_VMID_FROM: a whole number from 100/u,
-        /- log_level: one of debug/u,
+        /- RANGEWRIGHT_PORT: must be a whole number/u,
+        /- RANGEWRIGHT_VMID_FROM: must be a whole number from 100/u,
+        /- log_level: must be one of debug/u,
       ],
     },
     "a file that is not valid YAML": {
@@ -70,7 +70,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
       env: { RANGEWRIGHT_PROXMOX_URL: "https://127.0.0.1:8006", RANGEWRIGHT_PROXMOX_FINGERPRINT: "SHA256:abc" },
       says: [
         intro,
-        /- proxmox_fingerprint: 32 bytes in hex/u,
+        /- proxmox_fingerprint: must be 32 bytes in hex/u,
         "  - proxmox_token_id: needed with proxmox_url",
         "  - proxmox_token_secret: needed with proxmox_url",
       ],

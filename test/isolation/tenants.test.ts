@@ -82,7 +82,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     expect(told).toMatchObject({ answered: `${attacker.id}-own`, others: ["", "", "", ""] })
     expect(told.left).not.toContain("facts-ran")
     const { result } = await attacker.client.get<{ readonly result: string }>(`/range/logs?rangeID=${attacker.id}`)
-    expect(result).toContain("is not reached from here: it is neither in this range nor public")
+    expect(result).toContain("may not be reached from here: it is neither in this range nor public")
     expect([...result].filter((letter) => letter < " " && letter !== "\n" && letter !== "\t")).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     await attacker.setConfig(rangeOfMachines(machines, { roles: ["liar"] }))
     const { machine } = targets
     await wear(tenants, `${attacker.id}-own`, machine)
-    expect((await rolesRun(attacker)).message).toContain(`reports the address ${machine}, which is not its own`)
+    expect((await rolesRun(attacker)).message).toContain(`reports the address ${machine}, which does not belong to it`)
     const { VMs } = await rangeOf(attacker.client, attacker.id)
     expect(VMs.map(({ ip }) => ip)).not.toContain(machine)
   })

@@ -84,7 +84,7 @@ describe("a migration of which a call fails", () => {
         const match = { method, nth }
         const text = await failureOf(lab, { kind: "respond", match, when: "before", status: 500, message: "something broke" })
         expect([method, nth, text]).toEqual([method, nth, expect.stringContaining("something broke")])
-        if (text?.includes("what had been prepared was taken back")) {
+        if (text?.includes("the preparations were undone")) {
           seen.undone += 1
           expect(endOf(lab)).toEqual(before)
           expect(unreachable(lab)).toEqual([])
@@ -146,7 +146,7 @@ describe("a migration of which a call fails", () => {
     const broken = lab.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: ludus: cannot create vxlan" })
     await within(lab, (process) =>
       expect(migrate(process)).rejects.toMatchObject({
-        message: expect.stringMatching(/pve3 lacks ludusnat, r1, r2, r3.*taken back/su),
+        message: expect.stringMatching(/pve3 lacks ludusnat, r1, r2, r3.*undone/su),
         hint: expect.stringMatching(/^Check the network reload task.* GET \/runs\//u),
       }),
     )
@@ -251,7 +251,7 @@ describe("a migration", () => {
           for (const id of lab.store.runs.keys()) yield* RunEngine.use((engine) => engine.cancel(id, admin))
         }),
       )
-      expect(await outcome).toContain("what had been prepared was taken back")
+      expect(await outcome).toContain("the preparations were undone")
     })
     expect(endOf(lab)).toEqual(before)
   })

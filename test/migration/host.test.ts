@@ -38,7 +38,7 @@ describe("the gateway of a migrated installation", () => {
     const before = endOf(lab)
     const process = bootMigration(lab)
     lab.sim.faults.add({ kind: "respond", match: { method: "PUT", path: "/access/acl", nth: 4 }, when: "before", status: 400 })
-    await expect(migrate(process)).rejects.toThrow("taken back")
+    await expect(migrate(process)).rejects.toThrow("undone")
     expect(endOf(lab).hosts).toEqual(before.hosts)
     await process.dispose()
   })

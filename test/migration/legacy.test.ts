@@ -137,7 +137,7 @@ describe("an installation of the first generation", () => {
     expect(store.users.size).toBe(0)
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
     expect((await run(importLegacy(false))).split("\n")).toEqual([
-      "The migration is complete: 2 users, 2 ranges, 1 further access and 1 machine taken over.",
+      "The migration is complete: 2 users, 2 ranges, 1 further access and 1 machine imported.",
       ...told,
     ])
     expect([...store.users.values()].map(({ user }) => [user.id, user.number, user.isAdmin, user.hypervisorUsername])).toEqual([
@@ -243,13 +243,13 @@ describe("an installation of the first generation", () => {
     writeFileSync(join(folder, "users/john-doe/range-config.yml"), broken)
     const { store, run } = service()
     const text = await run(importLegacy(false))
-    expect(text).toContain("! the configuration of range JD: it was kept as it is and has errors")
+    expect(text).toContain("! the configuration of range JD: it was imported unchanged and has errors")
     expect(text).toContain(
       "! JD-web (VM 104) is left unchanged: the configuration of its range has errors; fix it and repeat the import",
     )
     expect(store.configs.get("JD" as RangeId)?.text).toBe(broken)
     await run(Ranges.use((ranges) => ranges.setConfig("JD" as RangeId, config)))
-    expect(await run(importLegacy(false))).toMatch(/and 1 machine taken over/u)
+    expect(await run(importLegacy(false))).toMatch(/and 1 machine imported/u)
   })
 
   it("never shows a secret of its own", async () => {
@@ -277,7 +277,9 @@ describe("an installation of the first generation", () => {
     mkdirSync(join(folder, "install"))
     writeFileSync(join(folder, "install/.sqlite_db_migrated"), "")
     const { store, run } = service()
-    expect(await run(importLegacy(false))).toMatch(/^Nothing to migrate: .*\.sqlite_db_migrated says that another service took/u)
+    expect(await run(importLegacy(false))).toMatch(
+      /^Nothing to migrate: .*\.sqlite_db_migrated says that another service has imported/u,
+    )
     expect(store.users.size).toBe(0)
     rmSync(join(folder, "install/.sqlite_db_migrated"))
     expect(await run(importLegacy(false))).toMatch(/^The migration is complete: 2 users/u)
@@ -319,7 +321,7 @@ describe("an installation of the first generation", () => {
     await run(Users.use((users) => users.remove("AB" as UserId)))
     store.ranges.delete("AB" as never)
     expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 1 user, 2 ranges, 1 further access and 0 machines taken over\./u,
+      /^The migration is complete: 1 user, 2 ranges, 1 further access and 0 machines imported\./u,
     )
   })
 

@@ -388,12 +388,12 @@ describe("a migration on Proxmox refuses", () => {
     const undo = undoMigration(steps, new Set([make.key]), false)!.find(({ action }) => action.kind === "remove-zone")!
     await perform(rig, make.action as NetworkMigrationAction)
     await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.9.9.9")
-    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was made here")
+    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was created here")
     await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.0.0.11%2C10.0.0.12%2C10.0.0.13")
     await root(rig, "PUT", "/cluster/sdn")
     await rig.run(Effect.sleep("60 seconds"))
     // in force, though this run has applied nothing
-    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was made here")
+    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was created here")
     await expect(perform(rig, make.action as NetworkMigrationAction)).rejects.toThrow("ludus")
     expect(await zones()).toContain('"zone":"ludus"')
     const applied = undoMigration(steps, new Set([make.key, "apply-sdn"]), false)!

@@ -102,7 +102,7 @@ describe("activation of Windows", () => {
     expect(told.errors).toEqual([
       { item: String(numbers[0]), reason: expect.stringContaining("is a domain controller") },
       { item: String(numbers[1]), reason: expect.stringContaining("evaluation edition (ServerStandardEval)") },
-      { item: String(numbers[2]), reason: expect.stringContaining("has no Windows") },
+      { item: String(numbers[2]), reason: expect.stringContaining("does not run Windows") },
       { item: String(numbers[3]), reason: expect.stringContaining("router") },
       { item: "7", reason: "this is not a VMID" },
       { item: "999999", reason: "VM 999999 is not a machine of range LAB" },
@@ -116,9 +116,9 @@ describe("activation of Windows", () => {
     ["a domain controller that nobody configured", { ...volume, domainRole: 5 }, "domain controller"],
     ["an evaluation that its edition does not tell", { ...volume, channel: "Windows(R), TIMEBASED_EVAL channel" }, "evaluation"],
     ["an edition without a client key", { ...volume, edition: "Core", build: 22_631 }, "no KMS client key is known"],
-    ["a machine that tells nonsense", "{", "does not tell its edition"],
-    ["a machine that tells too much", JSON.stringify({ ...volume, channel: "x".repeat(9000) }), "does not tell its edition"],
-    ["a machine with a template in its edition", { ...volume, edition: "{{ lookup('env') }}" }, "does not tell its edition"],
+    ["a machine that tells nonsense", "{", "does not report its edition"],
+    ["a machine that tells too much", JSON.stringify({ ...volume, channel: "x".repeat(9000) }), "does not report its edition"],
+    ["a machine with a template in its edition", { ...volume, edition: "{{ lookup('env') }}" }, "does not report its edition"],
   ])("refuses %s before anything is done to it", async (_what, report, reason) => {
     before = () => report
     const told = await license([vm("ws01").vmid])
@@ -136,7 +136,7 @@ describe("activation of Windows", () => {
 
   it.each([
     ["the KMS host does not answer", { ...volume, error: "0xC004F074" }, "did not answer"],
-    ["too few have asked it", { ...volume, error: "0xC004F038" }, "from 5 machines on"],
+    ["too few have asked it", { ...volume, error: "0xC004F038" }, "once 5 machines have asked"],
     ["Windows says so without an error", volume, "licence status 5"],
     ["an error comes with a licence of before", { ...licensed, error: "0xC004F074" }, "did not answer"],
   ])("is told as failed when %s, and never as activated", async (_what, report, reason) => {
@@ -153,7 +153,7 @@ describe("activation of Windows", () => {
     await license([vmid])
     expect(await statusOf("ws01")).toMatch(/^activated/u)
     after = () => "nothing"
-    expect((await license([vmid])).errors?.[0]?.reason).toContain("nobody knows whether it is activated")
+    expect((await license([vmid])).errors?.[0]?.reason).toContain("it is not known whether it is activated")
     expect(await statusOf("ws01")).toBe("N/A")
   })
 
@@ -282,7 +282,7 @@ describe("activation of Windows", () => {
       })
 
       it.each([
-        ["Windows is no KMS host in the end", licensed, "is no KMS host"],
+        ["Windows is no KMS host in the end", licensed, "is not a KMS host"],
         ["the key is refused", { ...volume, error: "0xC004F050" }, "the product key is invalid"],
       ])("is not there when %s", async (_what, report, reason) => {
         after = () => report

@@ -117,7 +117,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(names()).not.toContain("LAB-kali")
     await expect(call("deployRange", { body: { confirm: again } })).rejects.toMatchObject({
       kind: "conflict",
-      message: expect.stringContaining("no longer what was confirmed"),
+      message: expect.stringContaining("the plan has changed since it was confirmed"),
     })
   })
 

@@ -341,14 +341,14 @@ describe("hostile archives", () => {
     expect(states(catalog["templates"])).toEqual([
       ["c", "invalid", because("templates/c/c.pkr.hcl")],
       ["debian", "not_installed", undefined],
-      ["debian", "conflict", because("the one in templates/a has the name")],
+      ["debian", "conflict", because("the one in templates/a keeps the name")],
       ["kali", "not_installed", undefined],
     ])
     expect(states(catalog["localCollections"])).toEqual([
       ["x.y", "not_installed", undefined],
       ["x.y", "conflict", because("ansible/collections/a")],
     ])
-    expect(states(catalog["localRoles"])).toEqual([["-rf", "invalid", because("no role can be called")]])
+    expect(states(catalog["localRoles"])).toEqual([["-rf", "invalid", because("a role cannot be named")]])
     expect(states((catalog["blueprints"] as unknown as { items: unknown }).items)).toEqual([
       ["lab", "invalid", because("blueprints/lab")],
     ])
@@ -360,7 +360,7 @@ describe("hostile archives", () => {
     })
     expect(asked).toMatchObject({
       templateResults: [{ name: "kali", ok: true }],
-      localAnsibleResults: { roleResults: [{ name: "-rf", ok: false, message: because("no role can be called") }] },
+      localAnsibleResults: { roleResults: [{ name: "-rf", ok: false, message: because("a role cannot be named") }] },
       blueprintResults: { results: [{ name: "labs/lab", ok: false, message: because("blueprints/lab/blueprint.yml") }] },
     })
     const { json: done } = await call("POST", "/sources/labs/install", {})
@@ -391,7 +391,7 @@ describe("hostile repositories", () => {
   it.each([
     ["an option in place of a URL", { url: "--upload-pack=MARK" }, "begins with -"],
     ["a transport that runs programs", { url: "ext::MARK" }, "transport helpers run programs"],
-    ["an option for ssh", { url: "ssh://-oProxyCommand=MARK/x" }, "would be an option"],
+    ["an option for ssh", { url: "ssh://-oProxyCommand=MARK/x" }, "would be taken for an option"],
     ["a transport that is not allowed", { url: "git://127.0.0.1/x" }, "git is not allowed"],
     ["an address that is not public", { url: "http://10.0.0.1/x.git" }, "not public"],
     ["the address that clouds tell secrets at", { url: "http://169.254.169.254/latest" }, "not public"],

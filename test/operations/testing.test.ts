@@ -93,7 +93,7 @@ describe("testing mode of a range", () => {
     const told = await start()
     expect(told.result).toContain("LAB")
     expect(told.warnings).toEqual([
-      expect.stringMatching(/^LAB-kali keeps its way out/u),
+      expect.stringMatching(/^LAB-kali keeps its internet access/u),
       expect.stringMatching(/^LAB-kali gets no snapshot and is not rolled back/u),
     ])
     expect(held()).toEqual(others().map(() => testingSnapshot))
@@ -263,7 +263,7 @@ describe("testing mode of a range", () => {
   it("says at the start that a VM which is not ours keeps it from being stopped", async () => {
     const { vmid, name } = others()[1]!
     change(vmid, { description: "mine" })
-    expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*only force stops testing`, "u"))
+    expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*testing can only be stopped with force`, "u"))
   })
 
   /** Uploads this and deploys it, whatever testing mode says. */
@@ -549,12 +549,12 @@ describe("testing mode of a range", () => {
 
   it("warns of a machine that should keep its way out and cannot, because its network card is not known", async () => {
     const { vmid, nics, name } = named("kali")
-    expect((await start()).warnings?.join("\n")).toContain(`${name} keeps its way out`)
+    expect((await start()).warnings?.join("\n")).toContain(`${name} keeps its internet access`)
     await stop()
     change(vmid, { nics: nics.map((nic) => ({ ...nic, tag: 4000 })) })
     const warnings = (await start()).warnings?.join("\n")
-    expect(warnings).toContain(`${name} is cut off too`)
-    expect(warnings).not.toContain(`${name} keeps its way out`)
+    expect(warnings).toContain(`${name} is isolated too`)
+    expect(warnings).not.toContain(`${name} keeps its internet access`)
   })
 
   it("removing all machines ends it", async () => {

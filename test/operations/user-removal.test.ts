@@ -50,7 +50,7 @@ it("a router that is off is named in the answer and in the drift, also until its
   await power("GROUPED", false)
   const before = rulesOf("GROUPED")
   const told = await removeBob()
-  expect(told).toContain("User Bob deleted; the routers of GROUPED could not be told now")
+  expect(told).toContain("User Bob deleted; the routers of GROUPED could not be updated now")
   expect(told).not.toContain("DIRECT")
   expect(await drift("DIRECT")).toMatchObject({ inSync: true })
   expect(await drift("GROUPED")).toMatchObject({ inSync: false })
@@ -66,12 +66,12 @@ it("a group that is removed, and a grant that is taken by force, name routers th
   await power("DIRECT", false)
   const group = service.lab.store.groups.get("red" as GroupName)?.group
   expect(await service.call("deleteGroup", root, { group })).toMatchObject({
-    result: expect.stringMatching(/^Group red deleted; the routers of GROUPED could not be told/u),
+    result: expect.stringMatching(/^Group red deleted; the routers of GROUPED could not be updated/u),
   })
   const range = await service.find("DIRECT")
   const path = { userID: "Bob", rangeID: "DIRECT" }
   expect(await service.call("revokeRangeFromUser", root, { range, path, query: { force: true } })).toMatchObject({
-    result: expect.stringMatching(/successfully; the routers of DIRECT could not be told/u),
+    result: expect.stringMatching(/successfully; the routers of DIRECT could not be updated/u),
   })
   for (const id of ["DIRECT", "GROUPED"]) expect(await drift(id)).toMatchObject({ inSync: false })
 })

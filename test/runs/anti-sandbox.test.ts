@@ -173,7 +173,7 @@ it("costs a dozen calls, and no more the second time than looking", { timeout: 6
 
 describe("where the hypervisor cannot do all of it", () => {
   it.each([
-    ["is older than 9.2", "only Proxmox 9.2 and later keep processor models"],
+    ["is older than 9.2", "only Proxmox 9.2 and later support custom processor models"],
     ["has a model of that name that somebody changed", "somebody has changed the processor model rangewright-bare"],
   ])("because it %s, the rest is done, and the plan says so", { timeout: 60_000 }, async (which, because) => {
     const isOld = which.includes("older")

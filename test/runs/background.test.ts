@@ -292,7 +292,7 @@ describe("a machine that the list lacks", () => {
         lab.world.listed = (machine) => machine.vmid !== vm
         for (let n = 0; n < 10; n++) yield* tick
         expect(knows(lab, vm)).toBe(true)
-        expect(yield* doubtOf).toBe("they lack a machine that is, or may be, there")
+        expect(yield* doubtOf).toBe("they lack a machine that exists, or may exist")
         const plan = yield* planOf(lab)
         expect(plan).toMatchObject({ _tag: "Success", success: { steps: [] } })
         lab.world.listed = () => true
@@ -316,7 +316,7 @@ describe("a machine that the list lacks", () => {
         const plan = yield* planOf(lab)
         expect(plan).toMatchObject({ _tag: "Failure", failure: { _tag: "CannotPlan" } })
         if (plan._tag === "Failure")
-          expect(plan.failure.message).toContain(`it cannot be found out whether LAB-dc01 (VM ${vm}) is still there: ${why}`)
+          expect(plan.failure.message).toContain(`it is not known whether LAB-dc01 (VM ${vm}) still exists: ${why}`)
         lab.world.listed = () => true
         const drift = yield* Effect.flip(
           Effect.flatMap(RunPlanner, (planner) => planner.drift([...lab.store.ranges.values()][0]!, admin)),
@@ -344,7 +344,7 @@ describe("a machine that the list lacks", () => {
     const removal = await process.runPromise(
       Effect.flip(Effect.flatMap(RunPlanner, (planner) => planner.plan(range, { kind: "destroy" }, admin, "before opening"))),
     )
-    expect(removal.message).toMatch(/remove the VMs of range LAB: it cannot be found out whether LAB-dc01 /u)
+    expect(removal.message).toMatch(/remove the VMs of range LAB: it is not known whether LAB-dc01 /u)
     await process.dispose()
   })
 

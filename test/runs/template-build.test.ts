@@ -352,7 +352,7 @@ describe("a build that is interrupted each time", () => {
     await last.dispose()
     expect([state.status, site.builds.begun.length]).toEqual(["failure", 3])
     expect(logOf(site, id)).toMatch(
-      /Attempt 1 of 3\n[^]*Attempt 3 of 3\n[^]*begun 3 times and interrupted each time, and template_build_attempts/u,
+      /Attempt 1 of 3\n[^]*Attempt 3 of 3\n[^]*started 3 times and interrupted each time, and template_build_attempts/u,
     )
     expect(endOf(site)).toEqual(nothing)
   })

@@ -154,7 +154,7 @@ describe("of several endpoints", () => {
     ["answers nothing that Proxmox says", { text: "<html>welcome</html>" }],
     ["breaks off in the midst of an answer", { text: '{"data":[{"vm' }],
     ["stands behind a gateway that has lost it", { status: 502, text: "<html>" }],
-    ["does not answer in time", connectionError("ETIMEDOUT")],
+    ["did not answer in time", connectionError("ETIMEDOUT")],
   ]
   it.each(lost)("one that %s is left for the next, which reads are sent to", async (_, bad) => {
     const [first, second] = [scriptedNode(() => bad), scriptedNode(() => ({}))]

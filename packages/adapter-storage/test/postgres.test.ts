@@ -213,7 +213,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
       // new rows get numbers of their own
       await on(into.url, audited)
       const refused = await on(into.url, Effect.flip(fillFrom(copy, place)))
-      expect([refused.message, placed]).toEqual([expect.stringContaining("it holds data"), 1])
+      expect([refused.message, placed]).toEqual([expect.stringContaining("it contains data"), 1])
       const nothing = await createDatabase(server ?? "")
       await on(nothing.url, Effect.flip(fillFrom(copy, Effect.fail("no room"))))
       expect((await rowsOf(nothing.url)).flat().length).toBeLessThan(3)

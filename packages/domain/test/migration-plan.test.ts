@@ -515,7 +515,7 @@ describe("what people read", () => {
     const vnets = model.installation.vnets.map((one) => (one.name === "r2" ? { ...one, alias: "theirs" } : one))
     const taken = { ...model.installation, vnets }
     expect(migrationStatus(taken, options).message).toMatch(/^1 VNet is not as required \(r2\)/u)
-    expect(blockersOf(taken)[0]).toMatch(/^VNet r2 exists .* and is not ours/u)
+    expect(blockersOf(taken)[0]).toMatch(/^VNet r2 exists .* but is not ours/u)
   })
 
   test("reports each machine before and after", () => {

@@ -51,7 +51,7 @@ describe("the configuration", () => {
     expect(problems({ RANGEWRIGHT_WIREGUARD_SERVER: "ssh", RANGEWRIGHT_WIREGUARD_INTERFACE: "wg0; reboot" })).toEqual([
       expect.stringContaining("wireguard_endpoint: needed"),
       expect.stringContaining("wireguard_ssh_host, wireguard_ssh_key_file and wireguard_ssh_fingerprint: needed"),
-      expect.stringContaining("wireguard_interface: a name"),
+      expect.stringContaining("wireguard_interface: must be a name"),
     ])
   })
 
@@ -148,7 +148,7 @@ describe("the configuration", () => {
       [{ ...golden, user: "x'; id" }, "user must be a name"],
       [{ user: "root" }, "password must be one line of text"],
       [{ ...golden, password: "{{ S3cret }}" }, "without {{"],
-      [{ ...golden, password: "S3cret\n  x: y" }, "in one line"],
+      [{ ...golden, password: "S3cret\n  x: y" }, "must be one line of text"],
       ["S3cret", "user and password are needed"],
     ] as const) {
       const told = problems({}, fileWith(`template_logins: { win2022-golden: ${JSON.stringify(login)} }`)).join()

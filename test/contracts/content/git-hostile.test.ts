@@ -207,7 +207,7 @@ describe("submodules", () => {
     const world = gitWorld()
     const fault = await faultOf(world, withSubmodule(world, "--upload-pack=x", "1".repeat(40)))
     expect(fault).toMatchObject({ kind: "invalid", facts: { reason: "broken" } })
-    expect(fault.message).toContain("takes for an attack")
+    expect(fault.message).toContain("considers it an attack")
   })
 
   test("one without a URL is named; too many and too deep ones are refused", async () => {

@@ -206,7 +206,7 @@ describe("a password by API token", () => {
   const obstacles: readonly (readonly [string, RegExp, (rig: Rig) => Promise<unknown>])[] = [
     [
       "was made by others",
-      /was not created by the service/u,
+      /the service did not create it/u,
       async (rig) => {
         await root(rig, "DELETE", "/access/users/bob@pve")
         await rig.others.account(bob, first)

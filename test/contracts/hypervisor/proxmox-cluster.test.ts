@@ -185,7 +185,7 @@ describe("a VM on a node that has missed the apply of its VNet", () => {
     const fault = await rig.run(Effect.flip(perform(start)))
     expect(fault.facts).toMatchObject({
       reason: "unknown-effect",
-      detail: expect.stringContaining("missed r1, which is there now"),
+      detail: expect.stringContaining("lacked r1, which has arrived now"),
     })
     await rig.run(perform(start))
     expect(rig.sim.guest(20_001)).toMatchObject({ node: "pve3", status: "running", boot: { kind: "up" } })

@@ -281,7 +281,7 @@ describe("a failing task", () => {
         return yield* Effect.flip(hypervisor.settle(start, token))
       }),
     )
-    expect(fault.message).toContain("went off")
+    expect(fault.message).toContain("stopped while it booted")
   })
 })
 

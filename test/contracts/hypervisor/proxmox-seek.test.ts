@@ -147,7 +147,7 @@ describe("what the service may not see", () => {
     const rig = await withMachine()
     expect(await blindness(await asAccount(rig, {}))).toContain("lacks VM.Audit on /vms and Pool.Audit on /pool")
     rig.sim.faults.add({ kind: "quorum-lost" })
-    expect(await blindness(rig)).toContain("votes")
+    expect(await blindness(rig)).toContain("quorum")
     await rig.close()
   })
 })
@@ -217,7 +217,7 @@ describe("a VM that is to be deleted and is not found", () => {
       detail: "it is not certain that the VM is gone: its number is in use, but no node has it",
     })
     rig.sim.faults.add({ kind: "quorum-lost" })
-    expect((await faultOf(rig, handlerTransport(rig.sim.handle))).detail).toContain("the cluster has lost its votes")
+    expect((await faultOf(rig, handlerTransport(rig.sim.handle))).detail).toContain("the cluster has lost quorum")
     await rig.close()
   })
 })

@@ -272,7 +272,7 @@ describe("snapshots on Proxmox", () => {
       (body) =>
         [
           `says ${body}`,
-          "tells no time",
+          "does not tell the time",
           (rig: Rig) =>
             rig.sim.faults.add({
               kind: "garbage",

@@ -136,7 +136,7 @@ describe("the account of a build", () => {
     await root("PUT", "/access/acl", "path=/&roles=Poor&users=poor@pve")
     const poor = rig.as({ auth: { type: "password", username: "poor@pve", password: Redacted.make("long-enough") } })
     const fault = await poor.run(Effect.flip(templates((port) => port.open(id, "pve"))))
-    expect(fault.message).toContain("there is no role RangewrightBuild, and the service may not make it")
+    expect(fault.message).toContain("there is no role RangewrightBuild, and the service may not create it")
     expect(fault.hint).toContain('pveum role add RangewrightBuild --privs "VM.Allocate')
   })
 })

@@ -95,7 +95,7 @@ const misbehaviours: readonly (readonly [string, NonNullable<RegistryServer["mis
   ["answers 500", (_, response) => (response.writeHead(500).end(), true), "unreachable"],
   ["refuses the token", (_, response) => (response.writeHead(403).end(), true), "unauthenticated"],
   [
-    "sends elsewhere",
+    "redirects",
     (_, response) => (response.writeHead(302, { location: "https://elsewhere.example/" }).end(), true),
     "unavailable",
   ],

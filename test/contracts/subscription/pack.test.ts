@@ -126,7 +126,7 @@ describe("packing", () => {
     [
       "with entitlements that are no list",
       (role) => writeFile(join(role, "meta/subscription.yml"), "entitlements: PRO"),
-      /no list/u,
+      /not a list/u,
     ],
     [
       "with an entitlement that is no name",
@@ -151,7 +151,7 @@ describe("packing", () => {
   test("refuses a folder without roles, one that is not there, and a role whose name is none", async () => {
     expect(await faultOf(pack())).toContain("roles")
     await mkdir(roles())
-    expect(await faultOf(pack())).toContain("holds no role")
+    expect(await faultOf(pack())).toContain("contains no role")
     await mkdir(join(roles(), "-rf"))
     expect(await faultOf(pack())).toContain("cannot have this name")
   })

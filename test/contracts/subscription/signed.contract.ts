@@ -125,7 +125,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       const { world, files } = await published()
       await world.write(files.tar, (await world.read(files.tar)).subarray(0, -7))
       const { reason, message } = await reasonOf(world, fetchRole(web.role))
-      expect([reason, message]).toEqual(["broken", expect.stringMatching(/acme_web 1\.2\.3.*cut off/u)])
+      expect([reason, message]).toEqual(["broken", expect.stringMatching(/acme_web 1\.2\.3.*truncated/u)])
     })
 
     test("with one other byte is not the one that was signed", async () => {
