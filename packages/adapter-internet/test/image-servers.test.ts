@@ -157,7 +157,7 @@ const untold: readonly (readonly [string, RequestListener, RegExp])[] = [
     "ends early",
     (_, response) =>
       void response.writeHead(200, { "content-length": "20000" }).write("x", () => setImmediate(() => response.destroy())),
-    /broke the connection|ended it early/u,
+    /closed the connection|ended it early/u,
   ],
   ["leads inside", (_, response) => response.writeHead(302, { location: "http://inside.example/a" }).end(), /no public|not/u],
   ["falls silent", (_, response) => void response.writeHead(200, { "content-length": "20000" }).write("x"), /sent nothing for/u],
