@@ -56,10 +56,12 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const timed = <S extends object>(service: S): S => serviceAtScale(service, options.timeScale ?? 1)
   const networks = makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })
   const hypervisor = makeHypervisor(client, awaitTask, identity, networks, { cloneSeconds: 3600, agentSeconds })
+  const builds = options.builds ?? ordinaryPlaces
+  const access = makeHypervisorAccess(client, serviceAccountOf(options.auth), { downloads: builds.nodeDownloads })
   return Context.make(Hypervisor, timed(hypervisor)).pipe(
     Context.add(HypervisorNetwork, timed(networks)),
-    Context.add(HypervisorAccess, timed(makeHypervisorAccess(client, serviceAccountOf(options.auth)))),
-    Context.add(HypervisorTemplates, timed(makeHypervisorTemplates(client, awaitTask, options.builds ?? ordinaryPlaces))),
+    Context.add(HypervisorAccess, timed(access)),
+    Context.add(HypervisorTemplates, timed(makeHypervisorTemplates(client, awaitTask, builds))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
     // viewers and commands on a node live in real time

@@ -66,6 +66,11 @@ describe("the doctor's look at the routers' outer network", () => {
 })
 
 describe("the doctor's look at the token's rights", () => {
+  /** Whether nodes may download images for builds. */
+  let downloads = false
+  afterEach(() => {
+    downloads = false
+  })
   /** The findings for a token that has the documented role on everything, but for these privileges. */
   const lacking = async (...missing: readonly string[]): Promise<readonly Finding[]> => {
     const simulator = createSimulator()
@@ -90,6 +95,7 @@ describe("the doctor's look at the token's rights", () => {
       urls: [],
       transport: handlerTransport(simulator.handle),
       auth: { type: "token", id: "service@pve!own", secret: Redacted.make(made.data.value) },
+      builds: { diskStorage: "local-lvm", isoStorage: "local", nodeDownloads: downloads, networks: [] },
     })
     const found = await Effect.runPromise(checkHypervisor(config()).pipe(Effect.provide(layer)))
     return found.filter(({ what }) => what === "rights")
@@ -118,6 +124,29 @@ describe("the doctor's look at the token's rights", () => {
         level: "warn",
         detail: `the token lacks Sys.Modify on /access (or the roles ${roles}), which blocks builds of templates`,
       }),
+    )
+  })
+
+  test("names what anti-sandbox mode lacks, and what it takes that nodes download images", async () => {
+    expect(await lacking("VM.Config.Disk", "Mapping.Use")).toMatchObject([
+      {
+        level: "warn",
+        detail:
+          "the token lacks Mapping.Use on /mapping/cpu, VM.Config.Disk on /vms, which blocks anti-sandbox mode of processors and disks",
+      },
+    ])
+    expect(await lacking("Permissions.Modify")).not.toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining("on /nodes") as string }),
+    )
+    downloads = true
+    expect(await lacking("Permissions.Modify")).toContainEqual(
+      expect.objectContaining({
+        level: "warn",
+        detail: "the token lacks Permissions.Modify on /nodes, which blocks downloads of images by nodes",
+      }),
+    )
+    expect(await lacking("Sys.Modify")).toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining("RangewrightBuildDownload") as string }),
     )
   })
 

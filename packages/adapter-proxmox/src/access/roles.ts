@@ -2,6 +2,10 @@
 type ByPath = Readonly<Record<string, readonly string[]>>
 
 export const buildsOfTemplates = "builds of templates"
+export const nodeDownloads = "downloads of images by nodes"
+
+/** Where models of processors are since PVE 9.2; the path is unknown before. */
+export const processorModels = "/mapping/cpu"
 
 /** What makes the roles of builds, where nobody has made them. */
 export const makesRoles = { path: "/access", privilege: "Sys.Modify" } as const
@@ -47,6 +51,11 @@ export const neededByFeature: Readonly<Record<string, ByPath>> = {
     "/sdn/zones": ["Permissions.Modify"],
     "/access/groups": ["User.Modify"],
     "/access/realm/pve": ["Realm.AllocateUser"],
+  },
+  [nodeDownloads]: { "/nodes": ["Permissions.Modify"] },
+  "anti-sandbox mode of processors and disks": {
+    [processorModels]: ["Mapping.Modify", "Mapping.Use"],
+    "/vms": ["VM.Config.Disk"],
   },
 }
 
