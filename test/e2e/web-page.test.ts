@@ -357,7 +357,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(faults).toEqual([])
     })
 
-    test("is used by keyboard alone: sign in, find a range, move to the runs and out again", async () => {
+    test("is used by keyboard alone: sign in, find a range, move to the runs, to a machine by its name, and out again", async () => {
       const context = await browser()
       const page = await context.newPage()
       await page.goto(`${service.url}/ui/login`)
@@ -376,6 +376,13 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press("g")
       await page.keyboard.press("u")
       await page.waitForURL("**/ui/runs")
+      await page.keyboard.press("Control+k")
+      const palette = page.getByRole("dialog", { name: "Go to" })
+      await page.keyboard.type("machine m1")
+      await palette.getByRole("option", { selected: true }).filter({ hasText: "m1" }).waitFor()
+      await page.keyboard.press("Enter")
+      await page.waitForURL("**/ui/ranges/*/machines/*")
+      await palette.waitFor({ state: "hidden" })
       await page.keyboard.press("?")
       await page.getByRole("dialog", { name: "Keyboard" }).waitFor()
       await page.keyboard.press("Escape")

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, FunctionComponent } from "preact"
 import { useEffect } from "preact/hooks"
 import { ask } from "./api/client.ts"
 import { signedOut } from "./api/session.ts"
@@ -9,6 +9,7 @@ import { shortTime } from "./parts/format.ts"
 import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog } from "./parts/parts.tsx"
+import type { Target } from "./palette.tsx"
 import { navigate, place } from "./router.ts"
 import { t } from "./texts.ts"
 
@@ -46,9 +47,49 @@ const signOut = async (): Promise<void> => {
   }
 }
 
+const palette = signal<FunctionComponent<{ readonly pages: readonly Target[]; readonly onClose: () => void }> | undefined>(
+  undefined,
+)
+const openPalette = async (): Promise<void> => {
+  palette.value = (await import("./palette.tsx")).Palette
+}
+
+const pagesOf = (shown: readonly Link[]): readonly Target[] => [
+  ...shown.map(({ path, text }): Target => ({ kind: "page", text, more: "", path })),
+  { kind: "page", text: t.nav.me, more: "", path: "/me" },
+]
+
+/** Moves from row to row, or ticks the row that has the focus; true when it did. */
+const moveInTable = (key: string): boolean => {
+  const row = document.activeElement?.closest("main tbody tr")
+  if (key === "x") {
+    const box = row?.querySelector("input[type=checkbox]")
+    if (box instanceof HTMLInputElement) box.click()
+    return box instanceof HTMLInputElement
+  }
+  const by = { j: 1, k: -1 }[key]
+  if (by === undefined) return false
+  const rows = [...document.querySelectorAll("main tbody tr")]
+  const at = row === undefined || row === null ? (by === 1 ? 0 : rows.length - 1) : rows.indexOf(row) + by
+  const next = rows[at]?.querySelector("th a, a, th input, button")
+  if (!(next instanceof HTMLElement)) return false
+  next.focus()
+  return true
+}
+
 const keyboard = (): (() => void) => {
   let afterG = -Infinity
   const onKey = (event: KeyboardEvent): void => {
+    if (
+      (event.ctrlKey || event.metaKey) &&
+      event.key === "k" &&
+      !isTyping(event) &&
+      document.querySelector("dialog[open]") === null
+    ) {
+      event.preventDefault()
+      void openPalette()
+      return
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === "Escape") {
       menuOpen.value = false
@@ -65,6 +106,7 @@ const keyboard = (): (() => void) => {
       }
       return
     }
+    if (moveInTable(event.key)) return event.preventDefault()
     if (event.key === "?") {
       event.preventDefault()
       keysOpen.value = true
@@ -132,6 +174,10 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
               <NavLink key={path} path={path} text={text} icon={icon} />
             ))}
             <span class="gap" />
+            <button type="button" class="as-link keys" onClick={() => void openPalette()}>
+              <Icon name="search" />
+              {t.palette.title}…<kbd>Ctrl K</kbd>
+            </button>
             <button type="button" class="as-link keys" onClick={() => (keysOpen.value = true)}>
               <Icon name="help" />
               {t.nav.help}
@@ -152,6 +198,9 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           {children}
         </main>
       </div>
+      {palette.value === undefined ? null : (
+        <palette.value pages={pagesOf(shownLinks())} onClose={() => (palette.value = undefined)} />
+      )}
       <Dialog title={t.keys.title} open={keysOpen.value} onClose={() => (keysOpen.value = false)}>
         <p class="muted">{t.keys.intro}</p>
         <dl class="keylist">

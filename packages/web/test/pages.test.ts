@@ -9,6 +9,7 @@ import { needsOf } from "../src/pages/admin/needs.ts"
 import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
+import { curlOf } from "../src/parts/curl.ts"
 import { duration, plain } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
@@ -89,6 +90,21 @@ describe("texts", () => {
     [7260, "2 h 1 min"],
   ])("say %i seconds as people do", (seconds, text) => {
     expect(duration(seconds)).toBe(text)
+  })
+})
+
+describe("a change as a command for a shell", () => {
+  test("quotes what others named, and holds no secret", () => {
+    const body = JSON.stringify({ machines: ["a'; rm -rf / #"], proxmoxPassword: "word", $: "`x`" })
+    expect(curlOf({ method: "PUT", address: "/api/v2/range/poweron?rangeID=UMA", body }, "https://lab.example")).toBe(
+      `curl -X PUT -H "X-API-KEY: $RANGEWRIGHT_API_KEY" -H 'Content-Type: application/json' ` +
+        `-d '{"machines":["a'\\''; rm -rf / #"],"proxmoxPassword":"…","$":"\`x\`"}' 'https://lab.example/api/v2/range/poweron?rangeID=UMA'`,
+    )
+  })
+  test("sends the file where one was sent", () => {
+    expect(curlOf({ method: "PUT", address: "/api/v2/range/config", body: undefined }, "https://lab.example")).toContain(
+      "-F file=@range.yml",
+    )
   })
 })
 

@@ -1,3 +1,5 @@
+import { signal } from "@preact/signals"
+import type { Asked } from "../parts/curl.ts"
 import { signedOut } from "./session.ts"
 
 /** Why the service did not do what it was asked for, in its own words. */
@@ -48,11 +50,16 @@ const refusalOf = async (response: Response): Promise<Refusal> => {
   }
 }
 
+/** The change that was asked for last, for who wants to do it again from a shell. */
+export const lastChange = signal<Asked | undefined>(undefined)
+
 /** A request with the session's cookie. Ends every tab's session where the service no longer knows it. */
 export const ask = async (method: string, address: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers)
   // other origins cannot send it: what changes something is refused without
   headers.set("X-Rangewright", "1")
+  if (method !== "GET" && !address.endsWith("/validate"))
+    lastChange.value = { method, address, body: typeof init.body === "string" ? init.body : undefined }
   let response: Response
   try {
     response = await fetch(address, { ...init, method, headers, credentials: "same-origin", redirect: "error" })

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
-import { Refusal } from "../api/client.ts"
+import { lastChange, Refusal } from "../api/client.ts"
 import { refresh } from "../api/resource.ts"
 import { t } from "../texts.ts"
+import { type Asked, curlOf } from "./curl.ts"
 import { dateOf, longTime, plain, shortTime } from "./format.ts"
 
 export type Tone = "ok" | "warn" | "bad" | "busy" | "quiet"
@@ -111,6 +112,8 @@ export interface Doing {
   readonly busy: boolean
   readonly said: string | undefined
   readonly refusal: Refusal | undefined
+  /** What was asked of the service for it. */
+  readonly asked: Asked | undefined
   readonly run: (change: () => Promise<string | undefined>) => Promise<boolean>
 }
 
@@ -118,8 +121,10 @@ export const useDoing = (): Doing => {
   const busy = useSignal(false)
   const said = useSignal<string | undefined>(undefined)
   const refusal = useSignal<Refusal | undefined>(undefined)
+  const asked = useSignal<Asked | undefined>(undefined)
   return {
     busy: busy.value,
+    asked: asked.value,
     said: said.value,
     refusal: refusal.value,
     run: async (change) => {
@@ -127,6 +132,7 @@ export const useDoing = (): Doing => {
       busy.value = true
       said.value = undefined
       refusal.value = undefined
+      lastChange.value = undefined
       try {
         said.value = await change()
         return true
@@ -134,6 +140,7 @@ export const useDoing = (): Doing => {
         refusal.value = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
         return false
       } finally {
+        asked.value = lastChange.peek()
         busy.value = false
         refresh()
       }
@@ -141,16 +148,36 @@ export const useDoing = (): Doing => {
   }
 }
 
-export const Outcome = ({ doing }: { readonly doing: Doing }) => (
+const CopyCurl = ({ asked }: { readonly asked: Asked | undefined }) => {
+  const copied = useSignal<Asked | undefined>(undefined)
+  if (asked === undefined || !asked.address.startsWith("/api/")) return null
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(curlOf(asked, location.origin))
+    copied.value = asked
+  }
+  return (
+    <button type="button" class="as-link curl" onClick={() => void copy()}>
+      {copied.value === asked ? t.copied : t.curl}
+    </button>
+  )
+}
+
+export const Outcome = ({ doing: { said, refusal, asked } }: { readonly doing: Doing }) => (
   <div class="outcome" role="status" aria-live="polite">
-    {doing.said === undefined || doing.said === "" ? null : (
+    {said === undefined || said === "" ? null : (
       <Note tone="ok">
         <p class="lines">
-          <Text>{doing.said}</Text>
+          <Text>{said}</Text>
         </p>
+        <CopyCurl asked={asked} />
       </Note>
     )}
-    {doing.refusal === undefined ? null : <Refused refusal={doing.refusal} />}
+    {refusal === undefined ? null : (
+      <>
+        <Refused refusal={refusal} />
+        <CopyCurl asked={asked} />
+      </>
+    )}
   </div>
 )
 
