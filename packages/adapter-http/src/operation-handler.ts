@@ -80,6 +80,7 @@ const callOf = (
     remote: senderOf(ctx.req.socket.remoteAddress ?? "", ctx.headers["x-forwarded-for"] as string | undefined, trustedProxies),
     agent: ctx.headers["user-agent"],
     lastEventId: ctx.headers["last-event-id"] as string | undefined,
+    ifMatch: ctx.headers["if-match"],
     page: pageOf(ctx.req, corsOrigins),
   },
 })

@@ -16,6 +16,7 @@ import type {
 } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { ConfigChanged, ConfigWrite } from "./config-write.ts"
 import type { StorageFault } from "./faults.ts"
 
 /** Whoever makes a blueprint with a bundle pins the snapshot for it before (`holderOfBundle`). */
@@ -69,7 +70,8 @@ export class Blueprints extends Context.Service<
       id: BlueprintId,
       text: string,
       requirements?: string,
-    ) => Effect.Effect<void, BlueprintNotFound | StorageFault>
+      write?: ConfigWrite,
+    ) => Effect.Effect<void, BlueprintNotFound | ConfigChanged | StorageFault>
     /** The text of its `requirements.yml` as it was given; undefined: it has none, or there is no such blueprint. */
     readonly requirements: (id: BlueprintId) => Effect.Effect<string | undefined, StorageFault>
     /** A blueprint that is gone has no installation. */

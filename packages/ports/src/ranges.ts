@@ -17,6 +17,7 @@ import type {
 } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { ConfigChanged, ConfigWrite } from "./config-write.ts"
 import type { StorageFault } from "./faults.ts"
 
 export interface NewRange extends RangeDraft {
@@ -85,7 +86,11 @@ export class Ranges extends Context.Service<
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
     /** The text with which the newest deploy opened, or an older service made the range; before the first one, what is stored. */
     readonly deployedConfig: (id: RangeId) => Effect.Effect<string | undefined, StorageFault>
-    readonly setConfig: (id: RangeId, text: string) => Effect.Effect<void, RangeNotFound | StorageFault>
+    readonly setConfig: (
+      id: RangeId,
+      text: string,
+      write?: ConfigWrite,
+    ) => Effect.Effect<void, ConfigChanged | RangeNotFound | StorageFault>
     /** Every path by which users have the range, ascending by user id, then by access type: one row for a direct grant, and one for each group. */
     readonly grants: (id: RangeId) => Effect.Effect<readonly Grant[], StorageFault>
     /** Every path by which a user has ranges, by number of the range, then by access type. */

@@ -62,7 +62,7 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => {
         const answer = result as JsonOrFile<unknown>
-        if ("json" in answer) return reply(ctx, 200, json, `${JSON.stringify(encode(answer.json))}\n`)
+        if ("json" in answer) return reply(ctx, 200, json, `${JSON.stringify(encode(answer.json))}\n`, marks(ctx, answer))
         const { name, ending, text } = answer.file
         return reply(ctx, 200, output.contentType, text, attachment(name, ending))
       }

@@ -30,6 +30,14 @@ const rangeId = {
   schema: text,
 }
 
+const ifMatch = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description: "The ETag of what is to be changed; without it whatever is stored is",
+  schema: text,
+}
+
 /**
  * The parameters of an operation. `userID` and `rangeID` are taken everywhere, but listed only where they change the result: the first
  * where the operation tells that it can be wrong, the second where a range is worked on.
@@ -42,5 +50,6 @@ export const parametersOf = (operation: Operation, schemas: NamedSchemas): reado
     ...(target === "range" && !("rangeID" in input.query) ? [rangeId] : []),
     ...(selectsUser && !("userID" in input.query) && !("userID" in input.path) ? [userId] : []),
     ...declared(input.query, "query", schemas),
+    ...(operation.conditional ? [ifMatch] : []),
   ]
 }

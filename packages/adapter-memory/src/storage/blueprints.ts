@@ -1,5 +1,5 @@
 import { type Blueprint, type BlueprintId, BlueprintNotFound, GroupNotFound, UserNotFound } from "@rangewright/domain"
-import { type BlueprintFilter, Blueprints } from "@rangewright/ports"
+import { type BlueprintFilter, Blueprints, ConfigChanged } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -82,11 +82,16 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         return put({ ...stored, blueprint, picture })
       }),
     config: (id) => Effect.sync(() => store.blueprints.get(id)?.config),
-    setConfig: (id, config, requirements) =>
+    setConfig: (id, config, requirements, { by, replaces } = {}) =>
       atomically(function* (updatedAt) {
         const stored = yield* known(id)
+        if (replaces?.(stored.config) === false) {
+          const { by: other, at } = stored.configChange ?? { by: undefined, at: stored.blueprint.updatedAt }
+          return yield* Result.fail(new ConfigChanged({ what: `blueprint ${id}`, by: other, at }))
+        }
         const kept = requirements ?? stored.requirements
-        put({ ...stored, blueprint: { ...stored.blueprint, updatedAt }, config, requirements: kept })
+        const configChange = { by, at: updatedAt }
+        put({ ...stored, blueprint: { ...stored.blueprint, updatedAt }, config, requirements: kept, configChange })
       }),
     requirements: (id) => Effect.sync(() => store.blueprints.get(id)?.requirements),
     setInstallation: (id, installation) =>

@@ -79,6 +79,8 @@ export interface StoredBlueprint {
   readonly config: string
   readonly requirements: string | undefined
   readonly picture: Picture | undefined
+  /** The last change of the configuration; absent: there was none, or a source made it. */
+  readonly configChange?: { readonly by: UserId | undefined; readonly at: Date }
 }
 
 /** A source with what opens it and what was installed from it, in the order of the list. */
@@ -99,7 +101,7 @@ export interface MemoryStore {
   /** Numbers of removed users -> when the user went, in milliseconds. */
   readonly restingNumbers: Map<number, number>
   readonly ranges: Map<RangeId, Range>
-  readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
+  readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date; readonly updatedBy?: UserId | undefined }>
   /** As they were when the newest deploy opened. */
   readonly deployedConfigs: Map<RangeId, string>
   readonly inspections: Map<RangeId, KeptInspection>

@@ -14,7 +14,7 @@ import {
   type UserId,
   UserNotFound,
 } from "@rangewright/domain"
-import { Ranges } from "@rangewright/ports"
+import { ConfigChanged, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -86,12 +86,19 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         return writeRange(store, { ...(yield* known(id)), ...change }, now)
       }),
     remove: (id) => change(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
-    config: (id) => Effect.sync(() => store.configs.get(id)),
+    config: (id) =>
+      Effect.sync(() => {
+        const { text, updatedAt } = store.configs.get(id) ?? {}
+        return text === undefined || updatedAt === undefined ? undefined : { text, updatedAt }
+      }),
     deployedConfig: (id) => Effect.sync(() => store.deployedConfigs.get(id) ?? store.configs.get(id)?.text),
-    setConfig: (id, text) =>
+    setConfig: (id, text, { by, replaces } = {}) =>
       atomically(function* (now) {
         yield* known(id)
-        store.configs.set(id, { text, updatedAt: now })
+        const stored = store.configs.get(id)
+        if (stored !== undefined && replaces?.(stored.text) === false)
+          return yield* Result.fail(new ConfigChanged({ what: `range ${id}`, by: stored.updatedBy, at: stored.updatedAt }))
+        store.configs.set(id, { text, updatedAt: now, updatedBy: by })
         store.revision++
       }),
     inspection: (id) => Effect.sync(() => store.inspections.get(id)),

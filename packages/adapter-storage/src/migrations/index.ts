@@ -34,6 +34,7 @@ import { m0033Sessions } from "./m0033-sessions.ts"
 import { m0034ScopedKeys } from "./m0034-scoped-keys.ts"
 import { m0035DoubtfulTestingModes } from "./m0035-doubtful-testing-modes.ts"
 import { m0036JournalsByRun } from "./m0036-journals-by-run.ts"
+import { m0040ConfigChanges } from "./m0040-config-changes.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -74,6 +75,7 @@ const changes: readonly SchemaChange[] = [
   m0034ScopedKeys,
   m0035DoubtfulTestingModes,
   m0036JournalsByRun,
+  m0040ConfigChanges,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -29,6 +29,9 @@ export const blueprints = table(
     installedAt: optional(time),
     createdAt: time,
     updatedAt: time,
+    /** The last change of the configuration, also by a user who is gone; both undefined where a source made it. */
+    configBy: optional(userId),
+    configAt: optional(time),
     /** The last columns: lists do not read them. */
     requirements: optional(text),
     config: text,
@@ -54,7 +57,7 @@ export const blueprintGroups = table("blueprint_groups", {
   groupName: key(reference(() => groups.entity, groupName)),
 })
 
-const { requirements: _requirements, config: _config, ...shown } = blueprints.columns
+const { requirements: _requirements, config: _config, configBy: _by, configAt: _at, ...shown } = blueprints.columns
 const read = readerOf("the table blueprints", { ...shown, thumbnail: optional(text) })()
 
 /** A row with the name of its picture in `thumbnail`; with whom it is shared is not in it. */

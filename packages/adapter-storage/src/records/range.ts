@@ -68,6 +68,8 @@ export const rangeConfigs = table("range_configs", {
   /** The same, as it was when the newest deploy opened. */
   deployed: optional(bytes),
   updatedAt: time,
+  /** Who stored it, also where that user is gone. */
+  updatedBy: optional(userId),
 })
 
 export const rangeGrants = table("range_grants", { rangeId: ofRange, userId: ofUser })

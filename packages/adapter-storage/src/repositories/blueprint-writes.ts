@@ -86,7 +86,10 @@ export const putOne = (tx: Transaction, blueprint: BlueprintFromSource) =>
       return blueprint.id
     }
     const { id } = present
-    const columns = { ...contentColumns(blueprint), ...blueprints.write({ updatedAt: blueprint.createdAt }) }
+    const columns = {
+      ...contentColumns(blueprint),
+      ...blueprints.write({ updatedAt: blueprint.createdAt, configBy: undefined, configAt: undefined }),
+    }
     yield* tx((db) => db.updateTable("blueprints").set(columns).where("id", "=", id).execute())
     yield* setPicture(tx, id, blueprint.thumbnail)
     return id

@@ -1,11 +1,13 @@
 import { BlueprintNotFound, newlyMadeBlueprint } from "@rangewright/domain"
 import { Blueprints, type RemovedBlueprint } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import { blueprints } from "../records/blueprint.ts"
 import { blueprintReads } from "./blueprint-reads.ts"
 import { insert, putOne, setPicture, update } from "./blueprint-writes.ts"
+import { requireBlueprintConfig } from "./require-config.ts"
 import { requireBlueprint, requireGroup, requireUser } from "./require.ts"
 
 export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.effect(
@@ -53,9 +55,17 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           )
           return (yield* reads.find(id)) ?? (yield* new BlueprintNotFound({ blueprint: id }))
         }),
-      setConfig: (id, config, requirements) =>
-        database.write(`change the configuration of blueprint ${id}`, (tx) =>
-          update(tx, id, { config, ...(requirements === undefined ? {} : { requirements }) }),
+      setConfig: (id, config, requirements, { by, replaces } = {}) =>
+        database.serializedWrite(`change the configuration of blueprint ${id}`, (tx) =>
+          Effect.gen(function* () {
+            const configAt = new Date(yield* Clock.currentTimeMillis)
+            if (replaces !== undefined) yield* requireBlueprintConfig(tx, id, replaces)
+            yield* update(
+              tx,
+              id,
+              blueprints.write({ config, configBy: by, configAt, ...(requirements !== undefined && { requirements }) }),
+            )
+          }),
         ),
       setInstallation: (id, { status, error, at }) =>
         database.write(`say what was installed for blueprint ${id}`, (tx) =>

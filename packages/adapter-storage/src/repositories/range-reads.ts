@@ -2,11 +2,11 @@ import type { Grant, Range, RangeId, UserId } from "@rangewright/domain"
 import type { RangeOverview } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { fromStorable } from "../engine/storable-text.ts"
 import { toRangeMachine } from "../records/machine.ts"
 import { rangeConfigs, toRange } from "../records/range.ts"
 import { count, named, oneOf, text, whole } from "../schema/column.ts"
 import { rangeId, userId } from "../schema/ids.ts"
+import { configTextOf } from "./require-config.ts"
 import { every, first, readerOf, type StoredRow } from "../schema/table.ts"
 
 /** Every path by which users have ranges: one row per direct grant and one per group. Conditions narrow both halves. */
@@ -27,9 +27,7 @@ const grantReader = readerOf("the grants", {
 })
 const toGrant: (row: StoredRow) => Grant = grantReader({ without: ["rangeNumber"] })
 
-const readText = rangeConfigs.reader({ only: ["content"] })
 const readTime = rangeConfigs.reader({ only: ["updatedAt"] })
-const textOf = (row: StoredRow): string => fromStorable(Buffer.from(readText(row).content).toString("utf8"))
 
 const byUserThenType = (a: Grant, b: Grant): number =>
   a.userId === b.userId ? (a.accessType < b.accessType ? -1 : 1) : a.userId < b.userId ? -1 : 1
@@ -90,12 +88,12 @@ export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) 
     config: prepared(
       "read a configuration",
       "select * from range_configs where range_id = ?",
-      first((row) => ({ text: textOf(row), ...readTime(row) })),
+      first((row) => ({ text: configTextOf(row), ...readTime(row) })),
     ),
     deployedConfig: prepared(
       "read the configuration of a deploy",
       "select coalesce(deployed, content) as content from range_configs where range_id = ?",
-      first(textOf),
+      first(configTextOf),
     ),
   }
 }

@@ -10,6 +10,7 @@ import { first, type StoredRow } from "../schema/table.ts"
 import { createRange } from "./create-range.ts"
 import { inOrder } from "./in-order.ts"
 import { rangeReads } from "./range-reads.ts"
+import { requireRangeConfig } from "./require-config.ts"
 import { requireRange, requireUser } from "./require.ts"
 
 const readInspection = routerInspections.reader({ without: ["rangeId"] })
@@ -74,14 +75,15 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             return true
           }),
         ),
-      setConfig: (id, text) =>
+      setConfig: (id, text, { by, replaces } = {}) =>
         database.serializedWrite(`save the configuration of range ${id}`, (tx) =>
           Effect.gen(function* () {
+            if (replaces !== undefined) yield* requireRangeConfig(tx, id, replaces)
             const updated_at = yield* Clock.currentTimeMillis
             const { numUpdatedRows } = yield* tx((db) =>
               db
                 .updateTable("range_configs")
-                .set({ content: Buffer.from(toStorable(text)), updated_at })
+                .set({ content: Buffer.from(toStorable(text)), updated_at, updated_by: by ?? null })
                 .where("range_id", "=", id)
                 .executeTakeFirst(),
             )

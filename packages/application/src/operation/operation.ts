@@ -127,7 +127,7 @@ export interface SessionAnswer<A> {
 
 /** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
 export type JsonOrFile<A> =
-  | { readonly json: A }
+  | Pick<MarkedJson<A>, "json" | "version">
   | { readonly file: { readonly name: string; readonly ending: string; readonly text: string } }
 
 /** A file to save that is made while it is sent. Its name, without its ending, may be any text, as that of a `JsonOrFile`. */
@@ -167,6 +167,8 @@ export interface Operation {
   readonly wholeKeyOnly: boolean
   /** A session is refused. Every GET that changes something refuses one: a browser can be led to any address by a link. */
   readonly refusesSession: boolean
+  /** It takes `If-Match`. */
+  readonly conditional: boolean
   /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
@@ -275,6 +277,7 @@ export interface Declaration<
   readonly mutates?: boolean
   readonly recordedFirst?: true
   readonly wholeKeyOnly?: true
+  readonly conditional?: true
   /** Default: GETs that change something. */
   readonly refusesSession?: true
   readonly audited?: readonly (keyof BodyOf<B> & string)[]
@@ -324,6 +327,7 @@ export const operation = <
     recordedFirst: declared.recordedFirst ?? false,
     refusesSession: declared.refusesSession ?? (mutates && method === "GET"),
     wholeKeyOnly: declared.wholeKeyOnly ?? false,
+    conditional: declared.conditional ?? false,
     audited: declared.audited ?? [],
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
     output: declared.output,

@@ -14,6 +14,8 @@ export interface RequestMeta {
   readonly agent?: string | undefined
   /** `Last-Event-ID` of a returning event stream client. */
   readonly lastEventId: string | undefined
+  /** `If-Match`: the version that is to be changed. */
+  readonly ifMatch?: string | undefined
   /** Undefined: no page, or one of the service's own that did not need to say so. */
   readonly page?: Page | undefined
 }

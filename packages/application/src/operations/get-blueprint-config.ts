@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.ts"
+import { versionOf } from "../operation/versions.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -11,7 +12,8 @@ export const getBlueprintConfig = operation({
   route: "GET /blueprints/{blueprintID}/config",
   group: "Blueprint",
   does: "read the configuration of a blueprint",
-  summary: "The configuration of a blueprint, byte for byte; with download as a file",
+  summary:
+    "The configuration of a blueprint, byte for byte; with download as a file; its ETag is what a change may name in If-Match",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",
@@ -30,6 +32,6 @@ export const getBlueprintConfig = operation({
       const text = yield* blueprintConfig(blueprint)
       return query.download === true
         ? { file: { name: blueprint.name.toLowerCase(), ending: ".yml", text } }
-        : { json: { result: text } }
+        : { json: { result: text }, version: yield* versionOf(text) }
     }),
 })

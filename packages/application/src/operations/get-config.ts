@@ -2,6 +2,7 @@ import { NotFound, howTo } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
+import { versionOf } from "../operation/versions.ts"
 import { TextResult } from "../wire/common.ts"
 
 export const getConfig = operation({
@@ -9,11 +10,11 @@ export const getConfig = operation({
   route: "GET /range/config",
   group: "Range",
   does: "read the configuration of a range",
-  summary: "The range's configuration, as it was uploaded",
+  summary: "The range's configuration, as it was uploaded; its ETag is what a change may name in If-Match",
   access: "range-access",
   target: "range",
   wholeKeyOnly: true,
-  output: { type: "json", schema: TextResult },
+  output: { type: "marked-json", schema: TextResult },
   statuses: {
     200: "the configuration, byte for byte",
     404: "the range has no configuration; the range is unknown, or none is selected",
@@ -27,6 +28,6 @@ export const getConfig = operation({
           what: `Range ${range.id} has no configuration`,
           hint: `Upload one: ${howTo("PUT /range/config")}.`,
         })
-      return { result: stored.text }
+      return { json: { result: stored.text }, version: yield* versionOf(stored.text) }
     }),
 })

@@ -6,6 +6,7 @@ import { ownBlueprint } from "../blueprint/find-blueprint.ts"
 import { wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { requiredByConfig } from "../blueprint/required-by-config.ts"
 import { dependencyContextOf } from "../blueprint/dependency-context.ts"
+import { matching, versionOf } from "../operation/versions.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -21,15 +22,16 @@ export const updateBlueprintConfig = operation({
   target: "none",
   path: { blueprintID: Schema.String },
   body: { type: "json", required: true, schema: Schema.Struct({ config: Schema.String }) },
-  output: { type: "json", schema: TextResult },
+  conditional: true,
+  output: { type: "marked-json", schema: TextResult },
   statuses: {
     200: "the configuration was stored",
     ...ownBlueprintStatuses,
-    409: "the blueprint comes from a source",
+    409: "the blueprint comes from a source; its configuration is not the one that If-Match names",
     500: "roles that are only on this server cannot be included; unexpected server failure",
     400: "the configuration is blank or breaks the schema; the body is malformed; userID names an unknown user",
   },
-  handle: ({ path, body, user }) =>
+  handle: ({ path, body, user, meta }) =>
     Effect.gen(function* () {
       const sources = yield* Sources
       const blueprint = yield* ownBlueprint(path.blueprintID, user, "change")
@@ -51,7 +53,8 @@ export const updateBlueprintConfig = operation({
       const { content } = yield* dependencyContextOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
       const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
       const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)
-      yield* blueprints.setConfig(blueprint.id, config, requirements)
-      return { result: `Configuration of blueprint ${blueprint.id} stored` }
+      const replaces = yield* matching(meta.ifMatch)
+      yield* blueprints.setConfig(blueprint.id, config, requirements, { by: user.id, ...(replaces && { replaces }) })
+      return { json: { result: `Configuration of blueprint ${blueprint.id} stored` }, version: yield* versionOf(config) }
     }),
 })

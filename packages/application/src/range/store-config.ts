@@ -35,11 +35,13 @@ export const storeConfig = <R>(change: {
   readonly force: boolean
   /** Asked for once testing mode does not forbid the change. */
   readonly text: Effect.Effect<string, Fault, R>
+  /** Whether the stored text is the one that is to be replaced; undefined: whatever is stored is. */
+  readonly replaces?: ((stored: string) => boolean) | undefined
 }) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const journal = yield* RunJournal
-    const { range, user, force } = change
+    const { range, user, force, replaces } = change
     if (isClosed(range.testing) && !force)
       return yield* Effect.fail<Fault>(
         new Conflict({
@@ -50,7 +52,7 @@ export const storeConfig = <R>(change: {
     const text = yield* change.text
     const issues = yield* configIssues(text, range, user)
     if (issues.some((issue) => issue.severity === "error")) return yield* Effect.fail<Fault>(refusedConfig(issues))
-    yield* ranges.setConfig(range.id, text)
+    yield* ranges.setConfig(range.id, text, { by: user.id, ...(replaces && { replaces }) })
     const run = yield* journal.active(rangeSubject(range.id))
     return [
       ...(run === undefined || run.cancelRequested
