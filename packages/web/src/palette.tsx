@@ -86,10 +86,10 @@ export const Palette = ({ pages, onClose }: { readonly pages: readonly Target[];
         }}
         onKeyDown={onKey}
       />
-      <ul class="palette" role="listbox" id={`${id}-list`} aria-label={t.results}>
+      <div class="palette" role="listbox" id={`${id}-list`} aria-label={t.results}>
         {found.map((target, index) => (
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys are the field's
-          <li
+          <div
             key={target.path}
             id={`${id}-${index}`}
             role="option"
@@ -104,9 +104,9 @@ export const Palette = ({ pages, onClose }: { readonly pages: readonly Target[];
               <Text>{target.more}</Text>
             </span>
             <span class="kind">{t.palette.kinds[target.kind]}</span>
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
       <p class="hint" role="status">
         {found.length === 0 ? t.palette.none : t.palette.hint}
       </p>

@@ -19,15 +19,37 @@ const upload = (text: string): FormData => {
   return form
 }
 
-const send = async (method: "POST" | "PUT", path: string, rangeID: string, text: string): Promise<unknown> =>
-  (await ask(method, `/api/v2${addressOf(path, { rangeID })}`, { body: upload(text) })).json()
+const addressFor = (path: string, rangeID: string): string => `/api/v2${addressOf(path, { rangeID })}`
 
-/** What is stored now; nothing where nothing is. */
-const readStored = async (rangeID: string): Promise<string> => {
+const validate = async (rangeID: string, text: string): Promise<readonly ConfigIssueAnswer[]> => {
+  const answer = await ask("POST", addressFor("/range/config/validate", rangeID), { body: upload(text) })
+  return ((await answer.json()) as { readonly issues: readonly ConfigIssueAnswer[] }).issues
+}
+
+/** What is stored now, and its version; nothing where nothing is. */
+const readStored = async (rangeID: string): Promise<{ readonly text: string; readonly version: string | null }> => {
   try {
-    return (await read<{ readonly result: string }>("/range/config", { rangeID })).result
+    const answer = await ask("GET", addressFor("/range/config", rangeID), { headers: { Accept: "application/json" } })
+    return { text: ((await answer.json()) as { readonly result: string }).result, version: answer.headers.get("ETag") }
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return ""
+    if (error instanceof Refusal && error.status === 404) return { text: "", version: null }
+    throw error
+  }
+}
+
+/** Replaces this text by another; what else is stored instead, where somebody has changed it. */
+const replaceStored = async (rangeID: string, before: string, now: string): Promise<string | undefined> => {
+  const there = await readStored(rangeID)
+  if (there.text !== before) return there.text
+  try {
+    await ask("PUT", addressFor("/range/config", rangeID), {
+      body: upload(now),
+      headers: there.version === null ? {} : { "If-Match": there.version },
+    })
+    return undefined
+  } catch (error) {
+    const { text } = await readStored(rangeID)
+    if (text !== before) return text
     throw error
   }
 }
@@ -146,11 +168,9 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
           knowledge,
           check: async (now) => {
             try {
-              const report = (await send("POST", "/range/config/validate", id, now)) as {
-                readonly issues: readonly ConfigIssueAnswer[]
-              }
-              if (now === text.peek()) issues.value = report.issues
-              return report.issues
+              const found = await validate(id, now)
+              if (now === text.peek()) issues.value = found
+              return found
             } catch (error) {
               failed.value = error instanceof Refusal ? error : new Refusal(0, String(error))
               return []
@@ -184,12 +204,8 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
   /** Stores the text, unless somebody else changed what it began from; true when it did. */
   const store = async (): Promise<boolean> => {
     const now = text.peek()
-    const there = await readStored(id)
-    if (there !== saved.peek()) {
-      theirs.value = there
-      return false
-    }
-    await send("PUT", "/range/config", id, now)
+    theirs.value = await replaceStored(id, saved.peek(), now)
+    if (theirs.peek() !== undefined) return false
     saved.value = now
     version.value += 1
     return true
@@ -292,7 +308,7 @@ export const ConfigPage = ({ values }: { readonly values: Readonly<Record<string
   const refusal = useSignal<Refusal | undefined>(undefined)
   const load = (): void =>
     void readStored(id).then(
-      (text) => {
+      ({ text }) => {
         stored.value = text
         refusal.value = undefined
       },
