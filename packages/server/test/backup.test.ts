@@ -417,7 +417,7 @@ describe("a file that is not what a backup was", () => {
       const extra = { ...database, path }
       const files = [database, extra].map(listed)
       await forge((manifest) => ({ ...manifest, files, links: [], ...more }), { files: [database, extra], links: [] })
-      await expectRefused(/an unknown entry|an entry twice|inside another|cannot be understood/u)
+      await expectRefused(/an unknown entry|an entry twice|inside another|cannot be read/u)
     }
     for (const path of [
       "../outside",
@@ -446,7 +446,7 @@ describe("a file that is not what a backup was", () => {
     await forge(of([{ ...listed(database), size: 1e15 }]), one)
     await expectRefused(/are free there/u)
     await forge(of([{ ...listed(database), mode: 0o4755 }]), one)
-    await expectRefused(/cannot be understood/u)
+    await expectRefused(/cannot be read/u)
     await forge(of([]), { files: [], links: [] })
     await expectRefused(/it has no database/u)
     await forge((manifest) => ({ ...manifest, version: 2 }), one)
