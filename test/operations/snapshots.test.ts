@@ -98,6 +98,26 @@ describe("snapshots of a range", () => {
     ])
   })
 
+  it("a machine with four hundred of them is listed with each parent, takes another and is rolled back to the first", async () => {
+    const web = named("web")
+    const nameOf = (i: number) => `day-${i}`
+    const many = Array.from({ length: 400 }, (_, i) => ({
+      name: nameOf(i),
+      description: "",
+      takenAt: i,
+      memory: false,
+      incomplete: false,
+      kept: { ...web },
+      ...(i === 0 ? {} : { parent: nameOf(i - 1) }),
+    }))
+    change(web.vmid, { snapshots: many, parent: nameOf(399) })
+    const { snapshots = [] } = await list({ vmids: String(web.vmid), refresh: true })
+    expect(snapshots.map(({ parent }) => parent)).toEqual([undefined, ...many.map(({ name }) => name)])
+    expect(await take({ name: "newest", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
+    expect(await rollBack({ name: "day-0", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
+    expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ parent: "day-0", power: "running" })
+  })
+
   it("what somebody did at the hypervisor shows when it is read again", async () => {
     const web = named("web")
     const kept = { ...web, stages: web.stages }
@@ -433,6 +453,39 @@ describe("snapshots of a range", () => {
       expect(told.errors?.filter(({ error }) => error.includes("told to fail"))).toHaveLength(1)
       expect(told.errors?.filter(({ error }) => error.includes("was not done"))).toHaveLength(vmids().length - k - 1)
       for (const vmid of vmids()) expect(world.vms.get(vmid)?.power).toBe("running")
+    },
+  )
+
+  it.each(["before", "after"] as const)(
+    "a rollback that fails at any machine, %s its effect, is told of that machine with what to do, and the others are back",
+    async (when) => {
+      const { world } = service.lab
+      await take({ name: "clean" })
+      for (const failing of vmids()) {
+        for (const vmid of vmids()) change(vmid, { parent: undefined })
+        world.fault = ({ method, action }) =>
+          method === "dispatch" && action?.kind === "roll-back" && action.machine.vmid === failing
+            ? { when, reason: "failed" }
+            : undefined
+        const told = await rollBack({ name: "clean" })
+        world.fault = () => undefined
+        expect(told.success).toEqual(vmids().filter((vmid) => vmid !== failing))
+        expect(told.errors).toEqual([
+          {
+            vmid: failing,
+            vmname: expect.any(String),
+            error: expect.stringMatching(/told to fail.*not started again: power it on if it is off now/u),
+          },
+        ])
+        expect(machines().flatMap(({ vmid, power }) => (power === "running" ? [] : [vmid]))).toEqual(
+          when === "after" ? [failing] : [],
+        )
+        const back = machines().flatMap(({ vmid, parent }) => (parent === "clean" ? [vmid] : []))
+        expect(back).toEqual(when === "after" ? vmids() : told.success)
+        await call("powerOnRange", { body: { machines: ["all"] } })
+        expect(await rollBack({ name: "clean" })).toMatchObject({ success: vmids() })
+        expect(machines().map(({ power, parent }) => [power, parent])).toEqual(vmids().map(() => ["running", "clean"]))
+      }
     },
   )
 

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "./support/internet.ts"
 import { type Lab, openLab, rangeNumber, routerInput, routerName } from "./support/lab.ts"
 import { obstacle, patience, skipNote } from "./support/obstacle.ts"
-import { flows, forger, kinds, prober } from "./support/probes.ts"
+import { flows, forger, kinds, misdirector, prober } from "./support/probes.ts"
 
 const config = `ludus:
   - {vm_name: "{{ range_id }}-web", hostname: web, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
@@ -335,6 +335,17 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await on(thief, "ip", "link", "set", "dev", "eth0", "address", own)
     const seen = await drained()
     expect(Object.keys(seen).filter((key) => key.endsWith(` ${nowhere}`) || key.startsWith("stolen"))).toEqual([])
+  })
+
+  it("lets what answers somebody outside go to nobody else", async () => {
+    await internet.take()
+    const ask = `import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("${natHost}", 7777)); s.sendto(b"x", ("${web}", 9999))`
+    await until(async () => {
+      internet.run("python3", "-c", ask)
+      await on(lab.host("LAB-web"), "python3", "-c", misdirector, natHost, web, bad, stranger, natHost)
+      return `late ${natHost}` in (await internet.seen())
+    })
+    expect(Object.keys(await drained()).filter((key) => key.startsWith("late "))).toEqual([`late ${natHost}`])
   })
 
   it("opens what is allowed, and at no moment anything else, under a flood", async () => {

@@ -104,6 +104,24 @@ echo = struct.pack("!BBHHH", 8, 0, 0, 7, 1) + mark
 send(1, echo[:2] + struct.pack("!H", total(echo)) + echo[4:])
 `
 
+/**
+ * Sends to each address an ICMP error, marked `late`, about a UDP packet that came to this machine: one that connection tracking takes for a
+ * part of that connection, wherever it goes. Arguments: who sent that packet, this machine's address, addresses to send to.
+ */
+export const misdirector = `
+import socket, struct, sys
+asker, own, goals = sys.argv[1], sys.argv[2], sys.argv[3:]
+def total(data):
+    s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while s >> 16: s = (s & 0xffff) + (s >> 16)
+    return ~s & 0xffff
+mark = b"rw:late;"
+inner = struct.pack("!BBHHHBBH", 0x45, 0, 36, 0, 0, 64, 17, 0) + socket.inet_aton(asker) + socket.inet_aton(own) + struct.pack("!HHHH", 7777, 9999, 16, 0) + mark
+rest = struct.pack("!I", 0) + inner
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+for goal in goals: raw.sendto(struct.pack("!BBH", 11, 0, total(struct.pack("!BBH", 11, 0, 0) + rest)) + rest, (goal, 0))
+`
+
 /** The kinds of packets and connections that the prober sends. */
 export const kinds: readonly string[] = [
   ...[53, 80, 123, 443].map((port) => `udp${port}`),
