@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/built.ts"],
-    setupFiles: ["test/support/property-seed.ts"],
+    setupFiles: ["test/support/property-seed.ts", "test/support/patient-waits.ts"],
     restoreMocks: true,
     // the tests of processes wait more than they work
     maxWorkers: availableParallelism() + 1,

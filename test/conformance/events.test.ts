@@ -69,7 +69,7 @@ const follow = (headers: Readonly<Record<string, string>>, query = "", lastEvent
               if (found === undefined) throw new Error(`no ${event} ${JSON.stringify(data)} in ${text}`)
               return found
             },
-            { timeout: 8_000, interval: 20 },
+            { timeout: 20_000, interval: 20 },
           ),
       }
       streams.push(stream)
@@ -200,12 +200,12 @@ describe("the stream of events", () => {
     for (const one of [mine, byKey, other]) await one.has("ready")
     const out = await fetch(`${service.url}/ui/session`, { method: "DELETE", headers: { ...ofOwnPage, ...session } })
     expect(out.status).toBe(200)
-    await vi.waitFor(() => expect(mine.ended()).toBe(true), { timeout: 5_000 })
+    await vi.waitFor(() => expect(mine.ended()).toBe(true), { timeout: 20_000 })
     expect((await follow(session)).status).toBe(401)
     await run(Users.use((users) => users.setSecrets("ME" as UserId, { apiKeyHash: "another" })))
-    await vi.waitFor(() => expect(byKey.ended()).toBe(true), { timeout: 5_000 })
+    await vi.waitFor(() => expect(byKey.ended()).toBe(true), { timeout: 20_000 })
     await run(Users.use((users) => users.remove("ST" as UserId)))
-    await vi.waitFor(() => expect(other.ended()).toBe(true), { timeout: 5_000 })
+    await vi.waitFor(() => expect(other.ended()).toBe(true), { timeout: 20_000 })
   })
 
   it("tells the newest of what changes often, and counts who follows", async () => {
