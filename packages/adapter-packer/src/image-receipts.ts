@@ -50,8 +50,6 @@ export const openReceipts = async (folder: string) => {
   }
 }
 
-export type Receipts = Awaited<ReturnType<typeof openReceipts>>
-
 /** Whether what the storage shows is still the file that was put there: its name alone says nothing. */
 export const isUnchanged = ({ bytes, changedAt }: Receipt, stored: StoredImage | undefined): boolean =>
   stored?.changedAt !== undefined && stored.bytes === bytes && changedAt.includes(stored.changedAt)
