@@ -1,3 +1,4 @@
+import { handlerTransport } from "@rangewright/adapter-proxmox"
 import type { MachineRef } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -67,6 +68,22 @@ describe("snapshots on Proxmox", () => {
       rig.sim.calls.clear()
       await rig.restarted().run(perform(take))
       expect(rig.sim.calls.counts().mutating).toBe(0)
+      expect(namesOf(rig, ref)).toEqual(["clean"])
+    }),
+  )
+
+  it(
+    "a task of ours that ends while it is looked for is no lock of somebody else's",
+    onRig(async (rig, ref) => {
+      const take = takeOf(ref)
+      await rig.run(Hypervisor.use((hypervisor) => hypervisor.dispatch(take)))
+      const isLocked = () => rig.sim.guest(ref.vmid)?.config["lock"] === "snapshot"
+      while (!isLocked()) await rig.passTime()
+      const transport = handlerTransport(async (request) => {
+        while (request.path.includes("/cluster/tasks") && isLocked()) await rig.passTime()
+        return rig.sim.handle(request)
+      })
+      await rig.as({ transport }).run(perform(take))
       expect(namesOf(rig, ref)).toEqual(["clean"])
     }),
   )

@@ -164,8 +164,12 @@ const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Started, HypervisorFault> {
   const doing = doingOf(action)
   if (seen.lock !== undefined) {
-    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(context, action.kind, action.machine, doing) : undefined
-    return task === undefined ? yield* lockedFault(action, seen.lock, doing) : { task }
+    if (seen.lock !== locksOf[action.kind]) return yield* lockedFault(action, seen.lock, doing)
+    const task = yield* runningTask(context, action.kind, action.machine, doing)
+    if (task !== undefined) return { task }
+    // it may have ended since the lock was read; what came of it is looked at when it is settled
+    const { lock } = yield* look(context, action.machine, nameOf(action), doing)
+    return lock === undefined ? { task: undefined } : yield* lockedFault(action, lock, doing)
   }
   return { task: yield* startedTask(yield* movedAway(doing, seen.node)(call), doing) }
 })

@@ -23,6 +23,8 @@ export interface Rig extends World {
   readonly restarted: () => Rig
   /** The adapter with other options over the same simulator. */
   readonly as: (options: Partial<ProxmoxOptions>) => Rig
+  /** Lets the next thing happen that waits for the simulator's time. */
+  readonly passTime: () => Promise<void>
   /** Ends the rig; fails when the schema has something against a request that was made. */
   readonly close: () => Promise<void>
 }
@@ -81,6 +83,7 @@ export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<Proxm
       run: (effect) => runOnSimTime(clock, effect, layer),
       restarted: () => rig(own),
       as: rig,
+      passTime: () => passTime(sim),
       close: async () => {
         expect(problems).toEqual([])
       },
