@@ -282,7 +282,7 @@ describe("an import", () => {
         { name: "range-config.yml", content: "another file" },
       ]),
     )
-    expect(await app.call("getBlueprintConfig", ada, { path: { blueprintID: id }, query: {} })).toEqual({
+    expect(await app.call("getBlueprintConfig", ada, { path: { blueprintID: id }, query: {} })).toMatchObject({
       json: { result: config },
     })
     const files = filesOf(await exportOf(id))

@@ -96,7 +96,8 @@ export const makeRangeService = (settings: SettingsShape = labSettings) => {
     if (operation === undefined) throw new Error(`no operation ${id}`)
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
     const nothing = { path: {}, query: {}, body: undefined, file: undefined, group: undefined }
-    return runtime.runPromise(operation.handle({ ...nothing, caller: user, user, range, meta, ...request }))
+    const answer = await runtime.runPromise(operation.handle({ ...nothing, caller: user, user, range, meta, ...request }))
+    return operation.output.type === "marked-json" ? (answer as { readonly json: unknown }).json : answer
   }
   const find = (id: string): Promise<Range> =>
     runtime.runPromise(
