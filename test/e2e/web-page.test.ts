@@ -378,6 +378,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/runs")
       await page.keyboard.press("Control+k")
       const palette = page.getByRole("dialog", { name: "Go to" })
+      await palette.locator("input:focus").waitFor()
       await page.keyboard.type("machine m1")
       await palette.getByRole("option", { selected: true }).filter({ hasText: "m1" }).waitFor()
       await page.keyboard.press("Enter")
