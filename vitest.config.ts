@@ -9,7 +9,7 @@ export default defineConfig({
     restoreMocks: true,
     // the tests of processes wait more than they work
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

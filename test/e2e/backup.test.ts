@@ -104,7 +104,7 @@ const versionsIn = (data: string): readonly string[] =>
     return files[0] ?? ""
   })
 
-describe("a lost host", { timeout: 180_000 }, () => {
+describe("a lost host", { timeout: 300_000 }, () => {
   test("comes back with one command: users, keys, roles and blueprints, without a fetch", async () => {
     const site = await openSite()
     const before = await seen(site.service, site.key)
@@ -168,7 +168,7 @@ describe("a lost host", { timeout: 180_000 }, () => {
 })
 
 const obstacle = accountObstacle()
-test.skipIf(obstacle !== undefined)("an ordinary account restores into a folder that it owns", { timeout: 180_000 }, async () => {
+test.skipIf(obstacle !== undefined)("an ordinary account restores into a folder that it owns", { timeout: 300_000 }, async () => {
   const site = await openSite()
   const place = temporaryFolder()
   const file = join(place, "backup.tar.gz")
@@ -197,7 +197,7 @@ test.skipIf(obstacle !== undefined)("an ordinary account restores into a folder 
   await again.says(/^\{.*"msg":"ready"\}$/mu)
 })
 
-test("a disk that is full ends a backup and a restore, and nothing of either is left", { timeout: 180_000 }, async ({ skip }) => {
+test("a disk that is full ends a backup and a restore, and nothing of either is left", { timeout: 300_000 }, async ({ skip }) => {
   const disk = mountFileSystem("size=1m")
   if (disk === undefined) return skip("only root can mount a small file system")
   const site = await openSite()
@@ -220,7 +220,7 @@ test("a disk that is full ends a backup and a restore, and nothing of either is 
 
 describe.skipIf(testServer === undefined)(
   `a backup of a service on PostgreSQL (${testServer === undefined ? noServer : "given"})`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   () => {
     const newDatabase = async (): Promise<Environment> => {
       const { url, drop } = await createDatabase(testServer ?? "")

@@ -65,7 +65,7 @@ const archive = (...more: readonly TarEntry[]) =>
     ...more,
   ])
 
-describe("a blueprint", { timeout: 120_000 }, () => {
+describe("a blueprint", { timeout: 300_000 }, () => {
   test("travels from one installation to another, and is the same archive from both, also after a power cut", async () => {
     const imported = await importTo(here, archive())
     expect([imported.status, await imported.json()]).toEqual([

@@ -85,7 +85,7 @@ const expectDeployed = async (lab: Cluster): Promise<void> => {
   expect(await stepsOf(lab, again)).toEqual([])
 }
 
-describe("a node that goes in the midst of a deploy", { timeout: 120_000 }, () => {
+describe("a node that goes in the midst of a deploy", { timeout: 300_000 }, () => {
   test.concurrent("and that nobody reaches for a while is waited for, named, and the run goes on when it is back", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
@@ -124,7 +124,7 @@ describe("a node that goes in the midst of a deploy", { timeout: 120_000 }, () =
   })
 })
 
-describe("a VM that somebody else moves", { timeout: 120_000 }, () => {
+describe("a VM that somebody else moves", { timeout: 300_000 }, () => {
   test.concurrent("between deploys is followed: there is nothing to do, and power and removal reach it", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -185,7 +185,7 @@ describe("a VM that somebody else moves", { timeout: 120_000 }, () => {
   })
 })
 
-describe("votes that are lost in the midst of a deploy", { timeout: 120_000 }, () => {
+describe("votes that are lost in the midst of a deploy", { timeout: 300_000 }, () => {
   test.concurrent("stop changes, not reads, and the run goes on with them", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
@@ -218,7 +218,7 @@ const stranger = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe("a service that knows two endpoints", { timeout: 120_000 }, () => {
+describe("a service that knows two endpoints", { timeout: 300_000 }, () => {
   const atTheStart = {
     "refuses connections": async (simulator: SimulatorProcess) => {
       const pair = await twoWires(simulator)
@@ -275,7 +275,7 @@ const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
   )
 }
 
-describe("a node that has missed the networks of a range", { timeout: 120_000 }, () => {
+describe("a node that has missed the networks of a range", { timeout: 300_000 }, () => {
   test.concurrent("because it was away gets them when a machine is to be put there, and not before", async () => {
     const lab = await cluster({ speed: 300 })
     const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
@@ -320,7 +320,7 @@ describe("a node that has missed the networks of a range", { timeout: 120_000 },
   })
 })
 
-describe("a template on the local storage of one node", { timeout: 120_000 }, () => {
+describe("a template on the local storage of one node", { timeout: 300_000 }, () => {
   test.concurrent("is cloned there only, and a machine that is to be elsewhere is refused with the reason", async () => {
     const lab = await cluster({ speed: 300 })
     const all = await lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
@@ -344,7 +344,7 @@ describe("a template on the local storage of one node", { timeout: 120_000 }, ()
   })
 })
 
-describe("a configuration that names nodes", { timeout: 120_000 }, () => {
+describe("a configuration that names nodes", { timeout: 300_000 }, () => {
   test.concurrent("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
     const lab = await cluster({ speed: 300 })
     const named = `${smallLab(4).replace("    linux: true", "    linux: true\n    target_node: pve3")}

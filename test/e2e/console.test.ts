@@ -105,7 +105,7 @@ window.isReady = true
 </script>`
 
 /** How the page is looked at: by the clock, as a page that nobody sees draws no frames when its host is busy. */
-const looks = { polling: 50, timeout: 60_000 } as const
+const looks = { polling: 50, timeout: 300_000 } as const
 
 /** What the page above offers. */
 interface Shown {
@@ -120,7 +120,7 @@ interface Shown {
 /** In the page this is the page's; here it names what is there. */
 const window = globalThis as unknown as Shown
 
-describe("consoles", { timeout: 180_000 }, () => {
+describe("consoles", { timeout: 300_000 }, () => {
   let shared: Lab
   beforeAll(async () => {
     shared = await lab({ RANGEWRIGHT_CONSOLES_PER_USER: "250" })
@@ -203,7 +203,7 @@ const noScreen = noBrowser ?? qemuObstacle()
 
 describe.skipIf(noScreen !== undefined)(
   `consoles with QEMU's own screens (skipped when ${noScreen ?? "there is no QEMU"})`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   () => {
     test("noVNC draws what QEMU shows", async () => {
       const { service, key, vmid } = await lab({}, "--screens")
@@ -222,7 +222,7 @@ describe.skipIf(noScreen !== undefined)(
 
 describe.skipIf(testServer === undefined)(
   `consoles at two services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   () => {
     test("a ticket of one opens the console at the other, once; revoked rights close it there", async () => {
       const database = await createDatabase(testServer ?? "")

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 test(
   "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async ({ skip }) => {
     // room for the log of the database, which is written back when it has 4 MB
     const disk = mountFileSystem("size=16m")

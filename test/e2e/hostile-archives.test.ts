@@ -69,7 +69,7 @@ const chosen = () => {
   )
 }
 
-describe("archives that are uploaded", { timeout: 120_000 }, () => {
+describe("archives that are uploaded", { timeout: 300_000 }, () => {
   test.each(doors)("hostile ones are refused by $route with the reason, leave nothing and hold up nobody", async (door) => {
     const before = await kept()
     const answers = chosen().map(async ({ family, filename, bytes }, n) => {

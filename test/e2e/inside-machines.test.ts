@@ -16,7 +16,7 @@ const id = "LAB"
 const path = (what: string): string => `/range${what}?rangeID=${id}`
 const runs = (client: ApiClient): Promise<readonly unknown[]> => client.get(`/runs?rangeID=${id}`)
 
-describe("work inside machines", { timeout: 120_000 }, () => {
+describe("work inside machines", { timeout: 300_000 }, () => {
   test("that nothing can do refuses a deploy with the reason and the fix, until an operator made it possible", async () => {
     const tool = join(temporaryFolder(), "ansible-playbook")
     const service = await startService(temporaryFolder(), {

@@ -62,7 +62,7 @@ const twoInstances = async (server: string, ahead: number) => {
 
 describe.skipIf(testServer === undefined)(
   `two services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   () => {
     const server = testServer ?? ""
 

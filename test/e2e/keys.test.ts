@@ -19,7 +19,7 @@ const newKey = (): string => randomBytes(32).toString("hex")
 
 describe.skipIf(testServer === undefined)(
   `the key of several services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () => {
     const sharedDatabase = async () => {
       const { url, drop } = await createDatabase(testServer ?? "")

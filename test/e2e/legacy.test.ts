@@ -83,7 +83,7 @@ const writeOldFiles = (folder: string, number: number, guests: readonly Guest[])
 
 test(
   "an installation of the first generation is taken over with its keys, its configuration and its running machines",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "100"])
     const before = await startService(temporaryFolder(), onSimulator(simulator))

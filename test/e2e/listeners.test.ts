@@ -49,7 +49,7 @@ const freePort = async (): Promise<number> => {
 
 test(
   "one port speaks TLS and, to this machine, plain HTTP; the administrators' port serves the same",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     const data = temporaryFolder()
     const adminPort = await freePort()

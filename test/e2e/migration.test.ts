@@ -71,7 +71,7 @@ const migrateUntilFirstMove = async (client: ApiClient) => {
 
 test(
   "an installation that began on one node becomes a cluster: its networks move, also past a kill, and come back",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
     const { data, alone, adminKey } = await onBridges(simulator, ranges, 2)
@@ -126,7 +126,7 @@ test(
 
 test(
   "deploys and new ranges that are asked for while networks move wait for that, also past a kill",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
     const { data, alone, adminKey } = await onBridges(simulator, ["ANN"], 1)

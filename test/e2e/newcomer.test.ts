@@ -22,7 +22,7 @@ const typed = async (line: string): Promise<unknown> => {
   return JSON.parse(program.stdout())
 }
 
-describe("a newcomer's demo", { timeout: 120_000 }, () => {
+describe("a newcomer's demo", { timeout: 300_000 }, () => {
   test("deploys the example in plain lines, shows every machine's address, and ends with 0 on success", async () => {
     const temporary = temporaryFolder()
     const program = demo(temporary, "--once")

@@ -20,7 +20,7 @@ afterEach(async () => {
 /** A name that no account of a host has. */
 const unknown = 64_999
 
-describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the data folder${note}`, { timeout: 60_000 }, () => {
+describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the data folder${note}`, { timeout: 300_000 }, () => {
   const typed = (words: readonly string[], env: Readonly<Record<string, string | undefined>>, as = asOrdinary()): Program => {
     const [program = "", ...args] = [...as, ...words]
     return command(program, args, { env })

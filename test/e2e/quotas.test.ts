@@ -17,7 +17,7 @@ const taken = 3
 
 test(
   `${deploys} deploys at once, with one VM left of the quota: one runs, the others are refused and leave nothing; a crash changes no number`,
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "600"])
     const data = temporaryFolder()

@@ -40,7 +40,7 @@ interface Refusal {
   readonly says: readonly (string | RegExp)[]
 }
 
-describe("a configuration that cannot be used ends the start with status 1, each problem in a line", { timeout: 60_000 }, () => {
+describe("a configuration that cannot be used ends the start with status 1, each problem in a line", { timeout: 300_000 }, () => {
   const intro = "The configuration cannot be used:"
   const refusals: Readonly<Record<string, Refusal>> = {
     "misspelt names": {
@@ -103,13 +103,13 @@ describe("a configuration that cannot be used ends the start with status 1, each
   })
 })
 
-test("a command line that cannot be understood ends with status 2 and says where to read on", { timeout: 60_000 }, async () => {
+test("a command line that cannot be understood ends with status 2 and says where to read on", { timeout: 300_000 }, async () => {
   await expectRefusal(start("server", ["deploy"]), 2, [/^Unknown command deploy\. Commands: serve, /u, "Try --help."])
   await expectRefusal(start("server", ["serve", "--port", "many"]), 2, [/^--port needs a whole number/u, "Try --help."])
   await expectRefusal(start("server", ["backup"]), 2, [/^backup needs a file/u, "Try --help."])
 })
 
-describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 60_000 }, () => {
+describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 300_000 }, () => {
   const another = "Choose one that the service's account may write to (data, RANGEWRIGHT_DATA)."
 
   test("because another service runs on it, which goes on undisturbed", async () => {
@@ -148,7 +148,7 @@ describe("a data folder that cannot be used ends the start with status 1 and one
   })
 })
 
-test("a port that another program has ends the start with status 1 and names it", { timeout: 60_000 }, async () => {
+test("a port that another program has ends the start with status 1 and names it", { timeout: 300_000 }, async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
   const { port } = other.address() as AddressInfo

@@ -53,7 +53,7 @@ const uploadRole = (service: ServiceProcess, key: string, filename: string, arch
 
 describe.skipIf(!isThere)(
   "roles and collections by the real tool (skipped where ansible-galaxy is not installed)",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () => {
     test("are installed, listed, explained, shared and removed by a user and an administrator", async () => {
       const { galaxy, start } = await world()

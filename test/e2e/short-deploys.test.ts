@@ -12,7 +12,7 @@ afterAll(async () => {
 
 test(
   "a deploy with nothing to do shows as DEPLOYING for as long as is configured, else five seconds",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "600"])
     const data = temporaryFolder()

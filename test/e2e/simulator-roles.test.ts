@@ -15,7 +15,7 @@ const id = "LAB"
 const withRoles = (roles: string): string => smallLab(1).replace("    linux: true", `    linux: true\n    roles: ${roles}`)
 const refusal = (role: string) => expect.stringContaining(`the role "${role}" does not exist on the Ludus server`) as string
 
-describe("roles on the simulator", { timeout: 120_000 }, () => {
+describe("roles on the simulator", { timeout: 300_000 }, () => {
   const upload = (user: ApiClient, text: string) => user.upload(`/range/config?rangeID=${id}`, text)
   const install = async (service: ServiceProcess, key: string, name: string): Promise<void> => {
     const form = new FormData()

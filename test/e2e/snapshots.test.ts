@@ -38,7 +38,7 @@ const namesAt = async (simulator: SimulatorProcess, { node, vmid }: Guest) =>
 const listed = async (user: ApiClient, query = "") =>
   (await user.get<Shown>(`/snapshots/list?rangeID=SNAP&vmids=${query}`)).snapshots ?? []
 
-test.concurrent("machines are rolled back to a snapshot and keep the hardware that they have", { timeout: 120_000 }, async () => {
+test.concurrent("machines are rolled back to a snapshot and keep the hardware that they have", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "600"])
   const service = await startService(temporaryFolder(), onSimulator(simulator))
   const user = await addLab(service, "SNAP", smallLab(2))
@@ -118,7 +118,7 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
 /** Moments of a run that the kills follow: its first effects, and its last. */
 const killAfterDispatch = [1, 2, 3]
 
-test.concurrent("all or none is all or none, wherever the service was killed", { timeout: 180_000 }, async () => {
+test.concurrent("all or none is all or none, wherever the service was killed", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "60"])
   const data = temporaryFolder()
   const environment = onSimulator(simulator)

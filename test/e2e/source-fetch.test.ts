@@ -28,7 +28,7 @@ const runs = (client: ApiClient): Promise<readonly RunLine[]> => client.get("/ru
 
 test.concurrent(
   "a registration that was cut off is carried through, or leaves nothing, and shows its token to nobody",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const served = temporaryFolder()
     for (const name of ["stays", "goes"]) testRepository(served, name, { "ansible/roles/hello/tasks/main.yml": "[]\n" })

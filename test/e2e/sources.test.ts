@@ -66,7 +66,7 @@ const unfinished = async (client: ApiClient): Promise<readonly RunLine[]> =>
 
 test.concurrent(
   "an installation from a source goes on by itself wherever the service was killed, and leaves nothing half done",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const repository = makeRepository()
     const data = temporaryFolder()

@@ -29,7 +29,7 @@ const refused = (port: number): Promise<boolean> =>
 
 test.concurrent(
   "SIGTERM in the midst of a deploy ends the service in time with status 0, and a start goes on",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
     const data = temporaryFolder()
@@ -65,7 +65,7 @@ test.concurrent(
 
 test.concurrent(
   "SIGTERM ends the service in time with status 0 also when the hypervisor hangs",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
     const relay = await openRelay(simulator.port)

@@ -78,7 +78,7 @@ afterAll(async () => {
 const install = (roles: readonly string[], as = user) =>
   as.ask<Installed & Problem>("POST", "/ansible/subscription-roles", { roles })
 
-describe("a service with a registry and a licence of its own", { timeout: 60_000 }, () => {
+describe("a service with a registry and a licence of its own", { timeout: 300_000 }, () => {
   test("shows the licence, offers all roles, and installs those that it includes, whole, on disk", async () => {
     expect(await user.get("/license")).toEqual({
       entitlements: ["PRO_ROLES"],

@@ -95,7 +95,7 @@ const pathsOfAdministrators = [
 
 describe.skipIf(noBrowser !== undefined)(
   `the web page (skipped when ${noBrowser ?? "there is no browser"})`,
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () => {
     let service: ServiceProcess
     let simulator: SimulatorProcess
