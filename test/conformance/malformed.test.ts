@@ -94,9 +94,12 @@ describe.each(withForm)("%s", (_id, operation) => {
   })
 })
 
+/** Lists of texts that may be any: embedders have kinds of runs of their own. */
+const open = new Set(["listRuns kind"])
+
 const withQuery = operations.flatMap((operation) =>
   Object.entries(operation.input.query)
-    .filter(([, schema]) => !AST.isString((schema as Schema.Constraint).ast))
+    .filter(([name, schema]) => !AST.isString((schema as Schema.Constraint).ast) && !open.has(`${operation.id} ${name}`))
     .map(([name]) => [operation.id, name, operation] as const),
 )
 

@@ -1,5 +1,6 @@
 import {
   criticalPathOf,
+  groupBy,
   type PastWait,
   progressOf,
   type RunState,
@@ -163,7 +164,7 @@ const runStep = (state: StepState, waits: readonly PastWait[] | undefined, criti
 export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
   const { remainingSeconds, ...counts } = progressOf(state, now)
   const waiting = waitingFor(state)
-  const waits = Map.groupBy(state.waited, ({ key }) => key)
+  const waits = groupBy(state.waited, ({ key }) => key)
   const critical = criticalPathOf(state, now)
   return {
     ...runSummary(run),
