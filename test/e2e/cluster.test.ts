@@ -289,7 +289,7 @@ describe("a node that has missed the networks of a range", { timeout: 300_000 },
     expect(await guestNamed(lab, `LAB-m${machines.length}`)).toMatchObject({ node: "pve3", status: "running" })
   })
 
-  test.concurrent("because its reload failed is named, with the words of the reload; once mended, one deploy more makes all whole", async () => {
+  test.concurrent("because its reload failed is named, with the words of the reload; once fixed, one deploy more makes all whole", async () => {
     const lab = await cluster({ speed: 300 })
     await configure(lab, labOn("pve2"))
     const complaint = "error: vmbr0: port eno1 does not exist"

@@ -21,7 +21,7 @@ const isDispatch = ({ type }: StreamEvent): boolean => type === "StepDispatched"
 const killAfterDispatch = [1, 2, 3, 5, 8, 11, 14, 18, 22, 26, 30, 34]
 
 test.concurrent(
-  "a deploy goes on by itself wherever the service was killed, and nobody who watches misses a thing",
+  "a deploy resumes automatically wherever the service was killed, and nobody who watches misses a thing",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
@@ -103,7 +103,7 @@ test.concurrent(
 )
 
 test.concurrent(
-  "a deploy that waits for an aborted one goes on by itself after the service was killed, and the aborted one ends",
+  "a deploy that waits for an aborted one resumes automatically after the service was killed, and the aborted one ends",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "30"])

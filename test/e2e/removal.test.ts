@@ -76,7 +76,7 @@ test.concurrent(
 /** Moments of the removal that the kills follow: its first effects, and some in the midst. */
 const killAfterDispatch = new Set([1, 3, 6])
 
-test.concurrent("a removal goes on by itself after the service was killed", { timeout: 300_000 }, async () => {
+test.concurrent("a removal resumes automatically after the service was killed", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "120"])
   const data = temporaryFolder()
   const environment = onSimulator(simulator)

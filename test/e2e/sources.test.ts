@@ -65,7 +65,7 @@ const unfinished = async (client: ApiClient): Promise<readonly RunLine[]> =>
   (await client.get<readonly RunLine[]>("/runs")).filter(({ status }) => status === "running")
 
 test.concurrent(
-  "an installation from a source goes on by itself wherever the service was killed, and leaves nothing half done",
+  "an installation from a source resumes automatically wherever the service was killed, and leaves nothing half done",
   { timeout: 300_000 },
   async () => {
     const repository = makeRepository()

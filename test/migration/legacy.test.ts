@@ -237,7 +237,7 @@ describe("an installation of the first generation", () => {
     expect(world.vms.get(104 as Vmid)?.description).toBe("mine now")
   })
 
-  it("keeps a configuration that today's rules refuse byte for byte, and takes its machines over once it is mended", async () => {
+  it("keeps a configuration that today's rules refuse byte for byte, and takes its machines over once it is fixed", async () => {
     install()
     const broken = "ludus: [ # never closed\n\0"
     writeFileSync(join(folder, "users/john-doe/range-config.yml"), broken)

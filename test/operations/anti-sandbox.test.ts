@@ -113,7 +113,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(vm("LAB-one").hardware).toEqual({ cpu: undefined, smbios: {}, disks: [{ slot: "scsi0" }] })
   })
 
-  it("keep it through a rollback to before, whose inside the next deploy mends", async () => {
+  it("keep it through a rollback to before, whose inside the next deploy restores", async () => {
     const { vmid } = vm("LAB-one")
     await call("snapshotsTake", { body: { name: "before", vmids: [vmid] } })
     await enable({ vmIDs: "LAB-one" })

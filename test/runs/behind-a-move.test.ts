@@ -230,7 +230,7 @@ describe("a process that dies at any moment between a deploy and a run about the
       Effect.gen(function* () {
         yield* (yield* RunEngine).recover
         const known = yield* (yield* RunJournal).list({ limit: 10 })
-        // one that was opened and never acknowledged goes on by itself
+        // one that was opened and never acknowledged resumes automatically
         for (const what of order.slice(heads.length)) {
           const there = known.find(({ kind }) => kind === what)
           if (there === undefined) break

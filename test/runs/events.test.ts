@@ -79,7 +79,7 @@ describe("the events of a run", () => {
 })
 
 describe("a store that cannot write", () => {
-  it("stops a run, which goes on by itself when the store can write again", async () => {
+  it("stops a run, which resumes automatically when the store can write again", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     let appends = 0

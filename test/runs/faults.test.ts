@@ -76,7 +76,7 @@ const final: readonly HypervisorReason[] = ["not-found", "invalid", "not-ours", 
 
 describe("one failing call of the hypervisor, whichever it is", () => {
   it.each(waited)(
-    "%s: the run waits and goes on by itself, also when the effect was there",
+    "%s: the run waits and resumes automatically, also when the effect was there",
     { timeout: 60_000 },
     async (reason) => {
       for (const when of ["before", "after"] as const) {

@@ -65,5 +65,5 @@ export const loadOrCreateCertificate = (
     return { cert, key }
   })
 
-/** SHA-256 fingerprint of a PEM certificate as operators compare it: upper-case hex pairs parted by colons. */
+/** SHA-256 fingerprint of a PEM certificate as operators compare it: upper-case hex pairs separated by colons. */
 export const fingerprintOf = (cert: string): string => new X509Certificate(cert).fingerprint256

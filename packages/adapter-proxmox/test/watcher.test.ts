@@ -110,7 +110,7 @@ describe("the end of a task", () => {
 })
 
 describe("a UPID", () => {
-  it("is parted by colons, whatever the width of its numbers and with an empty id", () => {
+  it("is separated by colons, whatever the width of its numbers and with an empty id", () => {
     expect(parseUpid("UPID:pve-2:00006641:1A0082E5B:6B014C16:reloadnetworkall::root@pam!tok:")).toMatchObject({
       node: "pve-2",
       type: "reloadnetworkall",

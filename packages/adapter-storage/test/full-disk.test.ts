@@ -15,7 +15,7 @@ const large = "x".repeat(3_000_000)
 const limitPages = (pages: number) =>
   Database.use((database) => database.read("limit the file", (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db)))
 
-it("says that the disk is full, keeps what it acknowledged, and goes on by itself when there is space again", async () => {
+it("says that the disk is full, keeps what it acknowledged, and resumes automatically when there is space again", async () => {
   const file = join(await temporaryFolder(), "data.db")
   await onFile(
     file,

@@ -29,7 +29,7 @@ const dropConnections = async (url: string): Promise<void> => {
 }
 
 describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGRES)", () => {
-  it("goes on by itself after its connections were lost, as often as that happens", async () => {
+  it("resumes automatically after its connections were lost, as often as that happens", async () => {
     const { url, drop } = await createDatabase(server ?? "")
     const program = Effect.gen(function* () {
       const ranges = yield* Ranges

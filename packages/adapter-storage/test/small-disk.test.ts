@@ -28,7 +28,9 @@ const head = {
   startedAt: new Date(0),
 } as const
 
-it("survives a disk that fills up under a running deploy, and goes on by itself when there is space again", async ({ skip }) => {
+it("survives a disk that fills up under a running deploy, and resumes automatically when there is space again", async ({
+  skip,
+}) => {
   const folder = await temporaryFolder()
   if (!mount(folder)) skip("only root can mount a small file system")
   const file = join(folder, "data.db")

@@ -99,7 +99,7 @@ describe("a key file", () => {
     await expect(createKeyFile(join(folder, "link"))).rejects.toMatchObject({ _tag: "KeyFileUnusable" })
   })
 
-  test("that others may read is refused, saying how to mend it, and never shown", async () => {
+  test("that others may read is refused, saying how to fix it, and never shown", async () => {
     const file = join(folder, "key.pem")
     const made = await createKeyFile(file)
     await chmod(file, 0o644)

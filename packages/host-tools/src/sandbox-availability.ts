@@ -33,7 +33,7 @@ const tryOnce = Effect.scoped(
 // a fact of the host: that it worked serves all adapters of the process for as long as the program is the same
 let worked: string | undefined
 
-/** Tries the sandbox, unless it is switched off or worked before; one that does not work may have been mended since. */
+/** Tries the sandbox, unless it is switched off or worked before; one that does not work may have been fixed since. */
 export const sandboxAvailability = (choice: SandboxChoice): Effect.Effect<SandboxAvailability> =>
   choice === "off"
     ? Effect.succeed({ works: false, because: "it is turned off" })

@@ -43,7 +43,7 @@ const guestOn = async (lab: Lab, node: string): Promise<void> => {
 }
 
 describe("an apply that a node", () => {
-  test("cannot carry out ends OK: its reload, its zones and its VNets tell, guests do not start there, and another apply mends it", async () => {
+  test("cannot carry out ends OK: its reload, its zones and its VNets tell, guests do not start there, and another apply fixes it", async () => {
     const lab = createLab({ nodes: 2 })
     await zone(lab)
     await vnet(lab, "r1", 1001)
@@ -105,7 +105,7 @@ describe("an apply that a node", () => {
     ])
   })
 
-  test("cannot carry out once is mended by the next", async () => {
+  test("cannot carry out once is fixed by the next", async () => {
     const lab = createLab({ nodes: 2 })
     await zone(lab)
     await vnet(lab, "r1", 1001)

@@ -85,7 +85,7 @@ describe("the configuration", () => {
     expect(load({ RANGEWRIGHT_PORT: "9001" }, file).sdnZone).toBe("labs")
   })
 
-  test("several URLs of one cluster may be given, as a list or parted by commas", () => {
+  test("several URLs of one cluster may be given, as a list or separated by commas", () => {
     expect(load(proxmox).proxmoxUrl).toEqual(["https://pve1:8006", "https://pve2:8006"])
     const { RANGEWRIGHT_PROXMOX_URL: _, ...rest } = proxmox
     expect(load(rest, fileWith("proxmox_url: [https://pve1:8006]\n")).proxmoxUrl).toEqual(["https://pve1:8006"])

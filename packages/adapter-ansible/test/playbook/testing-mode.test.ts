@@ -531,7 +531,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await on(router, "/etc/rangewright/load-rules", "load", "filter")
   })
 
-  it("sees what was changed by hand, and mends it", async () => {
+  it("sees what was changed by hand, and restores it", async () => {
     for (const [program, ...words] of [
       ["nft", "insert", "rule", "inet", "rangewright", "out", "accept"],
       ["iptables", "-I", "FORWARD", "-j", "ACCEPT"],

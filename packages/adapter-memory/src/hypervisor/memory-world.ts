@@ -77,7 +77,7 @@ export interface MemoryAccount {
   readonly passwordObstacle: string | undefined
 }
 
-/** Work that goes on by itself, whoever waits for it. */
+/** Work that continues, whoever waits for it. */
 export interface MemoryTask {
   /** What it does, so that the same dispatch finds it again. */
   readonly identity: string

@@ -84,7 +84,7 @@ const settleAt = Effect.fnUntraced(function* (
   })
 })
 
-/** A VM does not start on a node that lacks a network of it. Where that could be mended, the start is to be tried again. */
+/** A VM does not start on a node that lacks a network of it. Where that could be fixed, the start is to be tried again. */
 const settleRunning = Effect.fnUntraced(function* (
   context: MachineContext,
   action: Action<"start">,

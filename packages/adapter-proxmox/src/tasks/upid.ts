@@ -1,4 +1,4 @@
-/** A task's name: `UPID:node:pid:pstart:starttime:type:id:user:`. Parted by colons, never by width (facts f). */
+/** A task's name: `UPID:node:pid:pstart:starttime:type:id:user:`. Separated by colons, never by width (facts f). */
 export interface Upid {
   readonly text: string
   readonly node: string

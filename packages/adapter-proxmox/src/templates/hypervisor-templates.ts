@@ -164,7 +164,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
   const close: Shape["close"] = Effect.fnUntraced(function* (id) {
     const doing = `remove what build ${id} left on the hypervisor`
     const pool = yield* ownPool(id, doing)
-    // nothing more is begun in its name; what was begun goes on by itself
+    // nothing more is begun in its name; what was begun continues
     yield* removeAccount(id, doing)
     for (const upid of yield* running(id, doing)) {
       yield* Effect.ignore(client.remove(path`/nodes/${upid.node}/tasks/${upid.text}`, {}, { doing }))

@@ -40,7 +40,7 @@ export const list = (record: Fields, key: string): readonly Fields[] => rows(fie
 
 export const child = (record: Fields, key: string): Fields => recordOf(field(record, key))
 
-/** Words of a list that comes as an array or as one text, parted by comma, semicolon or blank. */
+/** Words of a list that comes as an array or as one text, separated by comma, semicolon or blank. */
 export const words = (record: Fields, key: string): readonly string[] => {
   const value = field(record, key)
   const parts: readonly unknown[] = Array.isArray(value) ? value.slice(0, 1000) : (text(record, key) ?? "").split(/[,;\s]+/u)

@@ -4,7 +4,7 @@ import { Database } from "../engine/database.ts"
 
 /**
  * Succeeds when the store takes writes now: it makes one that changes nothing. A full disk, a read-only file system and a lost server all
- * show here, and success shows again by itself when they are mended.
+ * show here, and success shows again when they are fixed.
  */
 export const storageHealth: Effect.Effect<void, StorageFault, Database> = Database.use((database) =>
   database.write("write to the database", (tx) =>

@@ -9,7 +9,7 @@ const writeEveryMs = 10 * 60 * 1000
 
 /**
  * The latest time that was seen with one licence, also by earlier processes. Each licence has its own: a clock that once was far ahead by
- * mistake is mended by a licence that is issued anew.
+ * mistake is fixed by a licence that is issued anew.
  */
 export interface ClockMark {
   /** The latest time seen before; undefined at the first look. Never goes back. */

@@ -28,7 +28,7 @@ import { uploadedPicture } from "./picture.ts"
 const what = "Cannot import the blueprint"
 const hint = "Send an archive as GET /blueprints/{id}/export makes it: a gzipped tar with a blueprint.yml."
 
-/** Whatever is wrong with an archive is its sender's to mend, also when it is too large; what fails here is not. */
+/** Whatever is wrong with an archive is its sender's to fix, also when it is too large; what fails here is not. */
 const refusal = (fault: ContentFault): InvalidInput | Failed =>
   fault.kind === "unavailable" || fault.kind === "timeout"
     ? new Failed({ what: `${what}: ${fault.message}` })

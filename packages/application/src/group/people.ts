@@ -61,7 +61,7 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
 
 /**
  * Removes users from the group; who is not in it is gone already. A manager cannot remove the last manager, who may be the requester: nobody in
- * the group could mend that. An administrator can.
+ * the group could fix that. An administrator can.
  */
 export const removePeople = (group: Group, items: readonly string[], { caller, user: requester }: Requester) =>
   Effect.gen(function* () {

@@ -49,7 +49,7 @@ export const updateBlueprintConfig = operation({
         })
       const config = yield* wellFormedConfig(body.config)
       const blueprints = yield* Blueprints
-      // without its files it may still be mended
+      // without its files it may still be fixed
       const { content } = yield* dependencyContextOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
       const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
       const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)

@@ -7,7 +7,7 @@ const isOfContent = (fault: Fault): boolean =>
 
 const textOf = ({ message, hint }: Fault) => ({ what: message, ...(hint === undefined ? {} : { hint }) })
 
-/** Whoever gave a source whose content cannot be had or read has to mend it: invalid, whatever went wrong. */
+/** Whoever gave a source whose content cannot be had or read has to fix it: invalid, whatever went wrong. */
 export const asRefusal = (fault: Fault): Fault =>
   isOfContent(fault) ? new InvalidInput({ ...textOf(fault), issues: fault.issues }) : fault
 

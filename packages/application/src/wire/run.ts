@@ -82,7 +82,7 @@ export const RunStep = Schema.Struct({
 export const RunObject = Schema.Struct({
   ...summary,
   message: Schema.String,
-  /** What the run waits for while the hypervisor is away; it goes on by itself. */
+  /** What the run waits for while the hypervisor is unreachable; the run resumes automatically. */
   waiting: Schema.optionalKey(Schema.String),
   /** When and why the run as a whole waited; absent when it did not. */
   waits,

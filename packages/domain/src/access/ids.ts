@@ -2,7 +2,7 @@ import type { Brand } from "effect/Brand"
 
 /** Name of a user on the wire: a letter, then letters and digits, at most 20 in all. */
 export type UserId = string & Brand<"UserId">
-/** Name of a range on the wire, also its pool: up to three levels parted by `/`. */
+/** Name of a range on the wire, also its pool: up to three levels separated by `/`. */
 export type RangeId = string & Brand<"RangeId">
 /** Identity of one run of the engine; also the id of its log history entry. 15 characters of a-z and 0-9. */
 export type RunId = string & Brand<"RunId">

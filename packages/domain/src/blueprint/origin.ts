@@ -4,7 +4,7 @@ import type { SnapshotId } from "../content/snapshot-id.ts"
 import { isShippedBlueprintId, isSourceId } from "../source/names.ts"
 
 /**
- * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/`. One
+ * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels separated by `/`. One
  * from a source has the source's id before them.
  */
 export type BlueprintId = string & Brand<"BlueprintId">

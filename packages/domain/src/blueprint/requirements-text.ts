@@ -29,7 +29,7 @@ const withoutEntries = ({ commentBefore, comment }: Document): Document => {
 
 /**
  * The text of a `requirements.yml` that requires these things too, with comments and all other entries as they were. Undefined: nothing
- * is required. A text that is no requirements file stays as it is, for it is its author's to mend.
+ * is required. A text that is no requirements file stays as it is, for it is its author's to fix.
  */
 export const withRequirements = (text: string | undefined, wanted: Requirements): string | undefined => {
   const { requirements, warnings } = text === undefined ? { requirements: noRequirements, warnings: [] } : readRequirements(text)

@@ -87,7 +87,7 @@ export const wantedIn = ({ roles, collections }: Dependencies): ReadonlyArray<Wa
 export const isNeighbour = ({ type, asked, origin }: WantedArtifact): boolean =>
   type === "role" && origin.from === "name" && !asked.includes(".")
 
-/** Whether a version fits a pin, which may be several conditions parted by commas; `*` and none fit all. What is unknown fits. */
+/** Whether a version fits a pin, which may be several conditions separated by commas; `*` and none fit all. What is unknown fits. */
 export const fitsPin = (version: string | undefined, pin: string | undefined): boolean => {
   if (version === undefined || pin === undefined || version === pin) return true
   return pin

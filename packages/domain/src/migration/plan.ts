@@ -23,7 +23,7 @@ export interface MigrationStep {
   readonly estimate: number
 }
 
-/** Something that must be mended before anything is changed. */
+/** Something that must be fixed before anything is changed. */
 export interface MigrationBlocker {
   readonly code:
     | "range-number"

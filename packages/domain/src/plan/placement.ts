@@ -66,7 +66,7 @@ const placeOne = (
   const able = spanned.filter(
     ({ node }) => templateFor(input.world, templates, node.name, fullTarget(input, machine)) !== undefined,
   )
-  // a node that could not make VNets may be mended by another apply: it is taken where there is no other
+  // a node that could not make VNets may be fixed by another apply: it is taken where there is no other
   const sound = able.filter(({ node }) => zoneOn(input, node.name) !== "error")
   const rooms = (sound.length > 0 ? sound : able).toSorted(
     (a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1),

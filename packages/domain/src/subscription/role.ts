@@ -6,7 +6,7 @@ import { enterpriseRoles, type Tier, proRoles } from "./tier.ts"
 export interface SubscriptionRole {
   /** Also the name it is installed under. */
   readonly role: string
-  /** Three numbers parted by dots. */
+  /** Three numbers separated by dots. */
   readonly version: string
   readonly description: string
   readonly fileCount: number

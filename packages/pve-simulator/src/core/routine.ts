@@ -84,7 +84,7 @@ export function* until<A>(promise: Promise<A>): Routine<A> {
 }
 
 /**
- * Waits for a routine at most `ms` simulated milliseconds, then fails with what `late` makes; the routine goes on by itself, as a process does
+ * Waits for a routine at most `ms` simulated milliseconds, then fails with what `late` makes; the routine continues, as a process does
  * that nobody waits for any more.
  */
 export function* within<A>(clock: SimClock, ms: number, routine: Routine<A>, late: () => Error): Routine<A> {

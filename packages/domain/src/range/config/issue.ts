@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, said so that its author can mend it. */
+/** What is wrong with a configuration, said so that its author can fix it. */
 import type { Path } from "./node.ts"
 
 export interface ConfigIssue {

@@ -15,7 +15,7 @@ export interface PendingAccess {
   readonly notes: readonly string[]
 }
 
-/** Something that does not mend itself, and where somebody can do something about it. */
+/** Something that does not resolve itself, and where somebody can do something about it. */
 export interface Need {
   readonly tone: "bad" | "warn"
   readonly title: string
