@@ -10,7 +10,7 @@ import type { RunningService } from "../src/compose/service.ts"
 import { T } from "../src/compose/tokens.ts"
 import { addUser, makeFolder, statusOf } from "./support.ts"
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url))
 let data: string
 let start: ReturnType<typeof makeFolder>["start"]
 let stopAll: () => Promise<void>

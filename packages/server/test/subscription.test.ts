@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { UsageError } from "../src/command/arguments.ts"
 import { subscription } from "../src/command/subscription.ts"
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url))
 let folder = ""
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rangewright-command-"))

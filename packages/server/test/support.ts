@@ -56,7 +56,7 @@ export const makeFolder = () => {
   }
 }
 
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url))
 
 export interface CommandProcess {
   readonly kill: () => void
