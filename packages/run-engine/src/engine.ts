@@ -310,11 +310,11 @@ export const runEngineLayer = <const K extends readonly RunKind<unknown>[]>(opti
     RunEngine,
     Effect.gen(function* () {
       type Needs = ServicesOfKind<K[number]>
-      const services = yield* Effect.context<Needs>()
+      const services = fencedServices(yield* Effect.context<Needs>(), options.fenced)
       // the services of each kind are among those of them all
       return yield* makeEngine(
         options,
-        kinds.map((kind) => bindKind(kind as RunKind<Needs>, services, options.fenced)),
+        kinds.map((kind) => bindKind(kind as RunKind<Needs>, services)),
       )
     }),
   )

@@ -62,7 +62,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
     if (preferred === index) preferred = order(now).find((other) => other !== index) ?? index
   }
   const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<Answered, TransportFailure> {
-    let failure = new TransportFailure("there is no endpoint", false)
+    let failure: TransportFailure | undefined
     for (const index of order(yield* monotonicMillis)) {
       const outcome = yield* Effect.result(via(index, request))
       const at = yield* monotonicMillis
@@ -71,7 +71,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
       failOver(index, at)
       if (failure.delivered) break
     }
-    return yield* Effect.fail(failure)
+    return yield* Effect.fail(failure ?? new TransportFailure("there is no endpoint", false))
   })
   return {
     socket: (endpoint) => endpoints[endpoint]?.socket,

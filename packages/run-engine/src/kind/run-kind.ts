@@ -18,7 +18,6 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Context from "effect/Context"
-import { type FencedPorts, fencedServices } from "../worker/lease.ts"
 import type { Settlement, StepContext, Work } from "./work.ts"
 
 /** The request of a run, as its head stores it. */
@@ -159,9 +158,8 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
   }
 }
 
-/** The kind with its services provided. Calls of fenced ports run `LeaseCheck` first. */
-export const bindKind = <R>(kind: RunKind<R>, all: Context.Context<R>, fenced: FencedPorts): RunKind => {
-  const services = fencedServices(all, fenced)
+/** The kind with its services (`fencedServices`) provided. */
+export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): RunKind => {
   // nothing is left of R when all of R is given
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   const { systemLimits, ...bound } = kind
