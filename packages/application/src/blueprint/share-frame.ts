@@ -12,6 +12,6 @@ export const shareFrame = {
   statuses: {
     200: "the outcome for each entry, even if all were refused",
     ...blueprintStatuses,
-    400: "the list is missing or empty; the body is malformed; userID names an unknown user",
+    400: "the list is missing or empty; the body is malformed",
   },
 } as const

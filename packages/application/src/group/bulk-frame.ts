@@ -11,6 +11,6 @@ export const bulkFrame = {
   output: { type: "json", schema: BulkResult },
   statuses: {
     200: "the outcome for each entry, even if all were refused",
-    400: "the list is missing or empty; the body is malformed; userID names an unknown user",
+    400: "the list is missing or empty; the body is malformed",
   },
 } as const

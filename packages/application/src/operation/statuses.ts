@@ -51,9 +51,14 @@ const usualStatuses = ({ base, access, alsoFor, tier, target }: Admitted): OwnSt
   }
 }
 
-export const statusesOf = (declared: Admitted & { readonly statuses: OwnStatuses }): Statuses =>
-  Object.fromEntries(
-    Object.entries({ ...usualStatuses(declared), ...declared.statuses }).flatMap(([status, meaning]) =>
+/** An operation's own meanings, in the place of the usual ones; an unknown user is a cause of 400 beside its own. */
+export const statusesOf = (declared: Admitted & { readonly statuses: OwnStatuses }): Statuses => {
+  const usual = usualStatuses(declared)
+  const own = declared.statuses
+  const invalid = own[400] === undefined || usual[400] === undefined ? {} : { 400: `${own[400]}; ${usual[400]}` }
+  return Object.fromEntries(
+    Object.entries({ ...usual, ...own, ...invalid }).flatMap(([status, meaning]) =>
       meaning === undefined ? [] : [[status, meaning]],
     ),
   )
+}

@@ -19,7 +19,6 @@ export const abortTemplates = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the builds are aborted, and nothing of them is left; or they are still stopping, as the answer says",
-    400: "userID names an unknown user",
     500: "the user builds nothing",
   },
   handle: ({ user }) =>

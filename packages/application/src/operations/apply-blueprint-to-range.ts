@@ -25,7 +25,7 @@ export const applyBlueprintToRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the range has the blueprint's configuration; warnings follow in the text",
-    400: "the configuration breaks a rule for this range: every finding is listed; the body is malformed; userID names an unknown user",
+    400: "the configuration breaks a rule for this range: every finding is listed; the body is malformed",
     403: "the blueprint is not shared with the caller; the caller may not use the range",
     404: "no blueprint has this ID; the range is unknown, or none is selected",
     409: "testing mode is on and force is not set",

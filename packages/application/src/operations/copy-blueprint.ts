@@ -70,7 +70,7 @@ export const copyBlueprint = operation({
   statuses: {
     201: "the copy was made",
     ...blueprintStatuses,
-    400: "the new ID or a member is not allowed; the body is malformed; userID names an unknown user",
+    400: "the new ID or a member is not allowed; the body is malformed",
     409: "the new ID is in use; the files of the original are gone",
   },
   handle: ({ path, body = {}, user }) =>

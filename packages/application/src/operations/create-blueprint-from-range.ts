@@ -30,7 +30,7 @@ export const createBlueprintFromRange = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    400: "the ID or a member is not allowed; the body is malformed; userID names an unknown user",
+    400: "the ID or a member is not allowed; the body is malformed",
     409: "the ID is in use",
     500: "the range has no configuration; roles that are only on this server cannot be included",
     403: "the caller may not use the range",

@@ -21,7 +21,7 @@ export const createBlueprint = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
+    400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed",
     409: "the ID is in use",
     500: "roles that are only on this server cannot be included; unexpected server failure",
   },

@@ -83,7 +83,7 @@ export const createRange = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the range was created; the text names it",
-    400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
+    400: "the range ID or the name is missing; the body is malformed",
     403: "only administrators give ranges to others; the blueprint is not shared with the caller; the quota of the first owner allows no more ranges",
     404: "no blueprint has this ID",
     409: `the range ID is not allowed, reserved, taken (in whatever case) or below a range that the caller does not own; the number is out of bounds, reserved or taken; the pool belongs to somebody else; ${waitCutShort}`,

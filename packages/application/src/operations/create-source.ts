@@ -35,7 +35,7 @@ export const createSource = operation({
   },
   statuses: {
     200: "the source was registered, or was there and is fetched again",
-    400: "the type, the ID, the origin or a member is not allowed; its content cannot be fetched or read; the body is malformed; userID names an unknown user",
+    400: "the type, the ID, the origin or a member is not allowed; its content cannot be fetched or read; the body is malformed",
     403: "global and folders need an administrator",
     409: "the ID is in use, or is that of another source of the user's",
     413: "the archive is too large",

@@ -22,7 +22,7 @@ export const deleteRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the range and everything that belonged to it was deleted",
-    400: "force is not a boolean; userID names an unknown user",
+    400: "force is not a boolean",
     409: "machines remain and force is not set; there are ranges below it; a run is changing the range",
     500: "a removal step failed",
     502: hypervisorAway,

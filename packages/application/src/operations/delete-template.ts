@@ -26,7 +26,7 @@ export const deleteTemplate = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "what the answer lists was deleted",
-    400: "it belongs to another user; several users have one with this name; userID names an unknown user",
+    400: "it belongs to another user; several users have one with this name",
     403: "it comes with the service, and the caller is not an administrator",
     404: "there is no such template",
     409: "it is being built; disks of machines are linked to it, which the answer names; the hypervisor refuses",

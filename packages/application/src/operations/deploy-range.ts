@@ -44,7 +44,7 @@ export const deployRange = operation({
   },
   statuses: {
     200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
-    400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed; userID names an unknown user",
+    400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed",
     403: "the quota of the user who is charged for the range does not allow it",
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; the plan differs from what was confirmed",

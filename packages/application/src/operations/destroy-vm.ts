@@ -20,7 +20,7 @@ export const destroyVm = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the machine is gone",
-    400: "the ID is not a number; userID names an unknown user",
+    400: "the ID is not a number",
     403: "the caller may not use its range",
     404: "no range has this machine",
     409: "a run is changing the range",

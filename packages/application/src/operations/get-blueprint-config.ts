@@ -24,7 +24,7 @@ export const getBlueprintConfig = operation({
   statuses: {
     200: "the configuration, as text or as a file",
     ...blueprintStatuses,
-    400: "download is not a boolean; userID names an unknown user",
+    400: "download is not a boolean",
   },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {

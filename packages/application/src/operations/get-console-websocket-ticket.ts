@@ -27,7 +27,7 @@ export const getConsoleWebsocketTicket = operation({
   output: { type: "json", schema: ConsoleTicket },
   statuses: {
     200: "one-time ticket and password",
-    400: "VMID is missing or not a number; userID names an unknown user",
+    400: "VMID is missing or not a number",
     403: "the caller may not use its range, or has the maximum number of consoles open",
     404: "no range has this machine",
     500: "the machine does not run, or is not the service's",

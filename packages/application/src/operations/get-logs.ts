@@ -19,7 +19,7 @@ export const getLogs = operation({
   output: { type: "json", schema: LogPage },
   statuses: {
     200: "the text, and the cursor that asks for what comes next",
-    400: "tail or cursor is not at a whole number from 0; userID names an unknown user",
+    400: "tail or cursor is not at a whole number from 0",
     500: "the range was never deployed, so there is no log",
   },
   handle: ({ range, query }) =>

@@ -24,7 +24,7 @@ export const getPackerLogs = operation({
   output: { type: "json", schema: LogPage },
   statuses: {
     200: "the text, and the cursor that asks for what comes next",
-    400: "tail or cursor is not at a whole number from 0; logID is not a running build of the user; userID names an unknown user",
+    400: "tail or cursor is not at a whole number from 0; logID is not a running build of the user",
     500: "the user has built nothing, so there is no log",
   },
   handle: ({ user, query: { logID, ...page } }) =>

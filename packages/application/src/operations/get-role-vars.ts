@@ -56,7 +56,7 @@ export const getRoleVars = operation({
   output: { type: "json", schema: Schema.Struct({ roles: Schema.Array(RoleVars) }) },
   statuses: {
     200: "the variables of each role, in the order of the request",
-    400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "no role is named; the body is malformed or wrongly typed",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

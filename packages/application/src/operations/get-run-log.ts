@@ -38,7 +38,7 @@ export const getRunLog = operation({
   statuses: {
     200: `at most ${most} lines, ${usual} unless lines says otherwise; or the file`,
     ...runStatuses,
-    400: "from, seq or lines is no whole number, or both from and seq are given; download is no boolean; userID names an unknown user",
+    400: "from, seq or lines is no whole number, or both from and seq are given; download is no boolean",
   },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ export const importBlueprint = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid; userID names an unknown user",
+    400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid",
     409: "the ID is in use",
     413: "the archive is too large",
   },

@@ -31,7 +31,7 @@ export const installBlueprintDeps = operation({
   statuses: {
     200: "the outcome for each, even if all failed; the blueprint shows the last result",
     ...blueprintStatuses,
-    400: "the body is malformed; userID names an unknown user",
+    400: "the body is malformed",
     403: "the caller may not install roles, or not for everybody; the blueprint is not shared with the caller",
   },
   handle: ({ path, body = {}, user }) =>

@@ -30,7 +30,7 @@ export const installRoleTar = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the role is installed; or another copy exists and stays, as the answer says",
-    400: "the form is unreadable or the file missing, damaged, unsafe or not a role; the role's name is not valid; force or global is not a boolean; userID names an unknown user",
+    400: "the form is unreadable or the file missing, damaged, unsafe or not a role; the role's name is not valid; force or global is not a boolean",
     403: "role only administrators may make changes; global needs an administrator",
     413: "the archive is too large",
     500: "the archive cannot be unpacked or installed at present",

@@ -26,7 +26,7 @@ export const installSource = operation({
   statuses: {
     200: "the outcome for each item; with dryRun: what would",
     ...sourceStatuses,
-    400: "the selection names what the source does not ship; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "the selection names what the source does not ship; the body is malformed or wrongly typed",
     403: "global needs an administrator",
     409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",

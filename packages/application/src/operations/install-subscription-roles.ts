@@ -33,7 +33,7 @@ export const installSubscriptionRoles = operation({
   },
   statuses: {
     200: "the outcome for each role, even if none could be installed",
-    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    400: "the body is malformed or wrongly typed",
     403: "the licence in force includes no subscription roles; role only administrators may make changes; global needs an administrator",
   },
   handle: ({ body, user }) =>

@@ -40,7 +40,7 @@ export const kmsLicense = operation({
   output: { type: "json", schema: LicenseOutcome },
   statuses: {
     200: "the outcome for each machine",
-    400: "no machine is named, or too many; the product key has another form; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "no machine is named, or too many; the product key has another form; the body is malformed or wrongly typed",
     404: "this server has no KMS host in its configuration; the range is unknown, or none is selected",
     409: "testing is on; a run is changing the range; another request is asking its machines; the machine that is the KMS host does not exist, is in a range that does not belong to an administrator, or has no known address",
     502: hypervisorAway,

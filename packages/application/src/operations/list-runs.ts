@@ -32,7 +32,7 @@ export const listRuns = operation({
   output: { type: "marked-json", schema: Schema.Array(RunSummary) },
   statuses: {
     200: `at most ${most} runs, ${usual} unless limit says otherwise`,
-    400: "limit is not a whole number, status not a status, since not a time, cursor not from this list; userID names an unknown user",
+    400: "limit is not a whole number, status not a status, since not a time, cursor not from this list",
     403: "the caller may not use the range",
     404: "the range is unknown",
   },

@@ -30,7 +30,7 @@ export const planRange = operation({
   output: { type: "json", schema: PlanObject },
   statuses: {
     200: "the plan; no steps when nothing differs",
-    400: "a tag is not known; a named role is not installed; userID names an unknown user",
+    400: "a tag is not known; a named role is not installed",
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "testing mode is on and force is not set; the range cannot be planned: every reason is listed",
     502: hypervisorAway,

@@ -25,7 +25,7 @@ export const postCredentials = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the password was changed in both places",
-    400: "the password is missing or not acceptable; ROOT has no password; userID names an unknown user",
+    400: "the password is missing or not acceptable; ROOT has no password",
     403: "the password of another user needs an administrator",
     404: "no user has this ID",
     502: "the hypervisor is unreachable or refused the password",

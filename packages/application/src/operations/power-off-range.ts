@@ -16,7 +16,7 @@ export const powerOffRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the named machines are off",
-    400: "the body is malformed; userID names an unknown user",
+    400: "the body is malformed",
     409: "no machine was named; a machine is not in the range; a run is changing the range",
     500: "a machine could not be switched",
     502: hypervisorAway,

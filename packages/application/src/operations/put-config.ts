@@ -21,7 +21,7 @@ export const putConfig = operation({
   output: { type: "marked-json", schema: TextResult },
   statuses: {
     200: "the configuration was stored; warnings follow in the text, and the machines that stay although they are not in it",
-    400: "the file is missing or force is not a boolean; the configuration breaks a rule: every finding is listed; userID names an unknown user",
+    400: "the file is missing or force is not a boolean; the configuration breaks a rule: every finding is listed",
     409: "testing mode is on and force is not set; the stored configuration is not the one that If-Match names",
     413: "the file is too large",
   },

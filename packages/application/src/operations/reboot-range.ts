@@ -17,7 +17,7 @@ export const rebootRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the named machines were shut down and started",
-    400: "the body is malformed; userID names an unknown user",
+    400: "the body is malformed",
     409: "no machine was named; a machine is not in the range; a named machine is off; a run is changing the range",
     500: "a machine did not shut down in time, and is still on; one could not be started again",
     502: hypervisorAway,

@@ -18,7 +18,7 @@ export const setDefaultRangeId = operation({
   output: { type: "json", schema: DefaultRange },
   statuses: {
     200: "the default range now stored",
-    400: "the range ID is empty; userID names an unknown user",
+    400: "the range ID is empty",
     403: "the user may not use that range",
     404: "no range has this ID",
   },

@@ -17,7 +17,7 @@ export const shutDownRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the named machines are off",
-    400: "the body is malformed; userID names an unknown user",
+    400: "the body is malformed",
     409: "no machine was named; a machine is not in the range; a run is changing the range",
     500: "a machine did not shut down in time, and is still on",
     502: hypervisorAway,

@@ -18,7 +18,7 @@ export const stopTesting = operation({
   output: { type: "json", schema: TestingResult },
   statuses: {
     200: "the machines are rolled back, and the range is open; with force, warnings name the machines that are not",
-    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    400: "the body is malformed or wrongly typed",
     409: "testing is not on; a run is changing the range; a machine cannot be read or rolled back, and force is not set: every reason is listed",
     500: "a machine could not be rolled back, or a rule failed: the text says whether the router was opened",
     502: hypervisorAway,

@@ -22,7 +22,7 @@ export const streamEvents = operation({
   output: { type: "events", schema: LiveData },
   statuses: {
     200: "server-sent events: range, machine, run; ready and reset mark where the stream is complete from",
-    400: "a topic is unknown, or there are too many; userID names an unknown user",
+    400: "a topic is unknown, or there are too many",
     403: "the user has the maximum number of streams open; the key is scoped",
   },
   handle: ({ caller, user, session, query, meta }) =>

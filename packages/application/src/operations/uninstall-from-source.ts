@@ -25,7 +25,7 @@ export const uninstallFromSource = operation({
   statuses: {
     200: "the outcome for each item, and who still needs it",
     ...sourceStatuses,
-    400: "an item was not installed from the source; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "an item was not installed from the source; the body is malformed or wrongly typed",
     403: "global needs an administrator",
     409: sourceWaitCutShort,
   },

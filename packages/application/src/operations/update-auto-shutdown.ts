@@ -19,7 +19,7 @@ export const updateAutoShutdown = operation({
   output: { type: "json", schema: AutoShutdown },
   statuses: {
     200: "the idle times now in force",
-    400: "the text is not a duration; the body is malformed; userID names an unknown user",
+    400: "the text is not a duration; the body is malformed",
   },
   handle: ({ range, body }) =>
     Effect.gen(function* () {

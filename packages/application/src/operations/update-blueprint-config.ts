@@ -29,7 +29,7 @@ export const updateBlueprintConfig = operation({
     ...ownBlueprintStatuses,
     409: "the blueprint comes from a source; its configuration is not the one that If-Match names",
     500: "roles that are only on this server cannot be included; unexpected server failure",
-    400: "the configuration is blank or breaks the schema; the body is malformed; userID names an unknown user",
+    400: "the configuration is blank or breaks the schema; the body is malformed",
   },
   handle: ({ path, body, user, meta }) =>
     Effect.gen(function* () {

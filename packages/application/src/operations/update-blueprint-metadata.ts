@@ -26,7 +26,7 @@ export const updateBlueprintMetadata = operation({
   statuses: {
     200: "the blueprint was changed; what was not named keeps its value",
     ...ownBlueprintStatuses,
-    400: "a member is not allowed; the body is malformed; userID names an unknown user",
+    400: "a member is not allowed; the body is malformed",
   },
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {

@@ -32,7 +32,7 @@ export const updateSource = operation({
   statuses: {
     200: "the source as it is now; with an archive, the outcome for each item",
     ...sourceStatuses,
-    400: "a member is not allowed or does not fit the source; the archive cannot be read; the body is malformed; userID names an unknown user",
+    400: "a member is not allowed or does not fit the source; the archive cannot be read; the body is malformed",
     403: "global needs an administrator",
     409: `where the source comes from was changed meanwhile; ${sourceWaitCutShort}`,
     413: "the archive is too large",

@@ -27,7 +27,7 @@ export const upgradeFromSource = operation({
   statuses: {
     200: "the outcome for each item",
     ...sourceStatuses,
-    400: "the selection names what was not installed or is no longer shipped; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "the selection names what was not installed or is no longer shipped; the body is malformed or wrongly typed",
     403: "global needs an administrator",
     409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",

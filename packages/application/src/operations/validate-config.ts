@@ -25,7 +25,7 @@ export const validateConfig = operation({
   },
   statuses: {
     200: "the findings, errors first",
-    400: "the file is missing or not text; userID names an unknown user",
+    400: "the file is missing or not text",
     413: "the file is too large",
   },
   handle: ({ range, user, file }) =>

@@ -43,7 +43,7 @@ export const AntiSandboxOutcome = Schema.Struct({
 /** Of both operations that change what machines are taken for. */
 export const antiSandboxStatuses = {
   200: "the outcome for each machine",
-  400: "no machine is named; the body is malformed or wrongly typed, or has text that cannot be shown; userID names an unknown user",
+  400: "no machine is named; the body is malformed or wrongly typed, or has text that cannot be shown",
   409: "testing is on; a run is changing the range; it has not been deployed",
   502: hypervisorAway,
 } as const

@@ -50,7 +50,7 @@ export const SnapshotOutcome = Schema.Struct({
 /** Of every operation that changes snapshots. */
 export const snapshotStatuses = {
   200: "the outcome for each machine",
-  400: "the body is malformed or wrongly typed; userID names an unknown user",
+  400: "the body is malformed or wrongly typed",
   409: "a run is changing the range",
   502: hypervisorAway,
 } as const

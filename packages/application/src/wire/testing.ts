@@ -22,7 +22,7 @@ export const TestingResult = Schema.Struct({
 /** Of the operations that change what is allowed. */
 export const allowStatuses = {
   200: "the outcome for each entry",
-  400: "the body is malformed or wrongly typed, or names too many at once; userID names an unknown user",
+  400: "the body is malformed or wrongly typed, or names too many at once",
   409: "testing is not on, or starting it or an earlier change did not finish; a run is changing the range; the router's rules cannot be planned: every reason is listed",
   502: hypervisorAway,
 } as const
