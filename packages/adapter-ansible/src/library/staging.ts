@@ -1,4 +1,4 @@
-import { isArtifactName, isUserId } from "@rangewright/domain"
+import { artifactKinds, isArtifactName, isUserId } from "@rangewright/domain"
 import type { ArtifactRef, LibraryScope } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises"
@@ -14,7 +14,7 @@ const Intent = Schema.Struct({
     Schema.Struct({ type: Schema.Literal("global") }),
     Schema.Struct({ type: Schema.Literal("user"), userId: Schema.String }),
   ]),
-  kind: Schema.Literals(["template", "role", "collection"]),
+  kind: Schema.Literals(artifactKinds),
   name: Schema.String,
 })
 const decodeIntent = Schema.decodeUnknownSync(Schema.fromJsonString(Intent))

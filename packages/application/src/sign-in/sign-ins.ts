@@ -12,7 +12,7 @@ export interface Attempt {
 }
 
 /** What came of looking at a password: the user of that name, if there is one, and whether it was right. */
-export interface Judged {
+export interface PasswordCheck {
   readonly user: User | undefined
   readonly right: boolean
 }
@@ -30,7 +30,7 @@ export class SignIns extends Context.Service<
      */
     readonly attempt: <E, R>(
       attempt: Attempt,
-      check: Effect.Effect<Judged, E, R>,
+      check: Effect.Effect<PasswordCheck, E, R>,
     ) => Effect.Effect<User | undefined, E | TooManyAttempts, R>
     readonly counts: () => AttemptCounts
     /** Sealed random text that takes the place of a password where there is none, so that the answer takes as long. */

@@ -1,4 +1,4 @@
-import { isRecordId, type Step } from "@rangewright/domain"
+import { artifactKinds, isRecordId, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { WorkStep } from "@rangewright/run-engine"
 import type { PreparedInstall } from "./prepare-install.ts"
@@ -32,7 +32,7 @@ export const InstallStep = Schema.Union([
   Schema.Struct({
     do: Schema.Literal("artifact"),
     artifact: Schema.Struct({
-      kind: Schema.Literals(["template", "role", "collection"]),
+      kind: Schema.Literals(artifactKinds),
       name: text,
       directory: text,
       description: optional,

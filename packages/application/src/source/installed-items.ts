@@ -1,4 +1,12 @@
-import { type InstalledItem, type InstallItemKind, InvalidInput, isRecordId, isUserId, type Source } from "@rangewright/domain"
+import {
+  artifactKinds,
+  type InstalledItem,
+  type InstallItemKind,
+  InvalidInput,
+  isRecordId,
+  isUserId,
+  type Source,
+} from "@rangewright/domain"
 import {
   type ArtifactRef,
   Blueprints,
@@ -28,7 +36,7 @@ export const Removal = Schema.Union([
     row: Schema.Struct({ sourceBlueprintID: Schema.String, recordId: Schema.String.pipe(Schema.refine(isRecordId)) }),
   }),
   Schema.Struct({
-    artifact: Schema.Struct({ scope, kind: Schema.Literals(["template", "role", "collection"]), name: Schema.String }),
+    artifact: Schema.Struct({ scope, kind: Schema.Literals(artifactKinds), name: Schema.String }),
     claims: Schema.Array(Schema.Literals(claimKinds)),
   }),
 ])

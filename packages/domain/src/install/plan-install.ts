@@ -3,7 +3,7 @@ import { idOfSourceBlueprint } from "../blueprint/origin.ts"
 import { expandSelection, everythingShipped, partBroken, type Selection, type UnknownItem } from "../catalog/select.ts"
 import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
 import type { TreeEntry } from "../content/tree.ts"
-import type { ArtifactKind } from "../library/artifact.ts"
+import { type ArtifactKind, artifactKinds } from "../library/artifact.ts"
 import { type BrokenItem, compareNames, type SourceContent } from "../source/content.ts"
 import { artifactProblem } from "./entries-below.ts"
 import type { InstallPlan, PlannedArtifact, PlannedBlueprint, Present, PresentCopy } from "./install-plan.ts"
@@ -122,7 +122,7 @@ const refusedBlueprints = (source: string, broken: ReadonlyArray<BrokenItem>): R
   )
 
 const refusedArtifacts = (content: SourceContent, broken: ReadonlyArray<BrokenItem>): ReadonlyArray<PlannedArtifact> =>
-  (["template", "role", "collection"] as const).flatMap((kind) => {
+  artifactKinds.flatMap((kind) => {
     const names = new Set(content[shippedLists[kind]].map(({ name }) => name))
     return broken
       .filter((item) => item.kind === kind)

@@ -2,7 +2,8 @@
 import { isCollectionSegment, isRoleName, isTemplateName } from "../source/names.ts"
 
 /** What can be installed. */
-export type ArtifactKind = "template" | "role" | "collection"
+export const artifactKinds = ["template", "role", "collection"] as const
+export type ArtifactKind = (typeof artifactKinds)[number]
 
 /** The two folders that a collection `<namespace>.<name>` lies in; undefined where the text names none. */
 export const collectionSegments = (name: string): readonly [namespace: string, name: string] | undefined => {

@@ -1,6 +1,7 @@
 export {
   allowedNames,
   type ArtifactKind,
+  artifactKinds,
   collectionManifestFile,
   collectionMetadataFile,
   collectionSegments,

@@ -138,13 +138,13 @@ const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
   snapshots: tree.snapshots.filter((snapshot) => snapshot.name !== name),
 })
 
-type Standing = "none" | "kept" | "stale"
+type CleanSnapshot = "none" | "kept" | "stale"
 
 /**
  * Whether a machine's snapshot is one to roll back to. While testing mode is being entered it is, for it was taken for that. Else only its age
  * counts: one with the mark of the request may be from long before the run was resumed.
  */
-const standingOf = ({ range, config, at }: StartTestingInput, tree: SnapshotTree | undefined): Standing => {
+const cleanSnapshotOf = ({ range, config, at }: StartTestingInput, tree: SnapshotTree | undefined): CleanSnapshot => {
   const known = tree === undefined ? undefined : findSnapshot(tree, testingSnapshot)
   if (known === undefined) return "none"
   if (known.incomplete) return "none"
@@ -163,9 +163,9 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
   const { range, config, world, router, description } = input
   const { machines, spared, foreign, unreadable } = inTesting(range.id, config, world)
   const tested = machines.filter((own) => !spared.has(own))
-  const standings = new Map(tested.map((own) => [own, standingOf(input, world.trees.get(own.observed.vmid))] as const))
-  const vmidsIn = (...some: readonly Standing[]): readonly Vmid[] =>
-    tested.flatMap((own) => (some.includes(standings.get(own) ?? "none") ? [own.observed.vmid] : []))
+  const cleanSnapshots = new Map(tested.map((own) => [own, cleanSnapshotOf(input, world.trees.get(own.observed.vmid))] as const))
+  const vmidsIn = (...some: readonly CleanSnapshot[]): readonly Vmid[] =>
+    tested.flatMap((own) => (some.includes(cleanSnapshots.get(own) ?? "none") ? [own.observed.vmid] : []))
   const stale = new Set(vmidsIn("stale"))
   const asked = { range, atomic: false, description } as const
   const seen = (name: string): SnapshotWorld => ({
