@@ -91,7 +91,7 @@ describe("a build", () => {
     expect(site.builds.begun).toEqual([{ id, template, paths: [".rangewright-template.json", "debian.pkr.hcl"] }])
   })
 
-  it("that takes long tells for how long, how long it took before, and what it has made", async () => {
+  it("that takes long tells for how long, how much is left as it took before, and what it has made", async () => {
     const site = await prepared()
     site.builds.script = () => ({ prints: [], seconds: 700 })
     const process = boot(site)
@@ -99,8 +99,14 @@ describe("a build", () => {
     expect(logOf(site, first.id)).toMatch(/\n=> 5 min so far; no build of it has succeeded before; it has VM \d+\n/u)
     site.world.vms.clear()
     const second = await build(process)
+    expect(logOf(site, second.id)).toMatch(
+      /\n=> 10 min so far; about 2 min left, since the last one took 12 min; it has VM \d+\n/u,
+    )
+    site.world.vms.clear()
+    site.builds.script = () => ({ prints: [], seconds: 1000 })
+    const third = await build(process)
     await process.dispose()
-    expect(logOf(site, second.id)).toMatch(/\n=> 10 min so far; the last one took 12 min; it has VM \d+\n/u)
+    expect(logOf(site, third.id)).toMatch(/\n=> 15 min so far; the last one took 12 min, so this one is late; it has VM \d+\n/u)
     expect(second.state.plan?.steps[0]?.estimate).toBeGreaterThanOrEqual(700)
   })
 
@@ -305,7 +311,18 @@ describe("a service that is killed while it builds", () => {
     return { site, status }
   }
 
-  it("ends with one template and nothing else, wherever it dies", async () => {
+  /** What is wrong about the history: it has one run, which tells every attempt and one end. */
+  const historyOf = ({ store, builds }: Site): string | undefined => {
+    const [run, ...more] = [...store.runs.values()]
+    const events = run?.entries.map(({ event }) => event) ?? []
+    const told = events.filter((event) => event.type === "Output" && /^=> Attempt/u.test(event.text)).length
+    const ends = events.filter(({ type }) => type === "Ended").length
+    return more.length === 0 && ends === 1 && told >= builds.begun.length
+      ? undefined
+      : `${more.length + 1} runs, ${told} of ${builds.begun.length} attempts told, ${ends} ends`
+  }
+
+  it("ends with one template, nothing else and a true history, wherever it dies", async () => {
     const gate = makeCrashGate()
     expect((await killed(gate)).status).toBe("success")
     const moments = gate.points()
@@ -315,8 +332,9 @@ describe("a service that is killed while it builds", () => {
       const crash = makeCrashGate(at)
       const { site, status } = await killed(crash)
       const end = endOf(site)
-      if (status !== "success" || JSON.stringify(end) !== JSON.stringify(whole))
-        wrong.push(`${at} ${crash.trace.at(-1)}: ${status} ${JSON.stringify(end)}`)
+      const history = historyOf(site)
+      if (status !== "success" || JSON.stringify(end) !== JSON.stringify(whole) || history !== undefined)
+        wrong.push(`${at} ${crash.trace.at(-1)}: ${status} ${JSON.stringify(end)} ${history ?? ""}`)
     }
     expect(wrong).toEqual([])
   }, 120_000)

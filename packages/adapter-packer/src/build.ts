@@ -14,6 +14,7 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { openAccountCalls } from "./account-calls.ts"
 import { serveAnswers } from "./answers.ts"
 import { availabilityOf, type Found, lookAround } from "./availability.ts"
 import { cleanLines, cleanLine } from "./clean-lines.ts"
@@ -21,6 +22,7 @@ import { doorName, openDoor } from "./door.ts"
 import { buildFolders, failed } from "./files.ts"
 import { openImageStorage } from "./image-storage.ts"
 import type { Images } from "./images.ts"
+import { lookAtMachine } from "./machine-state.ts"
 import type { Settings } from "./options.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
 import { tellWaiting } from "./waiting.ts"
@@ -28,6 +30,8 @@ import { tellWaiting } from "./waiting.ts"
 /** What Packer may print before it is taken for one that never ends. */
 const outputBytes = 64 * 1024 * 1024
 const flushMillis = 1000
+/** How long a look at a machine may take that a build waits for. */
+const lookMillis = 10_000
 
 /** Why the node may not fetch from there; undefined: it is public. */
 const refusesWith =
@@ -119,7 +123,14 @@ export const buildWith = (
         }),
       )
       const said: string[] = []
-      const waiting = tellWaiting(lines.say)
+      const call = openAccountCalls(settings.hypervisor, account)
+      const waiting = tellWaiting({
+        say: lines.say,
+        look: (node, vmid) =>
+          lookAtMachine((path) =>
+            call("GET", `/nodes/${encodeURIComponent(node)}/qemu/${vmid}${path}`, AbortSignal.timeout(lookMillis)),
+          ),
+      })
       const door = openDoor({
         hypervisor: settings.hypervisor,
         account,

@@ -1,12 +1,10 @@
 import type { BuildAccount } from "@rangewright/ports"
-import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { type Agent, type IncomingMessage, request as httpRequest } from "node:http"
-import { request as httpsRequest } from "node:https"
+import type { Agent } from "node:http"
 import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
 import { setTimeout as after } from "node:timers/promises"
+import { type CallBody, isRow, openAccountCalls } from "./account-calls.ts"
 
 /** An image as the storage shows it. */
 export interface StoredImage {
@@ -25,70 +23,19 @@ export interface NewImage {
 
 const prefix = "rw-iso-"
 const pollMillis = 500
-const mostAnswer = 16 * 1024 * 1024
 
 /** Images are called by what is in them. */
 export const imageName = (sha256: string): string => `${prefix}${sha256}.iso`
 
-type Row = Readonly<Record<string, unknown>>
-const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const readAnswer = async (answer: IncomingMessage): Promise<unknown> => {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > mostAnswer) throw new Error("the hypervisor's answer is too long")
-    chunks.push(chunk)
-  }
-  const text = Buffer.concat(chunks).toString("utf8")
-  const status = answer.statusCode ?? 0
-  if (status < 200 || status >= 300) {
-    const words = /"message"\s*:\s*"([^"]*?)(?:\\n)?"/u.exec(text)?.[1] ?? answer.statusMessage ?? ""
-    throw new Error(`the hypervisor answers ${status}: ${words.slice(0, 300)}`)
-  }
-  const body: unknown = JSON.parse(text)
-  return isRow(body) ? body["data"] : undefined
-}
-
-interface Body {
-  readonly type: string
-  readonly size: number
-  readonly content: Readable
-}
-
 /** The images of the service's own on one storage, seen and put there with the account of a build. */
 export const openImageStorage = (
-  { url, agent }: { readonly url: string; readonly agent: Agent },
-  { tokenId, tokenSecret }: Pick<BuildAccount, "tokenId" | "tokenSecret">,
+  hypervisor: { readonly url: string; readonly agent: Agent },
+  account: Pick<BuildAccount, "tokenId" | "tokenSecret">,
   { node, storage }: { readonly node: string; readonly storage: string },
 ) => {
-  const base = new URL(url)
-  const at = `/api2/json/nodes/${encodeURIComponent(node)}`
-
-  const ask = async (method: string, path: string, signal: AbortSignal, body?: Body): Promise<unknown> => {
-    const asked = (base.protocol === "https:" ? httpsRequest : httpRequest)(base, {
-      agent,
-      method,
-      path: at + path,
-      signal,
-      headers: {
-        host: base.host,
-        authorization: `PVEAPIToken=${tokenId}=${Redacted.value(tokenSecret)}`,
-        accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": body.type, "content-length": String(body.size) }),
-      },
-    })
-    asked.shouldKeepAlive = false
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      asked.once("response", resolve)
-      asked.once("error", reject)
-    })
-    // an answer that comes before the end of what is sent is a refusal
-    const sent = body === undefined ? void asked.end() : pipeline(body.content, asked)
-    const answer = await Promise.race([answered, Promise.resolve(sent).then(() => answered)])
-    return readAnswer(answer)
-  }
+  const call = openAccountCalls(hypervisor, account)
+  const ask = (method: string, path: string, signal: AbortSignal, body?: CallBody): Promise<unknown> =>
+    call(method, `/nodes/${encodeURIComponent(node)}${path}`, signal, body)
 
   /** Waits for a task; fails as it fails. */
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {

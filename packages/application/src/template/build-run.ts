@@ -160,7 +160,15 @@ const beginAttempt = Effect.fnUntraced(function* (template: string, { head, prin
 const tellEverySeconds = 300
 const minutes = (seconds: number): string => `${Math.max(1, Math.round(seconds / 60))} min`
 
-/** Tells again and again for how long a build has been going on, how long it took before, and what it has made. */
+/** What is left of a build, as the last one of the template took. */
+const remaining = (usual: number | undefined, seconds: number): string => {
+  if (usual === undefined) return "no build of it has succeeded before"
+  return usual > seconds
+    ? `about ${minutes(usual - seconds)} left, since the last one took ${minutes(usual)}`
+    : `the last one took ${minutes(usual)}, so this one is late`
+}
+
+/** Tells again and again for how long a build has been going on, how much is left of it, and what it has made. */
 const tellForEver = (
   { print, head }: Pick<StepContext, "print" | "head">,
   usual: number | undefined,
@@ -170,13 +178,12 @@ const tellForEver = (
     for (let seconds = tellEverySeconds; ; seconds += tellEverySeconds) {
       yield* Effect.sleep(tellEverySeconds * 1000)
       const vms = yield* Effect.option(made(head.id))
-      const before = usual === undefined ? "no build of it has succeeded before" : `the last one took ${minutes(usual)}`
       const shown = Option.match(vms, {
         onNone: () => "the hypervisor does not answer",
         onSome: (found) =>
           found.length === 0 ? "it has made no VM yet" : `it has VM ${found.map(({ vmid }) => vmid).join(", ")}`,
       })
-      yield* Effect.ignore(print(`=> ${minutes(seconds)} so far; ${before}; ${shown}\n`))
+      yield* Effect.ignore(print(`=> ${minutes(seconds)} so far; ${remaining(usual, seconds)}; ${shown}\n`))
     }
   })
 
