@@ -1,11 +1,12 @@
 import { hostsObstacle } from "@rangewright/pve-simulator"
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Build, type Builder, processesOf, startBuilder } from "./support/builder.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
-import { endAll, repository } from "./support/program.ts"
+import { endAll } from "./support/program.ts"
 import { openRealLab, type RealLab } from "./support/real-lab.ts"
 import type { Guest } from "./support/simulator.ts"
 
@@ -19,12 +20,11 @@ const version = () =>
 const tooNew = obstacle === undefined && Number(version().split(".")[1]) >= 9
 
 const patience = 300_000
-const longest = 120_000
 const image = "debian-12.11.0-amd64-netinst.iso"
 
 describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`, { timeout: patience }, () => {
   let lab: RealLab
-  let builds = 0
+  let builder: Builder
 
   beforeAll(async () => {
     lab = await openRealLab(60, "root")
@@ -33,68 +33,32 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
       filename: image,
       url: `https://images.example/${image}`,
     })
+    builder = startBuilder(lab)
   }, patience)
   afterAll(async () => {
+    builder?.leave()
     await endAll()
     removeFolders()
   }, patience)
-
-  interface Build {
-    readonly id: string
-    readonly child: ChildProcess
-    readonly log: () => string
-    readonly ended: Promise<number | null>
-  }
-
-  const start = (template: string, name: string, what: "build" | "clear" = "build", id?: string): Build => {
-    const own = id ?? `run${String((builds += 1)).padStart(12, "0")}`
-    const { url, fingerprint, token } = lab.simulator
-    const asked = {
-      id: own,
-      data: lab.data,
-      url,
-      fingerprint,
-      token,
-      template: join(repository, "test/e2e/templates", template),
-      name,
-      what,
-    }
-    const [program = "", ...before] = lab.place.launcher
-    const child = spawn(program, [
-      ...before,
-      process.execPath,
-      join(repository, "test/e2e/programs/build-template.ts"),
-      JSON.stringify(asked),
-    ])
-    let text = ""
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
-    const ended = new Promise<number | null>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`the build does not end: ${text}`)), longest)
-      child.once("close", (code) => {
-        clearTimeout(late)
-        resolve(code)
-      })
-    })
-    return { id: own, child, log: () => text, ended }
-  }
 
   const guests = () => lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
   const templatesNamed = async (name: string) =>
     (await guests()).filter((guest) => guest.name === name && guest.template === 1 && guest.pool === "SHARED")
 
-  /** Everything that builds leave while they run. */
-  const leftovers = async () => {
+  /** What there still is of a build, or of any. */
+  const leftovers = async (build?: Build) => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")
     const users = await lab.simulator.read<readonly { readonly userid: string }[]>("/access/users")
-    const files = existsSync(join(lab.data, "builds")) ? readdirSync(join(lab.data, "builds")) : []
+    const { id = "" } = build ?? {}
     return [
-      ...pools.flatMap(({ poolid }) => (poolid.startsWith("rw-build-") ? [poolid] : [])),
-      ...users.flatMap(({ userid }) => (userid.startsWith("build-") ? [userid] : [])),
-      ...(await guests()).flatMap(({ name, pool = "" }) => (pool.startsWith("rw-build-") ? [name] : [])),
-      ...files,
-      ...(await lab.running()).filter((line) => /packer|bwrap|gate\.py/u.test(line)),
+      ...pools.flatMap(({ poolid }) => (poolid.startsWith(`rw-build-${id}`) ? [poolid] : [])),
+      ...users.flatMap(({ userid }) => (userid.startsWith(`build-${id}`) ? [userid] : [])),
+      ...(await guests()).flatMap(({ name, pool = "" }) => (pool.startsWith(`rw-build-${id}`) ? [name] : [])),
+      ...readdirSync(join(lab.data, "builds")).filter((name) => name.startsWith(id)),
+      ...processesOf(lab, id).map(([, line]) => line),
     ]
   }
+  const start = (template: string, name = `${template}-template`) => builder.build(template, name)
 
   /** What root does by hand, to its end. */
   const task = async (path: string, parameters: Readonly<Record<string, string>> = {}): Promise<void> => {
@@ -133,62 +97,57 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     )
   }
 
-  it("builds a template from another one; what its provisioner wrote is in machines that are cloned from it", async () => {
-    const build = start("small-clone", "small-clone-template")
-    expect(await build.ended, build.log()).toBe(0)
+  it.concurrent("builds a template from another one; what its provisioner wrote is in machines that are cloned from it", async () => {
+    const build = start("small-clone")
+    expect(await build.ended, build.log()).toBe("built")
     expect(build.log()).toMatch(/==> rangewright: VM \d+ has the address 192\.0\.2\.\d+/u)
     await eventually(
       "the template",
-      () => templatesNamed("small-clone-template"),
-      (found) => (found.length === 1 ? found : undefined),
+      () => templatesNamed(build.name),
+      (found) => found.length === 1,
     )
-    expect(await leftovers()).toEqual([])
+    expect(await leftovers(build)).toEqual([])
     const login = { username: "debian", password: "debian" }
-    expect((await onClone(900, "small-clone-template", "cat /etc/made-by-packer", login)).output).toBe("built\n")
+    expect((await onClone(900, build.name, "cat /etc/made-by-packer", login)).output).toBe("built\n")
   })
 
-  it("builds one from a disc: the installer fetches its answers from the service's host, and becomes the system that they describe", async () => {
-    const build = start("small-iso", "small-iso-template")
-    expect(await build.ended, build.log()).toBe(0)
+  it.concurrent("builds one from a disc: the installer fetches its answers from the service's host, and becomes the system that they describe", async () => {
+    const build = start("small-iso")
+    expect(await build.ended, build.log()).toBe("built")
     expect(build.log()).toMatch(/==> rangewright: 192\.0\.2\.\d+ fetches \/preseed\.cfg/u)
-    expect(await leftovers()).toEqual([])
+    expect(await leftovers(build)).toEqual([])
     const login = { username: "ada", password: "lovelace" }
-    expect((await onClone(901, "small-iso-template", "cat /etc/made-by-packer", login)).output).toBe("built from a disc\n")
+    expect((await onClone(901, build.name, "cat /etc/made-by-packer", login)).output).toBe("built from a disc\n")
   })
 
-  it("installs from an image that the service fetched once, whichever build asks", async () => {
-    const fetched = () => readFileSync(join(lab.data, "fetched"), "utf8").trim().split("\n")
-    const build = start("fetched-iso", "fetched-debian-template")
-    expect(await build.ended, build.log()).toBe(0)
-    expect(await leftovers()).toEqual([])
+  it.concurrent("installs from an image that the service fetched once, whichever build asks", async () => {
+    const build = start("fetched-iso")
+    const again = start("fetched-iso", "fetched-again-template")
+    await again.says(/fetches \/preseed\.cfg/u)
+    again.abort()
+    expect([await build.ended, await again.ended], build.log()).toEqual(["built", "not built"])
+    expect([await leftovers(build), await leftovers(again)]).toEqual([[], []])
     const login = { username: "ada", password: "lovelace" }
-    const made = await onClone(902, "fetched-debian-template", "cat /etc/made-by-packer", login)
+    const made = await onClone(902, build.name, "cat /etc/made-by-packer", login)
     expect(made.output).toBe("built from an image of all\n")
-    const again = start("fetched-iso", "fetched-debian-template")
-    await eventually(
-      "its installation",
-      async () => again.log(),
-      (log) => /fetches \/preseed\.cfg/u.test(log),
-    )
-    again.child.kill("SIGTERM")
-    await again.ended
-    expect(again.log()).toContain("small.iso is on the storage already: local:iso/rw-iso-")
-    expect(fetched()).toEqual(["https://images.example/12/small.iso"])
-    expect(await leftovers()).toEqual([])
+    expect(`${build.log()}${again.log()}`).toContain("small.iso is on the storage already: local:iso/rw-iso-")
+    expect(readFileSync(join(lab.data, "fetched"), "utf8")).toBe("https://images.example/12/small.iso\n")
     const isos = await lab.simulator.read<readonly { readonly volid: string }[]>("/nodes/pve/storage/local/content?content=iso")
-    expect(isos.filter(({ volid }) => volid !== `local:iso/${image}`)).toEqual([
-      expect.objectContaining({ volid: expect.stringMatching(/^local:iso\/rw-iso-[0-9a-f]{64}\.iso$/u) as string }),
+    expect(isos.flatMap(({ volid }) => (volid.includes("rw-iso-") ? [volid] : []))).toEqual([
+      expect.stringMatching(/^local:iso\/rw-iso-[0-9a-f]{64}\.iso$/u),
     ])
   })
 
-  it("gives a hostile template nothing of the service's: no files, no secrets, no network, and no more of the hypervisor than a build may have", async () => {
-    const build = start("hostile", "none")
+  it.concurrent("gives a hostile template nothing of the service's: no files, no secrets, no network, and no more of the hypervisor than a build may have", async () => {
+    const build = start("hostile")
     await build.ended
     const log = build.log()
     const said = (what: string): string => new RegExp(`${what}: (.*)`, "u").exec(log)?.[1] ?? ""
     expect(log).not.toContain(lab.simulator.token.secret)
     expect(said("environment")).toContain("PROXMOX_TOKEN=held-by-the-service")
     expect(said("files")).toMatch(/No such file.*No such file/u)
+    // as Packer makes the discs of cd_files
+    expect(said("disc")).toContain("Cannot determine attributes of source file '/etc/shadow'")
     expect(Number(said("processes"))).toBeLessThan(20)
     expect(said("written")).toMatch(/Read-only.*Read-only/u)
     expect(said("metadata")).toMatch(/^(?:000|403)$/u)
@@ -200,60 +159,95 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(log).toContain("rangewright: the build asks for 3 VMs, but template_build_vms allows a build 2")
     expect(log).not.toContain("\u001b")
     expect(log).toMatch(/: red\n/u)
-    expect(await leftovers()).toEqual([])
+    expect(await leftovers(build)).toEqual([])
   })
 
-  it("ends a hostile template that answers nobody", async () => {
-    const build = start("unending", "unending")
-    await eventually(
-      "the hostile template's word",
-      async () => build.log(),
-      (log) => /: never ends/u.test(log),
-    )
-    build.child.kill("SIGTERM")
-    expect(await build.ended, build.log()).toBe(1)
-    expect(await leftovers()).toEqual([])
+  it.concurrent.each(["hostile-image", "hostile-function"])("reads no file of the service's host for %s", async (template) => {
+    const build = start(template)
+    expect(await build.ended, build.log()).toBe("not built")
+    expect(build.log()).toMatch(/no such file or directory|no file exists/iu)
+    expect(build.log()).not.toContain("root:")
+    expect(await leftovers(build)).toEqual([])
   })
 
-  it.each([
-    ["before its VM starts", /Creating VM/u],
-    ["while it waits for the machine", /Waiting for SSH/u],
-    ["while it works in the machine", /Connected to SSH/u],
-  ])("an abort %s leaves nothing", async (_, moment) => {
-    const build = start("small-clone", "aborted-template")
-    await eventually(
-      "the moment of the abort",
-      async () => build.log(),
-      (log) => moment.test(log),
-    )
-    build.child.kill("SIGTERM")
-    expect(await build.ended, build.log()).toBe(1)
-    expect(await leftovers()).toEqual([])
+  it.concurrent("ends a hostile template that answers nobody", async () => {
+    const build = start("unending")
+    await build.says(/: never ends/u)
+    build.abort()
+    expect(await build.ended, build.log()).toBe("not built")
+    expect(await leftovers(build)).toEqual([])
   })
 
-  it.each([
-    ["as it begins", /builds killed-template/u],
-    ["while its VM is made", /Creating VM/u],
-    ["while it waits for the machine", /Waiting for SSH/u],
-    ["while it works in the machine", /Connected to SSH/u],
-    ["while the template is made", /Stopping VM/u],
-  ])("a service that is killed %s leaves no process, and what else it left goes when it is cleared", async (_, moment) => {
-    const build = start("small-clone", "killed-template")
+  it.concurrent.each([/Creating VM/u, /Waiting for SSH/u, /Connected to SSH/u])(
+    "an abort at %s leaves nothing",
+    async (moment) => {
+      const build = start("small-clone", `aborted-${moment.source.replaceAll(" ", "-").toLowerCase()}`)
+      await build.says(moment)
+      build.abort()
+      expect(await build.ended, build.log()).toBe("not built")
+      expect(await leftovers(build)).toEqual([])
+      expect(await templatesNamed(build.name)).toEqual([])
+    },
+  )
+
+  const packerOf = (build: Build) =>
+    processesOf(lab, build.id).find(([, line]) => /^(?:\/usr\/bin\/)?packer\0build\0/u.test(line))?.[0]
+  const vmIs = (is: (guest: Guest) => boolean) => (build: Build) =>
+    Promise.race([
+      eventually("the VM's state", guests, (all) => all.some((guest) => guest.name === build.name && is(guest))),
+      build.ended.then(() => Promise.reject(new Error(`the build ended before: ${build.log()}`))),
+    ])
+  const logSays = (pattern: RegExp) => (build: Build) => build.says(pattern)
+  /** Each as something that is seen of the build. */
+  const moments: readonly (readonly [what: string, moment: (build: Build) => Promise<unknown>])[] = [
+    ["when it begins", (build) => eventually("Packer", async () => packerOf(build), Boolean)],
+    ["when it asks for a VM", logSays(/Creating VM/u)],
+    ["when there is a VM", vmIs(() => true)],
+    ["when it starts the VM", logSays(/Starting VM/u)],
+    ["when the VM runs", vmIs(({ status }) => status === "running")],
+    ["when it waits for the machine", logSays(/Waiting for SSH/u)],
+    ["when no guest agent answers", logSays(/no guest agent that answers yet/u)],
+    ["when the machine has an address", logSays(/has the address/u)],
+    ["when it is connected", logSays(/Connected to SSH/u)],
+    ["while it provisions", logSays(/Provisioning with shell script/u)],
+    ["while its script runs", logSays(/password for debian/u)],
+    ["when it stops the VM", logSays(/Stopping VM/u)],
+    ["when it makes the template", logSays(/Converting VM to template/u)],
+  ]
+  it.concurrent.each(moments)(
+    "Packer that is killed %s leaves one template or none and nothing else, and the log says so",
+    async (what, moment) => {
+      const build = start("small-clone", `killed-${what.replaceAll(" ", "-")}`)
+      await moment(build)
+      const packer = packerOf(build)
+      if (packer !== undefined) process.kill(packer, "SIGKILL")
+      const end = await build.ended
+      // the last may be faster than the kill
+      if (what !== moments.at(-1)?.[0]) expect(end, build.log()).toBe("not built")
+      expect(build.log()).toMatch(end === "built" ? /Builds finished/u : /Packer was killed/u)
+      expect(await templatesNamed(build.name), build.log()).toHaveLength(end === "built" ? 1 : 0)
+      expect(await leftovers(build)).toEqual([])
+    },
+  )
+
+  // after all others: their builds would end with it
+  it("a service that is killed leaves no process, however far its builds are, and what else it left goes when it is cleared", async () => {
+    const far = start("small-clone", "left-far")
+    await far.says(/Waiting for SSH/u)
+    const half = start("small-clone", "left-half")
+    await half.says(/Creating VM/u)
+    const fresh = start("small-clone", "left-fresh")
+    await Promise.all([far.says(/Connected to SSH/u), eventually("Packer", async () => packerOf(fresh), Boolean)])
+    await builder.kill()
+    const builds = [far, half, fresh]
     await eventually(
-      "the moment of the kill",
-      async () => build.log(),
-      (log) => moment.test(log),
+      "the end of what it had started",
+      async () => builds.flatMap(({ id }) => processesOf(lab, id)),
+      (left) => left.length === 0,
     )
-    build.child.kill("SIGKILL")
-    await build.ended
-    await eventually(
-      "the end of what it started",
-      lab.running,
-      (lines) => !lines.some((line) => /packer|bwrap|gate\.py/u.test(line)),
-    )
-    const cleared = start("small-clone", "killed-template", "clear", build.id)
-    expect(await cleared.ended, cleared.log()).toBe(0)
+    builder = startBuilder(lab)
+    expect(await Promise.all(builds.map(({ id }) => builder.clear(id)))).toEqual(["built", "built", "built"])
     expect(await leftovers()).toEqual([])
-    expect(await templatesNamed("killed-template")).toEqual([])
+    expect((await guests()).filter(({ name }) => builds.some((build) => build.name === name))).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
   const user = (): ApiClient => service.as(key)
 
   beforeAll(async () => {
-    lab = await openRealLab(30)
+    lab = await openRealLab(60)
     service = await lab.start()
     key = await addUser(service.root, rangeId)
   }, patience)
@@ -37,17 +37,17 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     removeFolders()
   }, patience)
 
-  const upload = async (name: string): Promise<void> => {
-    const folder = join(repository, "test/e2e/templates", name)
+  const upload = async (force: boolean): Promise<readonly [status: number, text: string]> => {
+    const folder = join(repository, "test/e2e/templates/small-clone")
     const entries = readdirSync(folder).map((file) => ({
-      name: `${name}/${file}`,
+      name: `small-clone/${file}`,
       content: readFileSync(join(folder, file), "utf8"),
     }))
     const form = new FormData()
-    form.set("file", new File([new Uint8Array(tarGz(entries))], `${name}.tar.gz`))
-    form.set("force", "false")
+    form.set("file", new File([new Uint8Array(tarGz(entries))], "small-clone.tar.gz"))
+    form.set("force", String(force))
     const answer = await fetch(`${service.url}/api/v2/templates`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(template)])
+    return [answer.status, await answer.text()]
   }
   const build = async (): Promise<string> => {
     const { builds } = await user().send<{ readonly builds: readonly { readonly runID: string }[] }>("POST", "/templates", {
@@ -55,38 +55,76 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     })
     return builds[0]?.runID ?? ""
   }
+  const log = async () => (await user().get<{ readonly result: string }>("/templates/logs")).result
+  const logSays = (pattern: RegExp) => eventually(`${String(pattern)} in the log`, log, (text) => pattern.test(text))
+  interface Listed {
+    readonly name: string
+    readonly built: boolean
+    readonly status: string
+  }
+  const listed = async (name: string) => (await user().get<readonly Listed[]>("/templates")).find((one) => one.name === name)
   const whole = async (run: string): Promise<void> => {
     await follow(user(), run, [])
     await expectSuccess(user(), run)
   }
   const guests = () => lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
   const built = async () => (await guests()).filter(({ name }) => name === template)
+  /** What builds have on the hypervisor and on the service's host. */
   const leftovers = async () => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")
     const users = await lab.simulator.read<readonly { readonly userid: string }[]>("/access/users")
     return [
       ...pools.flatMap(({ poolid }) => (poolid.startsWith("rw-build-") ? [poolid] : [])),
       ...users.flatMap(({ userid }) => (userid.startsWith("build-") ? [userid] : [])),
+      ...(await guests()).flatMap(({ name, pool = "" }) => (pool.startsWith("rw-build-") ? [name] : [])),
       ...readdirSync(join(lab.data, "template-builds")),
-      ...(await lab.running()).filter((line) => /packer|machine-gate/u.test(line)),
+      ...(await lab.running()).filter((line) => /packer|bwrap|machine-gate/u.test(line)),
     ]
   }
 
+  it("come with the service, and are there to be built again when what was built is deleted", async () => {
+    const windows = "win2022-server-x64-template"
+    const told = { name: windows, os: "windows", description: "Windows Server 2022, localuser:password" }
+    expect(await listed(windows)).toEqual({ ...told, built: true, status: "built" })
+    const admin = service.as(await addUser(service.root, "ADM", true))
+    await admin.send("DELETE", `/template/${windows}`)
+    expect(await listed(windows)).toEqual({ ...told, built: false, status: "not_built" })
+  })
+
+  it("are built from a folder that was uploaded; what is aborted leaves nothing, and the next build begins at once", async () => {
+    expect(await upload(false)).toEqual([200, expect.stringContaining(`Successfully added template ${template}`)])
+    expect((await upload(false))[0]).toBe(400)
+    expect((await upload(true))[0]).toBe(200)
+    expect((await listed(template))?.status).toBe("not_built")
+    await build()
+    await logSays(/Waiting for SSH|Creating VM/u)
+    expect((await listed(template))?.status).toBe("building")
+    expect(await user().send("POST", "/templates/abort")).toMatchObject({
+      result: expect.stringMatching(/^Aborted the build of/u),
+    })
+    expect(await leftovers()).toEqual([])
+    expect(await log()).toContain("=> Build aborted")
+  })
+
   it("a build goes on where the service was killed in it, and ends with one template and nothing else", async () => {
-    await upload("small-clone")
     const run = await build()
-    const packerRuns = (lines: readonly string[]) => lines.some((line) => /\bpacker build\b/u.test(line))
-    await eventually("Packer", lab.running, packerRuns)
+    await logSays(/Connected to SSH/u)
     await service.crash()
     await atRest(lab)
     service = await lab.start()
     await whole(run)
+    const text = await log()
+    expect(text).toContain("=> The service was restarted: unfinished builds start over")
+    expect(text).toMatch(/=> Build complete!/u)
     // Proxmox's list tells of a change up to ten seconds later
     const seen = await eventually("the template in the list", built, (guests) => guests[0]?.template === 1 && guests)
     expect(seen.map(({ pool }) => pool)).toEqual(["SHARED"])
     expect(await leftovers()).toEqual([])
-    const listed = await user().get<readonly { readonly name: string; readonly built: boolean }[]>("/templates")
-    expect(listed).toContainEqual(expect.objectContaining({ name: template, built: true }))
+    expect(await listed(template)).toMatchObject({ built: true, status: "built" })
+    expect(await user().get("/templates/logs/history")).toMatchObject([
+      { status: "success", template },
+      { status: "aborted", template },
+    ])
   })
 
   it("a range is deployed from it, and its machine has what the builder's provisioner wrote", async () => {
@@ -96,5 +134,8 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     await whole(await deploy(user(), rangeId))
     expect((await lab.on(`10.${rangeNumber}.10.11`, "cat /etc/made-by-packer")).output).toBe("built\n")
+    // its disk is linked to the template's
+    const refused = await user().ask("DELETE", `/template/${template}`)
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringContaining(`${rangeId}-web`)])
   })
 })

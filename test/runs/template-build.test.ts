@@ -315,7 +315,7 @@ describe("a service that is killed while it builds", () => {
   const historyOf = ({ store, builds }: Site): string | undefined => {
     const [run, ...more] = [...store.runs.values()]
     const events = run?.entries.map(({ event }) => event) ?? []
-    const told = events.filter((event) => event.type === "Output" && /^=> Attempt/u.test(event.text)).length
+    const told = events.filter((event) => event.type === "Output" && event.text.startsWith("=> Attempt")).length
     const ends = events.filter(({ type }) => type === "Ended").length
     return more.length === 0 && ends === 1 && told >= builds.begun.length
       ? undefined

@@ -3,8 +3,7 @@ import type { BuilderAvailability } from "@rangewright/ports"
 import { type Mount, openToolHost, placesOf, systemPath, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import { access, constants, mkdtemp, readdir, realpath, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { access, constants, readdir, realpath } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { answerPorts } from "./answers.ts"
 import { type LocalOptions, type LocalSettings, settingsOf } from "./options.ts"
@@ -48,12 +47,11 @@ const firstThere = async (program: string): Promise<string | undefined> => {
 
 /** Packer's version; a text that is none says why it is not known. */
 const askVersion = async (program: string): Promise<{ readonly version?: string; readonly because?: string }> => {
-  const home = await mkdtemp(join(tmpdir(), "rangewright-ask-"))
-  const env = { PATH: systemPath, LC_ALL: "C.UTF-8", HOME: home, CHECKPOINT_DISABLE: "1" }
+  // it writes nothing there for this, so that a service that is killed leaves nothing
+  const env = { PATH: systemPath, LC_ALL: "C.UTF-8", HOME: "/nonexistent", CHECKPOINT_DISABLE: "1" }
   const said = await new Promise<string>((resolve) => {
     execFile(program, ["version"], { env, timeout: 20_000, cwd: "/" }, (error, stdout) => resolve(error === null ? stdout : ""))
   })
-  await rm(home, { recursive: true, force: true })
   const version = /\bPacker v(?<version>\d+\.\d+\.\d+)/u.exec(said)?.groups?.["version"]
   return version === undefined ? { because: `${program} does not report its version` } : { version }
 }

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import { writeFile } from "node:fs/promises"
+import { constants } from "node:os"
 import { join } from "node:path"
 import { openAccountCalls } from "./account-calls.ts"
 import { serveAnswers } from "./answers.ts"
@@ -23,6 +24,7 @@ import { buildFolders, failed } from "./files.ts"
 import { openImageStorage } from "./image-storage.ts"
 import type { Images } from "./images.ts"
 import { lookAtMachine } from "./machine-state.ts"
+import type { NextNumbers } from "./next-numbers.ts"
 import type { Settings } from "./options.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
 import { tellWaiting } from "./waiting.ts"
@@ -30,6 +32,7 @@ import { tellWaiting } from "./waiting.ts"
 /** What Packer may print before it is taken for one that never ends. */
 const outputBytes = 64 * 1024 * 1024
 const flushMillis = 1000
+const { signals } = constants
 /** How long a look at a machine may take that a build waits for. */
 const lookMillis = 10_000
 
@@ -62,16 +65,22 @@ const reasonIn = (said: readonly string[]): string => {
   return telling.trim().slice(-1000)
 }
 
+const killed = (doing: string, signal: string): BuildFault =>
+  failed(doing, `Packer was killed (${signal}): it used more memory or processes than a build may, or this host killed it`)
+
+/** What the sandbox exits with when what runs in it is killed, without the number of the signal. */
+const killedCode = 128
+
 const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): BuildFault | undefined => {
   switch (end.type) {
-    case "exited":
+    case "exited": {
       if (end.code === 0) return undefined
+      const signal = Object.entries(signals).find(([, number]) => end.code === killedCode + number)?.[0]
+      if (signal !== undefined) return killed(doing, signal)
       return failed(doing, reasonIn(said) || `Packer ended with exit code ${end.code}`, "The log of the build says more.")
+    }
     case "killed":
-      return failed(
-        doing,
-        `Packer was killed (${end.signal}): it used more memory or processes than a build may, or this host killed it`,
-      )
+      return killed(doing, end.signal)
     case "flooded":
       return failed(doing, `it printed more than ${outputBytes / 1024 ** 2} MiB`)
     case "not-started":
@@ -82,10 +91,16 @@ const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): Build
 /** What ended a build that Packer did not end itself. */
 type Stopped = { readonly type: "too-large" } | { readonly type: "too-long" }
 
+/** What builds share. */
+export interface Shared {
+  readonly images: Images | undefined
+  readonly numbers: NextNumbers
+}
+
 /** Runs Packer for one build, from its own folders to the end of its last process. */
 export const buildWith = (
   settings: Settings,
-  images: Images | undefined,
+  { images, numbers }: Shared,
   build: TemplateBuild,
 ): Effect.Effect<void, BuildFault> => {
   const doing = `build template ${build.template}`
@@ -135,6 +150,7 @@ export const buildWith = (
         hypervisor: settings.hypervisor,
         account,
         caps: settings.caps,
+        numbers,
         nodeDownloads: settings.nodeDownloads,
         refuses: refusesWith(host),
         onCall: waiting.onCall,

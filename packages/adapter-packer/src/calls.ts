@@ -9,6 +9,8 @@ export type CallKind =
   | "upload"
   | "download"
   | "new-disk"
+  | "machines"
+  | "next-number"
   | "remove-image"
   | "login"
   | "leave-pool"
@@ -42,8 +44,9 @@ const known: readonly (readonly [method: string, path: string, kind?: CallKind])
   ["PUT", "/pools", "leave-pool"],
   ["GET", "/version"],
   ["GET", "/access/permissions"],
-  ["GET", "/cluster/resources"],
-  ["GET", "/cluster/nextid"],
+  // the oldest versions take the number after the highest that they see
+  ["GET", "/cluster/resources", "machines"],
+  ["GET", "/cluster/nextid", "next-number"],
   ["GET", "/cluster/ha/resources/HA"],
   ["GET", "/nodes"],
   ["GET", "/nodes/NODE/tasks/UPID/status"],

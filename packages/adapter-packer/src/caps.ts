@@ -197,6 +197,8 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
   }
 
   return {
+    /** Whether it has a VM, or may have one. */
+    hasMachine: (): boolean => [...machines.values()].some(({ there, making }) => there || making > 0),
     /** Keeps room for a call about a VM; a text says why there is none. */
     keep: async (vmid: string, wanted: Wanted, makes = false): Promise<Kept | string> => {
       await sweep()

@@ -7,6 +7,7 @@ import { duplexPair, Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { knownCall } from "./calls.ts"
 import { type BuildCaps, grownBy, type Kept, openCaps, sizeIn, Uncounted, type Wanted, wantedBy, wantedLike } from "./caps.ts"
+import type { NextNumbers } from "./next-numbers.ts"
 import { readUpload } from "./upload.ts"
 
 /** What Packer knows the hypervisor by. It is no name anywhere else, and the secrets that lead to it are not Packer's. */
@@ -26,6 +27,8 @@ export interface DoorOptions {
   readonly account: Pick<BuildAccount, "tokenId" | "tokenSecret" | "username" | "pool">
   /** What the build may make of the hypervisor. */
   readonly caps: BuildCaps
+  /** Those that builds at once use next. */
+  readonly numbers: NextNumbers
   /** Whether the node may download images for builds. */
   readonly nodeDownloads: boolean
   /** Why the node may not fetch from a URL; undefined: it may. */
@@ -39,6 +42,8 @@ const prefix = "/api2/json"
 const maxForm = 64 * 1024
 /** Answers that are looked at; larger ones are only passed on. */
 const maxSeen = 64 * 1024
+/** Longest list of VMs that is read. */
+const maxList = 8 * 1024 * 1024
 const maxTold = 50
 
 const hopByHop = new Set(["connection", "keep-alive", "te", "trailer", "upgrade", "proxy-connection", "transfer-encoding"])
@@ -61,6 +66,19 @@ const answer = (response: ServerResponse, status: number, message: string, data:
     ...(status === 200 ? {} : { connection: "close" }),
   })
   response.end(body)
+}
+
+type Row = Readonly<Record<string, unknown>>
+const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null
+
+/** The objects that an answer of the hypervisor lists; undefined where it is no list of such. */
+const rowsIn = (text: string): readonly Row[] | undefined => {
+  try {
+    const { data } = JSON.parse(text) as { readonly data?: unknown }
+    return Array.isArray(data) && data.every(isRow) ? data : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Fields by name. One that comes twice means one thing here and another to the hypervisor. */
@@ -137,7 +155,7 @@ interface Outgoing {
  * sends of its own, a login or a token, counts for nothing. Each is written anew from what was understood of it, on a connection of its own.
  * What the account may do is the hypervisor's to say; here is decided what no right of its can express.
  */
-export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
+export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
   const base = new URL(hypervisor.url)
   const token = `PVEAPIToken=${account.tokenId}=${Redacted.value(account.tokenSecret)}`
   /** The images that this build uploaded: by the names that it knows, those that they have. */
@@ -162,18 +180,18 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
     return outgoing
   }
 
-  /** Asks the hypervisor for the service itself. The answer's text is undefined where it is longer than a configuration is. */
-  const askFor = (path: string): Promise<{ readonly status: number; readonly text: string | undefined }> =>
+  /** Asks the hypervisor for the service itself. The answer's text is undefined where it is longer than `most`. */
+  const askFor = (path: string, most = maxSeen): Promise<{ readonly status: number; readonly text: string | undefined }> =>
     new Promise((resolve, reject) => {
       const outgoing = send("GET", path)
       outgoing
         .once("response", (given) => {
           const chunks: Buffer[] = []
           let length = 0
-          given.on("data", (chunk: Buffer) => (length += chunk.length) <= maxSeen && chunks.push(chunk))
+          given.on("data", (chunk: Buffer) => (length += chunk.length) <= most && chunks.push(chunk))
           given.on("error", reject)
           given.once("end", () => {
-            const text = length <= maxSeen ? Buffer.concat(chunks).toString("utf8") : undefined
+            const text = length <= most ? Buffer.concat(chunks).toString("utf8") : undefined
             resolve({ status: given.statusCode ?? 0, text })
           })
         })
@@ -183,6 +201,33 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
     })
 
   const isFree = async (vmid: string): Promise<boolean> => (await askFor(`cluster/nextid?vmid=${vmid}`)).status === 200
+
+  /** The first free number that no other build is about to use. */
+  const nextNumber = (): Promise<number | undefined> =>
+    numbers.take(account.pool, {
+      least: async () => {
+        const { status, text = "" } = await askFor("cluster/nextid")
+        const vmid = status === 200 ? /^\{"data":"?(\d{3,9})"?/u.exec(text)?.[1] : undefined
+        return vmid === undefined ? undefined : Number(vmid)
+      },
+      isFree: (vmid) => isFree(String(vmid)),
+    })
+
+  /**
+   * The list of VMs, with one more where the number after the highest that the build sees is not free: it sees no other builds' VMs, nor those of
+   * ranges. Undefined where it is as the hypervisor gives it.
+   */
+  const machinesBelowNext = async (query: ReadonlyMap<string, string>): Promise<readonly unknown[] | undefined> => {
+    const { status, text } = await askFor(`cluster/resources?${encoded(query)}`, maxList)
+    const rows = status === 200 && text !== undefined ? rowsIn(text) : undefined
+    if (rows === undefined) return undefined
+    const highest = Math.max(99, ...rows.flatMap(({ vmid }) => (typeof vmid === "number" ? [vmid] : [])))
+    const isFreeNumber = (vmid: number) => isFree(String(vmid))
+    const next = await numbers.take(account.pool, { least: () => Promise.resolve(highest + 1), isFree: isFreeNumber })
+    if (next === undefined || next === highest + 1) return undefined
+    const vmid = next - 1
+    return [...rows, { ...rows[0], id: `qemu/${vmid}`, type: "qemu", vmid, name: "of-others", template: 0, status: "unknown" }]
+  }
 
   const counted = openCaps(caps, isFree)
   const granted = (kept: Kept | string): Kept["answered"] => {
@@ -296,6 +341,16 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
       case "leave-pool":
         asked.resume()
         return answer(response, 200, "OK")
+      case "machines": {
+        const rows = counted.hasMachine() ? undefined : await machinesBelowNext(query)
+        if (rows === undefined) return passOn(response, { method, segments: call.segments, query })
+        return answer(response, 200, "OK", rows)
+      }
+      case "next-number": {
+        const vmid = query.size === 0 ? await nextNumber() : undefined
+        if (vmid === undefined) return passOn(response, { method, segments: call.segments, query })
+        return answer(response, 200, "OK", String(vmid))
+      }
       case "upload":
         return upload(asked, response, call.segments)
       case "remove-image": {
@@ -378,5 +433,9 @@ export const openDoor = ({ hypervisor, account, caps, nodeDownloads, refuses, on
     server.emit("connection", inner)
     return Promise.resolve(outer)
   }
-  return { dial, close: () => server.closeAllConnections() }
+  const close = (): void => {
+    numbers.release(account.pool)
+    server.closeAllConnections()
+  }
+  return { dial, close }
 }

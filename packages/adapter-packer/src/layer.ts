@@ -7,6 +7,7 @@ import { availabilityOf, lookAround } from "./availability.ts"
 import { buildWith } from "./build.ts"
 import { clearBuild } from "./files.ts"
 import { type Images, openImages } from "./images.ts"
+import { openNumbers } from "./next-numbers.ts"
 import { type PackerOptions, settingsOf } from "./options.ts"
 
 const open = async ({ folder, images }: PackerOptions): Promise<Images | undefined> => {
@@ -22,13 +23,14 @@ export const packerLayer = (options: PackerOptions): Layer.Layer<TemplateBuilder
     TemplateBuilder,
     Effect.gen(function* () {
       const settings = settingsOf(options)
+      const numbers = openNumbers()
       const images = yield* Effect.tryPromise({
         try: () => open(options),
         catch: (cause) => new BuildFault({ doing: "open the folder of builds", reason: "failed", detail: String(cause) }),
       })
       return {
         available: Effect.map(lookAround(settings), availabilityOf),
-        build: (build) => buildWith(settings, images, build),
+        build: (build) => buildWith(settings, { images, numbers }, build),
         clear: (id) => clearBuild(settings.folder, id),
       }
     }),

@@ -3,6 +3,7 @@ import { Agent, createServer, request, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { type ApiCall, openDoor } from "../src/door.ts"
+import { openNumbers } from "../src/next-numbers.ts"
 
 let api: Server
 let seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[]
@@ -16,15 +17,17 @@ let answers: Record<string, { readonly status?: number; readonly data?: unknown 
 let agent: Agent
 let door: ReturnType<typeof openDoor>
 
-const open = (nodeDownloads: boolean) =>
+const numbers = openNumbers()
+const open = (nodeDownloads: boolean, pool = "rw-build-1") =>
   openDoor({
     hypervisor: { url: `http://127.0.0.1:${(api.address() as AddressInfo).port}`, agent },
     account: {
       username: "build-1@pve",
       tokenId: "build-1@pve!build",
       tokenSecret: Redacted.make("the-secret"),
-      pool: "rw-build-1",
+      pool,
     },
+    numbers,
     caps: { vms: 2, cores: 8, memoryMiB: 16 * 1024, diskBytes: 100 * 1024 ** 3 },
     nodeDownloads,
     refuses: (url) => Promise.resolve(url.includes("127.0.0.1") ? "it is not public" : undefined),
@@ -64,9 +67,9 @@ afterEach(() => {
   api.close()
 })
 
-const ask = (method: string, path: string, body = "", headers: Record<string, string> = {}) =>
+const ask = (method: string, path: string, body = "", headers: Record<string, string> = {}, through = door) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
-    void door.dial("hypervisor", 80).then((socket) => {
+    void through.dial("hypervisor", 80).then((socket) => {
       const one = new Agent()
       one.createConnection = () => socket
       const outgoing = request({ agent: one, method, path, headers }, (response) => {
@@ -219,6 +222,62 @@ it.each([
 ])("%s %s is what builders call", async (method, path) => {
   expect((await ask(method, `/api2/json${path}`)).status).toBe(200)
   expect(seen[0]).toMatchObject({ method, url: `/api2/json${path}` })
+})
+
+describe("the next free number of a VM", () => {
+  const next = async (through = door) =>
+    JSON.parse((await ask("GET", "/api2/json/cluster/nextid", "", {}, through)).body) as { readonly data: unknown }
+
+  it("is another one for each build that goes on, the same for one that asks again, and free again when it ends", async () => {
+    answers["GET /cluster/nextid"] = { data: "150" }
+    answers["GET /cluster/nextid?vmid=151"] = { status: 400 }
+    const others = ["rw-build-2", "rw-build-3"].map((pool) => open(false, pool))
+    expect((await Promise.all([door, ...others].map(next))).toSorted((a, b) => Number(a.data) - Number(b.data))).toEqual([
+      { data: "150" },
+      { data: "152" },
+      { data: "153" },
+    ])
+    const mine = await next()
+    expect(await next()).toEqual(mine)
+    // it is a VM's now
+    answers[`GET /cluster/nextid?vmid=${String(mine.data)}`] = { status: 400 }
+    answers["GET /cluster/nextid"] = { data: "160" }
+    expect(await next()).toEqual({ data: "160" })
+    for (const other of others) other.close()
+    door.close()
+    answers["GET /cluster/nextid"] = { data: "152" }
+    expect(await next()).toEqual({ data: "152" })
+  })
+
+  it("is the one after the highest in the list of VMs, as the oldest versions take it; none is added for a build that has its VM", async () => {
+    const rows = [{ id: "qemu/118", type: "qemu", vmid: 118, name: "debian", node: "pve" }]
+    answers["GET /cluster/resources?type=vm"] = { data: rows }
+    // of a range, which the build does not see
+    answers["GET /cluster/nextid?vmid=119"] = { status: 400 }
+    const second = open(false, "rw-build-2")
+    const listed = async (through = door) =>
+      (
+        JSON.parse((await ask("GET", "/api2/json/cluster/resources?type=vm", "", {}, through)).body) as {
+          readonly data: typeof rows
+        }
+      ).data
+    const highest = async (through = door) => Math.max(...(await listed(through)).map(({ vmid }) => vmid))
+    const both = await Promise.all([highest(), highest(second)])
+    expect(both.toSorted((a, b) => a - b)).toEqual([119, 120])
+    expect(await highest()).toBe(both[0])
+    expect((await listed()).filter(({ name }) => name === "debian")).toEqual(rows)
+    await ask("POST", "/api2/json/nodes/pve/qemu", `vmid=${Number(both[0]) + 1}`, form)
+    expect(await listed()).toEqual(rows)
+    second.close()
+  })
+
+  it("is what the hypervisor answers where that is no number, and where one is asked for", async () => {
+    answers["GET /cluster/nextid"] = { status: 500, data: null }
+    expect((await ask("GET", "/api2/json/cluster/nextid")).status).toBe(500)
+    answers["GET /cluster/nextid"] = { data: "x" }
+    expect(await next()).toEqual({ data: "x" })
+    expect((await ask("GET", "/api2/json/cluster/nextid?vmid=100")).status).toBe(400)
+  })
 })
 
 it("disks are made beforehand only for VMs that are not there yet", async () => {

@@ -15,7 +15,7 @@ variable "iso_url" {
 }
 variable "vm_name" {
   type    = string
-  default = "fetched-debian-template"
+  default = "fetched-iso-template"
 }
 
 source "proxmox-iso" "fetched" {

