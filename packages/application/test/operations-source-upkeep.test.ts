@@ -68,7 +68,7 @@ describe("the lists of a source", () => {
         tags: ["web"],
       },
     ])
-    expect(await lab.listed("listSourceTemplates")).toEqual([{ name: "debian-lab" }])
+    expect(await lab.listed("listSourceTemplates")).toEqual([{ name: "debian-lab", status: "not_built" }])
     expect(await lab.listed("listSourceRoles")).toEqual([
       { name: "acme.hello", version: "2.0.0", scope: "local" },
       { name: "pub.docker", version: "7.4.4", scope: "galaxy" },

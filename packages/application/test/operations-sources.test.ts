@@ -445,7 +445,7 @@ describe("the catalog of all sources", () => {
     const { sources, items } = await all(ada)
     expect(sources).toMatchObject([{ sourceID: "two" }, { sourceID: "one", sourceName: "Acme Labs" }])
     expect(items).toEqual([
-      { sourceID: "two", kind: "template", name: "t", state: "not_installed" },
+      { sourceID: "two", kind: "template", name: "t", state: "not_installed", status: "missing" },
       expect.objectContaining({ sourceID: "one", kind: "blueprint", id: "web", state: "not_installed" }),
       expect.objectContaining({ sourceID: "one", kind: "local_role", name: "acme.hello", state: "installed" }),
     ])

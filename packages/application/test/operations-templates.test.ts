@@ -1,6 +1,6 @@
-import type { MemoryFiles } from "@rangewright/adapter-memory"
+import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
 import type { StoredFile } from "@rangewright/application"
-import type { ObservedMachine, User, UserId, Vmid } from "@rangewright/domain"
+import { CannotPlan, type ObservedMachine, type SourceCatalog, type User, type UserId, type Vmid } from "@rangewright/domain"
 import { ArtifactLibrary, type LibraryScope, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it, vi } from "vitest"
@@ -415,10 +415,11 @@ describe("the log of a build", () => {
   })
 })
 
-describe("a configuration", () => {
-  const uses = (...names: readonly string[]) =>
-    `ludus:\n${names.map((name, n) => `  - {vm_name: m${n}, hostname: m${n}, template: ${name}, vlan: 10, ip_last_octet: ${n + 11}, ram_gb: 2, cpus: 1, linux: true}\n`).join("")}`
+/** A configuration with a machine of each of these. */
+const uses = (...names: readonly string[]) =>
+  `ludus:\n${names.map((name, n) => `  - {vm_name: m${n}, hostname: m${n}, template: ${name}, vlan: 10, ip_last_octet: ${n + 11}, ram_gb: 2, cpus: 1, linux: true}\n`).join("")}`
 
+describe("a configuration", () => {
   it("that names templates which are not built is told which, why, and the one call that builds them", async () => {
     await app.observe([machine(900, "debian-11-x64-server-template")])
     await add(ada, debian)
@@ -434,6 +435,71 @@ describe("a configuration", () => {
       expect.stringMatching(/there is no template "nothing"/u),
     ])
     for (const message of messages) expect(message).toContain(call)
+  })
+})
+
+describe("what needs templates", () => {
+  const url = "https://git.example/acme/labs.git"
+  const wanted = ["built-one", "building-one", "own-one", "shipped-one", "nobodys-one"]
+  const files: MemoryFiles = {
+    "blueprints/lab/blueprint.yml": "id: lab\nname: Lab\nversion: 1.0.0\nconfig: config.yml\n",
+    "blueprints/lab/config.yml": uses(...wanted),
+    ...Object.fromEntries(["shipped-one", "own-one", "unused-one"].map((name) => [`templates/${name}/t.pkr.hcl`, builder(name)])),
+  }
+  const statuses = (ofShipped: string) =>
+    ["built", "building", "not_built", ofShipped, "missing"]
+      .map((status, at) => ({ name: wanted[at] ?? "", built: at === 0, status }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+  it("is told the same by sources, blueprints and deploys: what is built, what is being built, what could be and how, and what is missing", async () => {
+    commitTo(app.artifacts.content, url, files)
+    await app.observe([machine(900, "built-one"), machine(901, "debian-11-x64-server-template")])
+    const { sourceID } = (await app.call("createSource", ada, { body: { type: "git", url } })) as { readonly sourceID: string }
+    const install = (selection: object) => app.call("installSource", ada, { path: { sourceID }, body: { selection } })
+    await install({ templates: ["own-one"] })
+    await add(ada, { "b/b.pkr.hcl": builder("building-one") })
+    hold()
+    await start(ada, ["building-one"])
+    const catalog = JSON.parse((await app.call("getSourceCatalog", ada, { path: { sourceID } })) as string) as SourceCatalog
+    expect(catalog.blueprints.items).toMatchObject([{ id: "lab", templateStatus: statuses("missing") }])
+    expect(catalog.templates).toEqual([
+      { name: "own-one", state: "installed", status: "not_built", requiredBy: ["lab"] },
+      { name: "shipped-one", state: "not_installed", status: "missing", requiredBy: ["lab"] },
+      { name: "unused-one", state: "not_installed", status: "missing" },
+    ])
+    expect(await app.call("listSourceTemplates", ada, { path: { sourceID } })).toEqual([{ name: "own-one", status: "not_built" }])
+    // with a blueprint come the templates of its source that it names
+    await install({ blueprints: ["lab"] })
+    const blueprintID = `${sourceID}/lab`
+    expect(await app.call("getBlueprintDetail", ada, { path: { blueprintID } })).toMatchObject({
+      templateStatus: statuses("not_built"),
+    })
+
+    const range = await app.addRange("LAB", [ada])
+    const said = [
+      'build with POST /templates {"templates":["own-one","shipped-one"]}',
+      "wait for the build of building-one",
+      'add "nobodys-one" with PUT /templates or from a source, or use others',
+    ]
+    const refused = await app.fails("applyBlueprintToRange", ada, { path: { blueprintID }, range, body: {} })
+    expect(refused.issues).toHaveLength(4)
+    for (const { message } of refused.issues) for (const part of said) expect(message).toContain(part)
+    app.runs.planning = () => {
+      const templates = wanted.slice(1).toSorted()
+      return Effect.fail(new CannotPlan({ doing: "deploy", issues: [{ code: "template-missing", message: "", templates }] }))
+    }
+    for (const [operation, request] of [
+      ["planRange", {}],
+      ["deployRange", {}],
+      ["deployRange", { body: { dryRun: true } }],
+    ] as const) {
+      const fault = await app.fails(operation, ada, { range, ...request })
+      expect(fault.message).toBe(
+        'Cannot deploy: the template "building-one" is still being built, there is no template "nobodys-one", the template "own-one" is not built, the template "shipped-one" is not built',
+      )
+      expect(fault.hint?.toLowerCase()).toBe(`${said.join("; ").toLowerCase()}.`)
+    }
+    await app.call("abortTemplates", ada)
   })
 })
 

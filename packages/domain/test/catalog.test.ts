@@ -126,7 +126,7 @@ test("a catalog has these fields and no others, whatever the kind of an item and
       ],
       undeclaredDependencies: [{ blueprintID: "web/basic", role: "lonely", kind: "missing_role" }],
     },
-    templates: [{ name: "deb12-template", description: "Minimal image", state: "installed" }],
+    templates: [{ name: "deb12-template", description: "Minimal image", state: "installed", requiredBy: ["web/basic"] }],
     localRoles: [
       {
         name: "acme.hello",

@@ -1,26 +1,12 @@
-import {
-  type Blueprint,
-  hasRole,
-  isFinishedTemplate,
-  readReferences,
-  readRequirements,
-  type TemplateState,
-  unbuilt,
-  type User,
-} from "@rangewright/domain"
-import { ArtifactLibrary, Blueprints, GuestAutomation, Machines, Ranges, SubscriptionProvider } from "@rangewright/ports"
+import { type Blueprint, hasRole, type NeededTemplate, readReferences, readRequirements, type User } from "@rangewright/domain"
+import { ArtifactLibrary, Blueprints, GuestAutomation, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { listTemplates } from "../template/list-templates.ts"
+import { neededTemplates } from "../template/needed-templates.ts"
 
 /** What a blueprint needs, and whether it is there. */
 export interface Readiness {
-  readonly templates: readonly {
-    readonly name: string
-    readonly built: boolean
-    /** `missing`: this user has no files that it could be built from. */
-    readonly status: TemplateState | "missing"
-  }[]
+  readonly templates: readonly NeededTemplate[]
   readonly roles: readonly { readonly name: string; readonly installed: boolean; readonly subscription: boolean }[]
 }
 
@@ -55,26 +41,14 @@ const subscriptionRoles = (blueprint: Blueprint) =>
 export const readinessOf = (blueprint: Blueprint, user: User) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
-    const machines = yield* Machines
-    const ranges = yield* Ranges
     const references = readReferences((yield* blueprints.config(blueprint.id)) ?? "")
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
-    const templatesShown = yield* machines.templates
-    // what users of a range call a template there is nobody else's
-    const pools = new Set<string | undefined>((yield* ranges.list()).map(({ id }) => id))
-    const built = new Set(
-      templatesShown.flatMap((machine) => (isFinishedTemplate(machine) && !pools.has(machine.pool) ? [machine.name] : [])),
-    )
-    const states = unbuilt(yield* Effect.orElseSucceed(listTemplates(user), () => []))
+    const needed = yield* neededTemplates(user)
     const installed = yield* installedFor(user)
     const subscription = roles.length === 0 ? new Set<string>() : yield* subscriptionRoles(blueprint)
     return {
-      templates: templates.map((name) => ({
-        name,
-        built: built.has(name),
-        status: states.get(name) ?? (built.has(name) ? "built" : "missing"),
-      })),
+      templates: templates.map(needed),
       roles: roles.map((name) => ({ name, installed: hasRole(installed, name), subscription: subscription.has(name) })),
     } satisfies Readiness
   })

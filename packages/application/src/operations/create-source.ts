@@ -43,7 +43,7 @@ export const createSource = operation({
   handle: ({ body, file, user }) =>
     Effect.gen(function* () {
       const { source, content } = yield* registerSource(body, user, file)
-      const catalog = yield* Effect.mapError(sourceCatalog(source, user.id, { content }), asFailure)
+      const catalog = yield* Effect.mapError(sourceCatalog(source, user, { content }), asFailure)
       return { sourceID: source.id, catalog, ...sourceWarnings(content.warnings) }
     }),
 })

@@ -7,6 +7,7 @@ import { deployOptions, requestedDeployFields } from "../range/deploy-options.ts
 import { quotaWarnings } from "../range/quota-warnings.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { RunPlanner } from "../run/planner.ts"
+import { tellTemplates } from "../template/tell-templates.ts"
 import { rangeRequest } from "../run/request.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
@@ -58,7 +59,7 @@ export const deployRange = operation({
       const options = yield* confirm === undefined ? deployOptions(asked) : confirmedOptions(confirm, asked)
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
-        const plan = yield* planner.plan(range, request, user.id, "preview")
+        const plan = yield* planner.plan(range, request, user.id, "preview").pipe(tellTemplates(user))
         const warnings = yield* quotaWarnings(range)
         const result = [
           `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
@@ -68,7 +69,7 @@ export const deployRange = operation({
         ].join("\n")
         return { result, plan: planObject({ ...plan, notes: [...plan.notes, ...warnings] }, confirmationOf(options, plan)) }
       }
-      const run = yield* engine.start(rangeRequest(range, request), user.id)
+      const run = yield* engine.start(rangeRequest(range, request), user.id).pipe(tellTemplates(user))
       const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
       const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
       const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")

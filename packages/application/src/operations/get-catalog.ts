@@ -20,6 +20,6 @@ export const getCatalog = operation({
   handle: ({ query, user }) =>
     Effect.gen(function* () {
       const sources = yield* visibleSources({ user, query })
-      return JSON.stringify(wholeCatalogResponse(yield* Effect.mapError(wholeCatalog(sources, user.id), asFailure)))
+      return JSON.stringify(wholeCatalogResponse(yield* Effect.mapError(wholeCatalog(sources, user), asFailure)))
     }),
 })

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { AccessControl } from "../rights/access-control.ts"
 import { RunPlanner } from "../run/planner.ts"
+import { tellTemplates } from "../template/tell-templates.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
@@ -47,7 +48,7 @@ export const getRangeDrift = operation({
     Effect.gen(function* () {
       const planner = yield* RunPlanner
       const control = yield* AccessControl
-      const { inSync, differences, notes } = yield* planner.drift(range, user.id)
+      const { inSync, differences, notes } = yield* planner.drift(range, user.id).pipe(tellTemplates(user))
       const { changes, desired } = yield* control.compare
       const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
       const more = [

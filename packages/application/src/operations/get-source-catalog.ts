@@ -25,6 +25,6 @@ export const getSourceCatalog = operation({
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
-      return JSON.stringify(yield* Effect.mapError(sourceCatalog(source, user.id), asFailure))
+      return JSON.stringify(yield* Effect.mapError(sourceCatalog(source, user), asFailure))
     }),
 })

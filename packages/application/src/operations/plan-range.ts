@@ -5,6 +5,7 @@ import { confirmationOf } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { quotaWarnings } from "../range/quota-warnings.ts"
 import { RunPlanner } from "../run/planner.ts"
+import { tellTemplates } from "../template/tell-templates.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
 import { planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
@@ -40,7 +41,7 @@ export const planRange = operation({
       const planner = yield* RunPlanner
       const { only_roles, ...asked } = query
       const options = yield* deployOptions({ ...asked, only_roles: commaList(only_roles ?? "") })
-      const plan = yield* planner.plan(range, { kind: "deploy", options }, user.id, "preview")
+      const plan = yield* planner.plan(range, { kind: "deploy", options }, user.id, "preview").pipe(tellTemplates(user))
       return planObject({ ...plan, notes: [...plan.notes, ...(yield* quotaWarnings(range))] }, confirmationOf(options, plan))
     }),
 })

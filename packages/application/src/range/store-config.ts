@@ -2,6 +2,7 @@ import { CannotPlan, Conflict, type Fault, isClosed, keptTexts, type Range, rang
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunPlanner } from "../run/planner.ts"
+import { tellTemplates } from "../template/tell-templates.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { configIssues } from "./check-config.ts"
 import { quotaWarnings } from "./quota-warnings.ts"
@@ -18,6 +19,7 @@ const keptByNextDeploy = (range: Range, user: User) =>
     const there = (yield* machines.ofRange(range.id)).some(({ template }) => !template)
     if (!there || (yield* machines.freshness).awaySince !== undefined) return []
     return yield* planner.drift(range, user.id).pipe(
+      tellTemplates(user),
       Effect.map(({ kept }) => keptTexts(kept)),
       Effect.catch((fault) =>
         Effect.succeed(fault instanceof CannotPlan ? [`Warning: ${fault.message}. ${fault.hint ?? ""}`.trim()] : []),

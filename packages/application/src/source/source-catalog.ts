@@ -3,41 +3,30 @@ import {
   type BlueprintRow,
   catalogOf,
   emptyContent,
-  type Fault,
   type Installed,
   type RecordId,
   type Source,
   type SourceCatalog,
   surveySource,
-  type UserId,
+  type User,
 } from "@rangewright/domain"
-import {
-  ArtifactLibrary,
-  Blueprints,
-  type ContentFetcher,
-  type LibraryFault,
-  type SecretStore,
-  type Sources,
-} from "@rangewright/ports"
+import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { listInstalled } from "../ansible/installed.ts"
+import { neededTemplates } from "../template/needed-templates.ts"
 import { recordTime } from "../wire/common.ts"
 import { contentOf } from "./fetch-source.ts"
 import type { SnapshotContent } from "./read-content.ts"
-import type { SourceContents } from "./source-contents.ts"
 
-/** What is installed for a user: in the user's own scope, and globally. */
-export const installedFor = Effect.fnUntraced(function* (
-  userId: UserId,
-): Effect.fn.Return<Installed, LibraryFault, ArtifactLibrary> {
-  const library = yield* ArtifactLibrary
-  const [own, global] = yield* Effect.all([library.list({ type: "user", userId }), library.list({ type: "global" })], {
-    concurrency: 2,
-  })
+/** What is installed for a user: in the user's own scope, and globally; and how it is with the templates that blueprints need. */
+export const installedFor = Effect.fnUntraced(function* (user: User) {
+  const { own, global } = yield* listInstalled(user)
   return {
+    needed: yield* neededTemplates(user),
     templates: own.templates.map(({ name }) => name),
     roles: [...own.roles, ...global.roles],
     collections: [...own.collections, ...global.collections],
-  }
+  } satisfies Installed
 })
 
 /** Blueprints that came from sources, by the records of these. */
@@ -86,18 +75,10 @@ const catalogWith = (
   )
 
 /** The catalog of the source for a user. One without content has an empty one. */
-export const sourceCatalog = Effect.fnUntraced(function* (
-  source: Source,
-  userId: UserId,
-  known: Known = {},
-): Effect.fn.Return<
-  SourceCatalog,
-  Fault,
-  ArtifactLibrary | Blueprints | ContentFetcher | SecretStore | SourceContents | Sources
-> {
+export const sourceCatalog = Effect.fnUntraced(function* (source: Source, user: User, known: Known = {}) {
   const blueprints = yield* Blueprints
   const shipped = known.content ?? (yield* contentOf(source)) ?? nothing
-  const installed = known.installed ?? (yield* installedFor(userId))
+  const installed = known.installed ?? (yield* installedFor(user))
   const rows = known.rows ?? blueprintRows(yield* blueprints.list({ ofSource: source.recordId }))
   return catalogWith(source, shipped, installed, rows.get(source.recordId) ?? [])
 })

@@ -1,4 +1,4 @@
-import type { CatalogBlueprint, CatalogItem, Source, SourceCatalog, UserId } from "@rangewright/domain"
+import type { CatalogBlueprint, CatalogItem, Source, SourceCatalog, User } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -31,16 +31,14 @@ const itemsOf = ({ sourceID, blueprints, templates, localRoles, localCollections
 ]
 
 /** All that these sources ship, for a user. A source that cannot be read says why and keeps no other from being shown. */
-export const wholeCatalog = (sources: readonly Source[], userId: UserId) =>
+export const wholeCatalog = (sources: readonly Source[], user: User) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
-    const installed = yield* installedFor(userId)
+    const installed = yield* installedFor(user)
     const rows = blueprintRows(yield* blueprints.list())
-    const catalogs = yield* Effect.forEach(
-      sources,
-      (source) => Effect.result(sourceCatalog(source, userId, { installed, rows })),
-      { concurrency: readAtOnce },
-    )
+    const catalogs = yield* Effect.forEach(sources, (source) => Effect.result(sourceCatalog(source, user, { installed, rows })), {
+      concurrency: readAtOnce,
+    })
     return {
       sources: sources.map((source, at) => {
         const catalog = catalogs[at]

@@ -6,11 +6,11 @@ import {
   type GroupMember,
   homepageOf,
   type Source,
-  templateStates,
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { Readiness } from "../blueprint/readiness.ts"
 import type { ItemOutcome } from "../source/item-outcome.ts"
+import { TemplateStatusEntry } from "./needed-template.ts"
 import { AnsibleInstallResult, ansibleResults } from "./sync-result.ts"
 
 /** A blueprint in lists; empty members are left out. */
@@ -63,14 +63,7 @@ export const BlueprintDetail = Schema.Struct({
   version: Schema.String,
   min_ludus_version: Schema.String,
   tags: Schema.Array(Schema.String),
-  templateStatus: Schema.Array(
-    Schema.Struct({
-      name: Schema.String,
-      built: Schema.Boolean,
-      /** Ours: `missing` where the caller has nothing that it could be built from. */
-      status: Schema.Literals([...templateStates, "missing"]),
-    }).annotate({ identifier: "TemplateStatusEntry" }),
-  ),
+  templateStatus: Schema.Array(TemplateStatusEntry),
   roleStatus: Schema.Array(
     Schema.Struct({ name: Schema.String, installed: Schema.Boolean, subscription: Schema.Boolean }).annotate({
       identifier: "RoleStatusEntry",

@@ -1,5 +1,6 @@
 import { brokenStates, installStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
+import { TemplateStatus, TemplateStatusEntry } from "./needed-template.ts"
 
 /** The catalog of a source (specification 2.1 to 2.3). The domain makes it in these words; what is marked optional is absent when empty. */
 const texts = Schema.optionalKey(Schema.Array(Schema.String))
@@ -13,6 +14,8 @@ export const CatalogItem = Schema.Struct({
   version: text,
   state: State,
   problem: text,
+  /** Ours, of templates. */
+  status: Schema.optionalKey(TemplateStatus),
   installedVersion: text,
   global: Schema.optionalKey(Schema.Literal(true)),
   scopes: Schema.optionalKey(
@@ -39,6 +42,7 @@ export const CatalogBlueprint = Schema.Struct({
   problem: text,
   installedVersion: text,
   requiredTemplates: texts,
+  templateStatus: Schema.optionalKey(Schema.Array(TemplateStatusEntry)),
   requiredLocalRoles: texts,
   requiredRoles: texts,
   requiredCollections: texts,

@@ -1,6 +1,7 @@
 import { type Blueprint, homepageOf, type Source } from "@rangewright/domain"
 import type { SourceClaim } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
+import { TemplateStatus } from "./needed-template.ts"
 
 const optionalText = Schema.optionalKey(Schema.String)
 const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
@@ -24,6 +25,13 @@ export const SourceBlueprintListItem = Schema.Struct({
 export const ListSourceItem = Schema.Struct({ name: Schema.String, version: optionalText }).annotate({
   identifier: "ListSourceItem",
 })
+
+/** A template whose files were installed from a source. */
+export const ListSourceTemplatesItem = Schema.Struct({
+  name: Schema.String,
+  version: optionalText,
+  status: TemplateStatus,
+}).annotate({ identifier: "ListSourceTemplatesItem" })
 
 /** A role that was installed from a source: one that lies in it, or one that its blueprints require from elsewhere. */
 export const ListSourceRolesResponseItem = Schema.Struct({

@@ -20,7 +20,7 @@ export interface ScriptedRuns {
   plan: (request: RunRequest) => Plan
   ending: (request: RunRequest) => Ending
   /** What happens while the run is planned. */
-  planning: (request: RunRequest) => Effect.Effect<void>
+  planning: (request: RunRequest) => Effect.Effect<void, Fault>
   /** What the run does to the world before it ends. */
   effect: (request: RunRequest) => Effect.Effect<void, Fault>
 }
@@ -93,7 +93,7 @@ const scripted = <R>(runs: ScriptedRuns, kind: RunKind<R>): RunKind<R> => {
 
 const scriptedPlans = (runs: ScriptedRuns) =>
   Layer.succeed(RunPlanner, {
-    plan: (_range, request) => Effect.sync(() => runs.plan(request)),
+    plan: (_range, request) => Effect.map(runs.planning(request), () => runs.plan(request)),
     drift: () =>
       Effect.sync(() => {
         const { changes, kept = [], notes } = runs.plan({ kind: "deploy", options: { ...wholeDeploy, verbose: false } })

@@ -30,7 +30,7 @@ export const catalogOf = (
     ...(source.lastSyncedAt ? { lastSyncedAt: source.lastSyncedAt } : {}),
     blueprints: {
       items: inOrder(
-        survey.blueprints.map((entry) => withBlueprintState(entry, rows.get(entry.id))),
+        survey.blueprints.map((entry) => withBlueprintState(entry, rows.get(entry.id), installed)),
         broken("blueprint").map((item) => brokenBlueprint(item, rows.get(item.name))),
         ({ id }) => id,
       ),
@@ -40,7 +40,11 @@ export const catalogOf = (
       ...(survey.undeclared.length === 0 ? {} : { undeclaredDependencies: survey.undeclared }),
     },
     templates: withBroken(
-      survey.templates.map(({ item }) => ({ ...item, state: templates.has(item.name) ? "installed" : "not_installed" })),
+      survey.templates.map(({ item }) => ({
+        ...item,
+        state: templates.has(item.name) ? "installed" : "not_installed",
+        ...(installed.needed === undefined ? {} : { status: installed.needed(item.name).status }),
+      })),
       broken("template"),
     ),
     localRoles: withBroken(withStates(survey.localRoles, roles), broken("role")),
@@ -78,9 +82,16 @@ const withStates = (items: ReadonlyArray<SurveyedItem>, copies: Copies): Readonl
 const withBlueprintState = (
   entry: SourceSurvey["blueprints"][number],
   installedVersion: string | undefined,
+  { needed }: Installed,
 ): CatalogBlueprint => {
   const state = blueprintState(entry.version, installedVersion)
-  return installedVersion ? { ...entry, state, installedVersion } : { ...entry, state }
+  const { requiredTemplates } = entry
+  return {
+    ...entry,
+    state,
+    ...(installedVersion ? { installedVersion } : {}),
+    ...(needed === undefined || requiredTemplates === undefined ? {} : { templateStatus: requiredTemplates.map(needed) }),
+  }
 }
 
 /** Versions of blueprints are compared as text: whatever differs can be had, an older one too. */

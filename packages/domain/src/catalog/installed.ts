@@ -1,5 +1,6 @@
 /** What the catalog compares a source with. */
 import type { SourceContent } from "../source/content.ts"
+import type { NeededTemplate } from "../template/known-templates.ts"
 import type { InstallScope } from "./source-catalog.ts"
 
 /** What a source ships, and what is known of the source itself. */
@@ -26,6 +27,8 @@ export interface Installed {
   /** Names of the viewer's templates: their builder files, not built images. */
   readonly templates: ReadonlyArray<string>
   readonly roles: ReadonlyArray<InstalledCopy>
+  /** How it is with a template for the viewer; absent where nobody knows. */
+  readonly needed?: (template: string) => NeededTemplate
   /** By `<namespace>.<name>`. */
   readonly collections: ReadonlyArray<InstalledCopy>
 }

@@ -1,4 +1,5 @@
 /** The catalog of a source, in the words of the wire (specification 2.1 to 2.3). Fields marked optional are absent when empty. */
+import type { NeededTemplate } from "../template/known-templates.ts"
 
 export const installStates = ["not_installed", "installed", "upgrade_available"] as const
 export type InstallState = (typeof installStates)[number]
@@ -41,6 +42,8 @@ export interface CatalogBlueprint {
   readonly installedVersion?: string
   /** Templates that the configuration names, whether or not the source ships them. */
   readonly requiredTemplates?: ReadonlyArray<string>
+  /** Ours: how it is with each of those. */
+  readonly templateStatus?: ReadonlyArray<NeededTemplate>
   /** Canonical names of the roles that the configuration names and the source ships. */
   readonly requiredLocalRoles?: ReadonlyArray<string>
   /** As declared, in the order of the file. */
@@ -57,6 +60,8 @@ export interface CatalogItem {
   /** That of the first of the scopes. */
   readonly state: InstallState | BrokenState
   readonly problem?: string
+  /** Ours, of templates: whether machines can be cloned from it. */
+  readonly status?: NeededTemplate["status"]
   readonly installedVersion?: string
   /** True where a copy is global; otherwise absent. */
   readonly global?: true
@@ -90,7 +95,7 @@ export type UndeclaredDependency =
 
 /** An entry of a catalog before the viewer's copies are looked for. */
 export interface SurveyedItem {
-  readonly item: Omit<CatalogItem, "state" | "problem" | "installedVersion" | "global" | "scopes">
+  readonly item: Omit<CatalogItem, "state" | "problem" | "status" | "installedVersion" | "global" | "scopes">
   /** What a copy of it may be called; none where that cannot be told. */
   readonly copiedAs: ReadonlyArray<string>
   /** What copies are compared with; undefined: that one is there is enough. */

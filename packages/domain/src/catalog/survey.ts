@@ -6,7 +6,7 @@ import type { CatalogBlueprint, SurveyedItem, UndeclaredDependency } from "./sou
 
 /** All lists are in the order of the catalog. */
 export interface SourceSurvey {
-  readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "problem" | "installedVersion">>
+  readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "problem" | "installedVersion" | "templateStatus">>
   readonly templates: ReadonlyArray<SurveyedItem>
   readonly localRoles: ReadonlyArray<SurveyedItem>
   readonly localCollections: ReadonlyArray<SurveyedItem>
@@ -25,7 +25,7 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
     new Map<string, Requirement>(),
     new Map<string, Requirement>(),
   ]
-  const [rolesBy, collectionsBy] = [new Map<string, Array<string>>(), new Map<string, Array<string>>()]
+  const [templatesBy, rolesBy, collectionsBy] = [users(), users(), users()]
   const undeclared: Array<UndeclaredDependency> = []
   const blueprints = content.blueprints
     .toSorted((a, b) => compareNames(a.id, b.id))
@@ -39,6 +39,7 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
         id,
         requirements.subscriptionRoles.map((name) => ({ name })),
       )
+      addUser(templatesBy, needs.templates, id)
       addUser(rolesBy, needs.configRoles, id)
       addUser(collectionsBy, needs.collections, id)
       undeclared.push(...needs.undeclared)
@@ -47,7 +48,7 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
   return {
     blueprints,
     templates: content.templates
-      .map(({ name, description }) => shippedItem(name, { description }, [name], undefined))
+      .map(({ name, description }) => shippedItem(name, { description }, [name], templatesBy.get(name)))
       .toSorted(byName),
     localRoles: content.roles
       .map(({ name, directory, ...said }) => {
@@ -66,6 +67,8 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
 }
 
 const byName = (a: SurveyedItem, b: SurveyedItem): number => compareNames(a.item.name, b.item.name)
+
+const users = (): Map<string, Array<string>> => new Map()
 
 const addUser = (users: Map<string, Array<string>>, used: ReadonlyArray<string>, user: string): void => {
   for (const name of used) {

@@ -1,4 +1,5 @@
 import { defineFault } from "../fault/fault.ts"
+import { missingHint, missingText, type UnbuiltTemplates } from "../template/missing.ts"
 
 /** Why no plan can be made. Every issue of a request is listed, not only the first. */
 export interface PlanIssue {
@@ -26,7 +27,20 @@ export interface PlanIssue {
   readonly message: string
   /** The way out. */
   readonly hint?: string | undefined
+  /** Those that are missing. */
+  readonly templates?: readonly string[]
 }
+
+/** The same issues; of missing templates they say what is known of them: which can be built by whoever asked, and which cannot. */
+export const withTemplatesKnown = (issues: readonly PlanIssue[], known: UnbuiltTemplates): readonly PlanIssue[] =>
+  issues.map((issue) => {
+    const { templates } = issue
+    if (templates === undefined) return issue
+    const message = templates.map((name) => missingText(name, known)).join(", ")
+    return { ...issue, message, hint: `${capital(missingHint(templates, known))}.` }
+  })
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Whether the hypervisor is in doubt of everything that stands in the way: the same request may be planned later, with nothing changed. */
 export const isOnlyDoubt = (fault: { readonly _tag: string }): boolean =>

@@ -119,7 +119,7 @@ const fullTarget = ({ settings }: PlacementInput, machine: DesiredMachine): stri
 const noTemplate = (world: PlanWorld, name: string): PlanIssue => {
   const holder = offlineHolder(world, name)
   return holder === undefined
-    ? { code: "template-missing", message: name, hint: buildHint([name]) }
+    ? { code: "template-missing", message: name, templates: [name] }
     : {
         code: "node-offline",
         message: `the template ${name} is on the node ${holder}, which is offline`,
@@ -183,12 +183,11 @@ const eachOnce = (issues: readonly PlanIssue[]): readonly PlanIssue[] => [
 
 /** Missing templates are one issue that lists them all, each once. */
 const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[] => {
-  const missing = issues.filter((i) => i.code === "template-missing").map((i) => i.message)
-  const others = issues.filter((i) => i.code !== "template-missing")
-  if (missing.length === 0) return others
-  const names = [...new Set(missing)].sort()
+  const names = [...new Set(issues.flatMap(({ templates = [] }) => templates))].sort()
+  const others = issues.filter(({ templates }) => templates === undefined)
+  if (names.length === 0) return others
   const message = names.length === 1 ? `the template ${names[0]} is not built` : `the templates ${names.join(", ")} are not built`
-  return [{ code: "template-missing", message, hint: buildHint(names) }, ...others]
+  return [{ code: "template-missing", message, hint: buildHint(names), templates: names }, ...others]
 }
 
 interface Load {

@@ -5,6 +5,13 @@ export const templateStates = ["built", "not_built", "building"] as const
 /** `built`: machines can be cloned from it. `building`: a build of it goes on, whatever was built before. */
 export type TemplateState = (typeof templateStates)[number]
 
+/** How it is with a template that somebody needs. `missing`: there is nothing that it could be built from. */
+export interface NeededTemplate {
+  readonly name: string
+  readonly built: boolean
+  readonly status: TemplateState | "missing"
+}
+
 /** A template as lists show it. */
 export interface KnownTemplate {
   readonly name: string
