@@ -8,6 +8,7 @@ import { auditLayer } from "./repositories/audit.ts"
 import { blueprintsLayer } from "./repositories/blueprints.ts"
 import { consoleTicketsLayer } from "./repositories/console-tickets.ts"
 import { groupsLayer } from "./repositories/groups.ts"
+import { identitiesLayer } from "./repositories/identities.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { migrationRecordsLayer } from "./repositories/migration-records.ts"
 import { quotasLayer } from "./repositories/quotas.ts"
@@ -44,6 +45,7 @@ export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.
     blueprintsLayer,
     consoleTicketsLayer,
     groupsLayer,
+    identitiesLayer,
     machinesLayer,
     migrationRecordsLayer,
     quotasLayer,

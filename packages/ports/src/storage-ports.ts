@@ -3,6 +3,7 @@ import type { AuditTrail } from "./audit.ts"
 import type { Blueprints } from "./blueprints.ts"
 import type { ConsoleTickets } from "./console-tickets.ts"
 import type { Groups } from "./groups.ts"
+import type { Identities } from "./identities.ts"
 import type { Machines } from "./machines.ts"
 import type { MigrationRecords } from "./migration-records.ts"
 import type { Quotas } from "./quotas.ts"
@@ -21,6 +22,7 @@ export type StoragePorts =
   | Blueprints
   | ConsoleTickets
   | Groups
+  | Identities
   | Machines
   | MigrationRecords
   | Quotas

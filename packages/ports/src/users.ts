@@ -35,7 +35,7 @@ export class Users extends Context.Service<
     /** Who loses the rights loses the sessions too. Never takes the rights of the last administrator beside ROOT, also not where two take them from each other at the same time. */
     readonly setAdmin: (id: UserId, isAdmin: boolean) => Effect.Effect<User, UserNotFound | LastAdministrator | StorageFault>
     readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
-    /** Also removes the user's grants, places in groups and sessions. */
+    /** Also removes the user's grants, places in groups, sessions and links to people of a provider. */
     readonly remove: (id: UserId) => Effect.Effect<void, StorageFault>
     /** Hot path: the user and what authentication needs, one read. */
     readonly forAuthentication: (

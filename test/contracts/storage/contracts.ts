@@ -4,6 +4,7 @@ import { auditedWritesContract } from "./audited-writes.contract.ts"
 import { blueprintsContract } from "./blueprints.contract.ts"
 import { consoleTicketsContract } from "./console-tickets.contract.ts"
 import { groupsContract } from "./groups.contract.ts"
+import { identitiesContract } from "./identities.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
 import { migrationRecordsContract } from "./migration-records.contract.ts"
@@ -28,6 +29,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     blueprintsContract,
     consoleTicketsContract,
     groupsContract,
+    identitiesContract,
     leaseContract,
     machinesContract,
     migrationRecordsContract,

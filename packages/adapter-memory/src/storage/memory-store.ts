@@ -6,6 +6,7 @@ import {
   type Group,
   type GroupName,
   type GroupRole,
+  type Identity,
   type JournalEntry,
   type LegacyInstallation,
   type MigrationRecord,
@@ -114,6 +115,9 @@ export interface MemoryStore {
   readonly consoleTickets: Map<string, ConsoleTicket>
   /** By id. */
   readonly scopedKeys: Map<string, ScopedKey>
+  readonly identities: Identity[]
+  /** Until when, by hash. */
+  readonly spentSignIns: Map<string, Date>
   /** By hash. */
   readonly sessions: Map<string, Session>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
@@ -162,6 +166,8 @@ export const makeMemoryStore = (): MemoryStore => ({
   vpnKeys: new Map(),
   consoleTickets: new Map(),
   scopedKeys: new Map(),
+  identities: [],
+  spentSignIns: new Map(),
   sessions: new Map(),
   blueprints: new Map(),
   sources: new Map(),

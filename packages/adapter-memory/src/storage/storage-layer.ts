@@ -5,6 +5,7 @@ import { auditLayer } from "./audit.ts"
 import { blueprintsLayer } from "./blueprints.ts"
 import { consoleTicketsLayer } from "./console-tickets.ts"
 import { groupsLayer } from "./groups.ts"
+import { identitiesLayer } from "./identities.ts"
 import { legacyDataLayer } from "./legacy-data.ts"
 import { machinesLayer } from "./machines.ts"
 import { migrationRecordsLayer } from "./migration-records.ts"
@@ -27,6 +28,7 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     blueprintsLayer(store),
     consoleTicketsLayer(store),
     groupsLayer(store),
+    identitiesLayer(store),
     legacyDataLayer(store),
     machinesLayer(store),
     migrationRecordsLayer(store),

@@ -34,6 +34,7 @@ import { m0033Sessions } from "./m0033-sessions.ts"
 import { m0034ScopedKeys } from "./m0034-scoped-keys.ts"
 import { m0035DoubtfulTestingModes } from "./m0035-doubtful-testing-modes.ts"
 import { m0036JournalsByRun } from "./m0036-journals-by-run.ts"
+import { m0037Identities } from "./m0037-identities.ts"
 import { m0040ConfigChanges } from "./m0040-config-changes.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
@@ -75,6 +76,7 @@ const changes: readonly SchemaChange[] = [
   m0034ScopedKeys,
   m0035DoubtfulTestingModes,
   m0036JournalsByRun,
+  m0037Identities,
   m0040ConfigChanges,
 ]
 

@@ -2,6 +2,7 @@ import { auditEntries } from "../records/audit-entry.ts"
 import { blueprintGroups, blueprints, blueprintThumbnails, blueprintUsers } from "../records/blueprint.ts"
 import { consoleTickets } from "../records/console-ticket.ts"
 import { groupMembers, groupRanges, groups } from "../records/group.ts"
+import { identities, spentSignIns } from "../records/identity.ts"
 import { heldAccess, migrationRecords, revision, sealingKeys, slotLedgers, toldRouters } from "../records/installation.ts"
 import {
   departedMachines,
@@ -39,6 +40,7 @@ export const tables = [
   groupRanges,
   groups,
   heldAccess,
+  identities,
   journalEntries,
   machineDebts,
   machineLogins,
@@ -62,6 +64,7 @@ export const tables = [
   snapshotStages,
   sourceClaims,
   sources,
+  spentSignIns,
   toldRouters,
   userQuotas,
   users,

@@ -1,4 +1,5 @@
 export * from "./ids.ts"
+export * from "./identity.ts"
 export * from "./session.ts"
 export * from "./user.ts"
 export * from "./allocation.ts"
