@@ -1,10 +1,9 @@
 import { isDnsName, plainAddress } from "@rangewright/domain"
+import { bytesOf, requestOver } from "@rangewright/host-tools"
 import { ImageServers, type ServerBytes, type ServerFile, type ServerText } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Agent, type IncomingMessage, request } from "node:http"
-import type { Duplex } from "node:stream"
-import { connect } from "node:tls"
+import type { IncomingMessage } from "node:http"
 import { dialOf, idleMillis, type InternetOptions, timeoutOf, usable } from "./options.ts"
 import { resolve } from "./resolve.ts"
 
@@ -38,42 +37,13 @@ const checked = (text: string): URL => {
 /** One request, on a connection of its own. What is opened ends with `signal`. */
 const ask = async (options: InternetOptions, url: URL, method: "HEAD" | "GET", signal: AbortSignal): Promise<IncomingMessage> => {
   const address = await addressOf(options, url)
-  const secure = url.protocol === "https:"
-  const raw = await dialOf(options)(address, url.port === "" ? (secure ? 443 : 80) : Number(url.port))
-  const end = () => void raw.destroy()
-  raw.on("error", end)
-  signal.addEventListener("abort", end, { once: true })
-  if (signal.aborted) end()
+  const raw = await dialOf(options)(address, url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port))
   const { ca } = options
-  const servername = isDnsName(url.hostname) ? url.hostname : ""
-  const socket: Duplex = secure
-    ? connect({ socket: raw, host: url.hostname, servername, ...(ca === undefined ? {} : { ca }) })
-    : raw
-  socket.on("error", end)
-  const agent = new Agent()
-  agent.createConnection = () => socket
-  return new Promise((done, reject) => {
-    const asked = request({
-      agent,
-      method,
-      host: url.hostname,
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        host: url.host,
-        accept: "*/*",
-        "accept-encoding": "identity",
-        "user-agent": "rangewright",
-        connection: "close",
-      },
-      signal,
-    })
-    asked.on("response", (answer) => done(answer.on("error", end).once("close", end)))
-    asked.on("error", (error: NodeJS.ErrnoException) => {
-      end()
-      reject(new Unasked(`its server cannot be reached (${error.code ?? error.message})`))
-    })
-    asked.end()
-  })
+  return requestOver(raw, url, { method, headers: { accept: "*/*" }, signal, ...(ca === undefined ? {} : { ca }) }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new Unasked(`its server cannot be reached (${error.code ?? error.message})`)
+    },
+  )
 }
 
 /** Follows redirects to the answer that is none. */
@@ -127,17 +97,9 @@ const read = async (options: InternetOptions, url: string, signal: AbortSignal):
     answer.destroy()
     return refusal(answer.statusCode ?? 0)
   }
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > mostText) {
-      answer.destroy()
-      return { state: "unknown", because: `it is longer than ${mostText / 1024} KiB` }
-    }
-    chunks.push(chunk)
-  }
-  return { state: "there", text: Buffer.concat(chunks).toString("utf8") }
+  const bytes = await bytesOf(answer, mostText)
+  if (bytes === undefined) return { state: "unknown", because: `it is longer than ${mostText / 1024} KiB` }
+  return { state: "there", text: bytes.toString("utf8") }
 }
 
 const fetchWith =

@@ -14,9 +14,11 @@ export {
   type Permission,
   type Reach,
   type Resolve,
+  resolveNamed,
   resolvePublic,
   type Surroundings,
 } from "./reach.ts"
+export { type AskedOver, bytesOf, requestOver } from "./request-over.ts"
 export { removeFolder } from "./remove-folder.ts"
 export { openRelay, type RelayOptions } from "./relay.ts"
 export { type Command, type OutputStream, type ProcessEnd, runCommand, whyItEnded } from "./run-command.ts"

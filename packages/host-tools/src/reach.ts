@@ -1,5 +1,5 @@
 import { addressNumber, type Cidr, mayConnect, plainAddress } from "@rangewright/domain"
-import { Resolver } from "node:dns/promises"
+import { lookup, Resolver } from "node:dns/promises"
 import { networkInterfaces } from "node:os"
 
 /** A server that may be connected to although its address is not public. */
@@ -48,6 +48,12 @@ const resolver = new Resolver({ timeout: 3000, tries: 2 })
 export const resolvePublic: Resolve = async (host) => {
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   return found.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
+}
+
+/** Asks whatever the host asks: for servers that the operator named. */
+export const resolveNamed: Resolve = async (host) => {
+  const found = await lookup(host, { all: true }).catch(() => [])
+  return found.map(({ address }) => address)
 }
 
 /** Every address that this host has itself. */

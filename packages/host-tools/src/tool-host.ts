@@ -2,8 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Cgroups, findCgroups, openCgroup, type RunLimits } from "./cgroups.ts"
 import { type Dial, dialDirectly } from "./dial.ts"
-import { lookup } from "node:dns/promises"
-import { ownAddresses, permission, type Reach, type Resolve, resolvePublic, type Surroundings } from "./reach.ts"
+import { ownAddresses, permission, type Reach, type Resolve, resolveNamed, resolvePublic, type Surroundings } from "./reach.ts"
 import type { Limits } from "./limited.ts"
 import { openRelay } from "./relay.ts"
 import { type LentNetwork, type Mount, sandboxed, sandboxedAmong, unconfined } from "./sandbox.ts"
@@ -38,11 +37,6 @@ const defaultLimits: RunLimits = { processes: 1024, memoryBytes: 4 * 1024 ** 3 }
 
 // a fact of the host: finding them moves this process into a group of its own
 const cgroups = Effect.runSync(Effect.cached(Effect.promise(() => findCgroups())))
-
-const resolveNamed: Resolve = async (host) => {
-  const found = await lookup(host, { all: true }).catch(() => [])
-  return found.map(({ address }) => address)
-}
 
 /** Looks once what this host offers. Never fails: what does not work is in the answer. */
 export const openToolHost = (options: ToolOptions = {}): Effect.Effect<ToolHost> =>
