@@ -2,6 +2,7 @@ export { makeMemoryArtifacts, type MemoryArtifacts, memoryArtifactsLayer } from 
 export { makeMemoryBuilds, memoryBuilderLayer, type MemoryBuilds, type MemoryScript } from "./builder.ts"
 export { memoryContentLayer } from "./content/content-layer.ts"
 export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
+export { makeMemoryProvider, type MemoryProvider, memoryProviderLayer } from "./identity-provider.ts"
 export { memoryInstallerLayer } from "./library/installer-layer.ts"
 export { memoryLibraryLayer } from "./library/library-layer.ts"
 export { makeMemoryGalaxy, type MemoryGalaxy, type MemoryRelease, publishTo } from "./library/memory-galaxy.ts"

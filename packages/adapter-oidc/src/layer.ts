@@ -1,0 +1,78 @@
+import { makeTurns } from "@rangewright/host-tools"
+import { IdentityProvider, ProviderFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createHash } from "node:crypto"
+import { discovery } from "./discovery.ts"
+import { guardedFetch } from "./guarded-fetch.ts"
+import { issuerUrl, type OidcOptions, timeoutOf } from "./options.ts"
+import { redeem } from "./redeem.ts"
+import { faultOf } from "./trouble.ts"
+
+const ask = "ask the provider of identities"
+/** So many codes are exchanged at a time, and so many of those that one network sends. */
+const [ofAll, ofOne] = [16, 4]
+
+const make = (options: OidcOptions): IdentityProvider["Service"] => {
+  const issuer = issuerUrl(options.issuer)
+  // the configuration was checked
+  if (issuer === undefined) throw new Error(`${options.issuer} is no URL of a provider`)
+  const fetch = guardedFetch(issuer, options)
+  const timeout = timeoutOf(options)
+  const discover = discovery(issuer, fetch, timeout)
+  const turns = makeTurns(ofAll, ofOne)
+  const late = new ProviderFault({ doing: ask, reason: "timeout", detail: `it does not answer within ${timeout / 1000} s` })
+
+  const discovered = Effect.tryPromise({ try: discover, catch: (cause) => faultOf(ask, cause) }).pipe(
+    Effect.catchTag("CodeRefused", ({ message }) =>
+      Effect.fail(new ProviderFault({ doing: ask, reason: "broken", detail: message })),
+    ),
+  )
+  return {
+    authorization: ({ verifier, nonce, state, redirectUrl }) =>
+      Effect.map(discovered, (server) => {
+        const challenge = createHash("sha256").update(verifier).digest("base64url")
+        const url = new URL(server.authorization_endpoint ?? "")
+        url.hash = ""
+        const parameters = {
+          response_type: "code",
+          client_id: options.clientId,
+          scope: options.scopes.join(" "),
+          state,
+          nonce,
+          code_challenge: challenge,
+          code_challenge_method: "S256",
+        }
+        for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+        url.searchParams.delete("redirect_uri")
+        return { url: `${url.href}&redirect_uri=${encodeURIComponent(redirectUrl ?? "")}`, challenge }
+      }),
+    redeem: (answer) =>
+      Effect.gen(function* () {
+        const server = yield* discovered
+        return yield* Effect.tryPromise({
+          try: (signal) => redeem(options, issuer, server, fetch, answer, signal),
+          catch: (cause) => faultOf(ask, cause),
+        })
+      }).pipe((work) => turns(answer.whose, work), Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(late) })),
+    describe: Effect.map(discovered, ({ authorization_endpoint: page = "" }) => `people sign in at ${new URL(page).origin}`),
+  }
+}
+
+/** The provider that the operator named. It is asked when somebody signs in, and not before. */
+export const oidcLayer = (options: OidcOptions): Layer.Layer<IdentityProvider> =>
+  Layer.sync(IdentityProvider, () => make(options))
+
+const nobody = new ProviderFault({
+  doing: "sign in with a provider of identities",
+  reason: "unavailable",
+  detail: "none is configured",
+  hint: "Set oidc_issuer and what belongs to it.",
+})
+
+/** No provider. */
+export const noProviderLayer: Layer.Layer<IdentityProvider> = Layer.succeed(IdentityProvider, {
+  authorization: () => Effect.fail(nobody),
+  redeem: () => Effect.fail(nobody),
+  describe: Effect.fail(nobody),
+})

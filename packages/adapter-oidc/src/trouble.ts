@@ -1,0 +1,62 @@
+import { CodeRefused, ProviderFault, type ProviderReason } from "@rangewright/ports"
+import * as oauth from "oauth4webapi"
+
+/** Why the provider is of no use. The message is for operators, and holds nothing that the provider wrote but short words. */
+export class Trouble extends Error {
+  readonly reason: ProviderReason
+  constructor(reason: ProviderReason, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+const claims: Readonly<Record<string, string>> = {
+  aud: "it is for another client",
+  azp: "it is for another client",
+  exp: "it has expired",
+  iat: "it was issued in the future",
+  nbf: "it is not valid yet",
+  iss: "it is from another issuer",
+}
+
+const failures: Readonly<Record<string, string>> = {
+  [oauth.JSON_ATTRIBUTE_COMPARISON]: "it answers as another provider: compare oidc_issuer with the issuer that it tells",
+  [oauth.JWT_TIMESTAMP_CHECK]: "its ID token has expired, or the clocks of both hosts differ",
+  [oauth.KEY_SELECTION]: "its ID token is signed with a key that it does not publish",
+  [oauth.UNSUPPORTED_OPERATION]: "its ID token is signed by a method that proves nothing here; RS256 or ES256 do",
+  [oauth.RESPONSE_IS_NOT_JSON]: "its answer is no JSON",
+  [oauth.PARSE_ERROR]: "its answer is no JSON",
+  [oauth.MISSING_SERVER_METADATA]: "it does not tell all of its addresses",
+  [oauth.INVALID_SERVER_METADATA]: "it tells addresses that are none",
+  [oauth.HTTP_REQUEST_FORBIDDEN]: "it tells an address without TLS",
+  [oauth.REQUEST_PROTOCOL_FORBIDDEN]: "it tells an address that is neither https nor http",
+}
+
+/** What the provider calls its error: a word of RFC 6749. */
+const wordOf = (text: string): string => (/^[a-z_]{1,40}$/u.test(text) ? text : "an error")
+
+const claimOf = ({ cause }: Error): string | undefined => {
+  const claim = typeof cause === "object" && cause !== null && "claim" in cause ? cause.claim : undefined
+  return typeof claim === "string" ? claim : undefined
+}
+
+const proves = "Compare oidc_issuer, oidc_client_id and oidc_client_secret with what the provider says of this client."
+
+/** The fault that a failure of the library, of the network or of ours is. Errors of the library hold answers, so that nothing of them is told. */
+export const faultOf = (doing: string, cause: unknown): ProviderFault | CodeRefused => {
+  const broken = (detail: string, hint?: string) =>
+    new ProviderFault({ doing, reason: "broken", detail, ...(hint === undefined ? {} : { hint }) })
+  if (cause instanceof Trouble) return new ProviderFault({ doing, reason: cause.reason, detail: cause.message })
+  if (cause instanceof oauth.ResponseBodyError) {
+    if (cause.error === "invalid_grant")
+      return new CodeRefused({ because: "the provider does not accept its code, or does no more" })
+    return broken(`the provider refuses this service (${wordOf(cause.error)})`, proves)
+  }
+  if (cause instanceof oauth.WWWAuthenticateChallengeError) return broken("the provider refuses this service", proves)
+  if (!(cause instanceof Error)) return broken("its answer cannot be used")
+  const claim = claimOf(cause)
+  if (claim === "nonce") return new CodeRefused({ because: "it belongs to another sign-in" })
+  if (claim !== undefined && claim in claims) return broken(`the provider's ID token proves nothing: ${claims[claim]}`, proves)
+  const { code } = cause as NodeJS.ErrnoException
+  return broken(`the provider cannot be relied on: ${failures[code ?? ""] ?? "its answer is not what OpenID Connect demands"}`)
+}
