@@ -172,6 +172,9 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "recordListUsers",
       "getAPIKey",
       "startSession",
+      "getSingleSignOn",
+      "beginSingleSignOn",
+      "getIdentity",
       "endSession",
       "getSession",
       "listSessions",
@@ -180,6 +183,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "createScopedKey",
       "listScopedKeys",
       "recordLogin",
+      "recordOAuth2Login",
       "recordAuthMethods",
       "recordFile",
       "vmConsoleWebsocketHandler",
@@ -212,6 +216,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["+ + + 400 400 + +", ["postCredentials"]],
   // the owner, and administrators
   ["404 + + + + + +", ["deleteScopedKey"]],
+  ["404 + 404 404 404 404 +", ["unlinkIdentity"]],
+  ["403 403 403 403 403 403 403", ["linkIdentity"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
   // administrators learn that it is never done
   ["403 403 404 403 404 404 404", ["antiSandboxInstallCustom", "antiSandboxInstallStandard"]],

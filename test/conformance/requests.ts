@@ -1,7 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
 import { seededBuild } from "./seed-templates.ts"
-import { config, consoleTicket, password, seededKeyId, seededSession } from "./service.ts"
+import { config, consoleTicket, ownPage, password, seededKeyId, seededSession, signedInThere } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
 export interface Sample {
@@ -21,7 +21,9 @@ export interface Sample {
   /** Needs R1 in testing mode. */
   readonly testing?: true
   /** The service never does it, and says why with this status. */
-  readonly refused?: 404
+  readonly refused?: 403 | 404
+  /** Whom an administrator has to act as. */
+  readonly adminActsAs?: string
 }
 
 /** As a page of the service's own sends them. */
@@ -46,6 +48,18 @@ const samples: Readonly<Record<string, Sample>> = {
   deleteTemplate: { path: { name: "debian-own" } },
   getTemplateLogHistoryByID: { path: { logID: seededBuild } },
   startSession: { json: { email: "member@lab.example", password }, headers: ofOwnPage },
+  beginSingleSignOn: { headers: ofOwnPage },
+  // only a browser that has begun it with a password can end it: test/conformance/single-sign-on.test.ts
+  linkIdentity: { json: { code: signedInThere.code, state: "" }, headers: ofOwnPage, refused: 403 },
+  unlinkIdentity: { adminActsAs: "ME" },
+  recordOAuth2Login: {
+    json: {
+      provider: "oidc",
+      code: signedInThere.code,
+      codeVerifier: `${"a".repeat(43)}.${(Date.now() + 600_000).toString(36)}`,
+      redirectURL: `${ownPage}/ui/login/return`,
+    },
+  },
   endSession: { headers: ofOwnPage },
   cancelRun: { running: true },
   recordLogin: { json: { identity: "member@lab.example", password } },

@@ -28,6 +28,8 @@ const neverScoped = new Set([
   "exportBlueprint",
   "getConsoleWebsocketTicket",
   "recordRefresh",
+  "linkIdentity",
+  "unlinkIdentity",
   "assignRangeToUser",
   "revokeRangeFromUser",
 ])

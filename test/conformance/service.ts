@@ -3,11 +3,14 @@ import {
   makeMemoryBuilds,
   addTemplate,
   makeMemoryNames,
+  makeMemoryProvider,
   makeMemoryWorld,
   memoryBuilderLayer,
   type MemoryFiles,
   memoryHypervisorLayer,
   memoryNamesLayer,
+  memoryProviderLayer,
+  type MemoryProvider,
   type MemoryWorld,
 } from "@rangewright/adapter-memory"
 import {
@@ -18,6 +21,7 @@ import {
   type AppServices,
   type Operation,
   type SettingsShape,
+  type SingleSignOn,
   rangeRequest,
 } from "@rangewright/application"
 import { RunEngine } from "@rangewright/run-engine"
@@ -42,6 +46,7 @@ import {
   ConsoleTickets,
   CredentialHasher,
   Groups,
+  Identities,
   Machines,
   Ranges,
   ScopedKeys,
@@ -63,10 +68,24 @@ import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
 import { seedTemplates, startBuilds } from "./seed-templates.ts"
 
+/** Where people sign in by way of a provider, and who has just done so there: the member. */
+export const signedInThere = { code: "a code", issuer: "https://login.example/", subject: "248289761001" }
+export const ownPage = "https://lab.example"
+
+const ownSingleSignOn: SingleSignOn = {
+  name: "Example",
+  origin: ownPage,
+  redirectUrls: [],
+  claim: "email",
+  domains: [],
+  makesUsers: false,
+}
+
 const settings: SettingsShape = {
   ...testSettings,
   reservedRangeNumbers: [],
   templateBuilds: 2,
+  singleSignOn: ownSingleSignOn,
   kms: { host: { host: "kms.example.org", port: 1688 }, server: undefined, hostKey: undefined },
   vpn: { host: "vpn.example.org", port: 51_820, publicKey: "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI=" },
 }
@@ -106,7 +125,6 @@ const cluster: ObservedCluster = {
   ],
 }
 
-/** A ticket that opens the console of R1's machine, for the member, on any page. */
 /** Of the member, in a browser that is not there. */
 export const seededSession: Session = {
   id: "session00000000" as RecordId,
@@ -118,6 +136,7 @@ export const seededSession: Session = {
   agent: "Browser/1.0",
 }
 
+/** A ticket that opens the console of R1's machine, for the member, on any page. */
 export const consoleTicket = "t".repeat(43)
 
 const seedConsole = Effect.gen(function* () {
@@ -204,6 +223,9 @@ const seed = Effect.gen(function* () {
   yield* seedConsole
   yield* (yield* Sessions).begin(seededSession, (yield* users.forAuthentication(seededSession.userId))!.secrets)
   yield* seedScopedKey
+  const { issuer, subject } = signedInThere
+  const identity = { issuer, subject, userId: idOf.member, createdAt: cluster.at }
+  yield* (yield* Identities).link(identity, { administrators: false })
   yield* seedRoles
   yield* seedTemplates
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
@@ -240,6 +262,8 @@ export interface WholeService extends Service {
   readonly runId: RunId
   /** The hypervisor. */
   readonly world: MemoryWorld
+  /** Where people sign in. */
+  readonly provider: MemoryProvider
 }
 
 /** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
@@ -248,6 +272,7 @@ export const startWholeService = async ({
   building = false,
   testing = false,
   license,
+  singleSignOn,
   more = [],
   storage,
 }: {
@@ -257,12 +282,16 @@ export const startWholeService = async ({
   /** R1 is cut off, and may reach 203.0.113.9. */
   readonly testing?: boolean
   readonly license?: License
+  /** What the operator decided otherwise. */
+  readonly singleSignOn?: Partial<SingleSignOn>
   readonly more?: readonly Operation[]
   readonly storage?: ServiceOptions["storage"]
 } = {}): Promise<WholeService> => {
   const runs = scriptedRuns("R1")
   const world = makeMemoryWorld()
   const builds = makeMemoryBuilds()
+  const provider = makeMemoryProvider()
+  provider.codes.set(signedInThere.code, { ...signedInThere, claims: {} })
   builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
   const vm = addTemplate(world, 20_000, "R1-win11")
   // in no pool, so that a range can be deleted here whose machines no real run deletes
@@ -277,8 +306,9 @@ export const startWholeService = async ({
         Layer.mergeAll(
           memoryHypervisorLayer(world),
           memoryBuilderLayer(world, builds),
+          memoryProviderLayer(provider),
           memoryNamesLayer({ ...makeMemoryNames(), listening: new Set(["kms.example.org:1688"]) }),
-          Layer.succeed(Settings, settings),
+          Layer.succeed(Settings, { ...settings, singleSignOn: { ...ownSingleSignOn, ...singleSignOn } }),
           apiDescriptionLayer(operations, settings),
         ),
       ),
@@ -308,5 +338,5 @@ export const startWholeService = async ({
   const runId = running ? await start(runUntil("StepDispatched")) : failed
   if (building) await start(startBuilds)
   runs.ending = () => ({ status: "success" })
-  return { ...service, runId, world }
+  return { ...service, runId, world, provider }
 }

@@ -36,8 +36,8 @@ const apiHeaders = (origins: HttpOptions["corsOrigins"]): ((ctx: Context) => Hea
  * The headers of an operation's answers: caches keep none of them but what anybody may read without credentials. Event streams must not be
  * transformed on their way either, which could hold events back.
  */
-export const headersFor = ({ access, mutates, output }: Operation): ((common: HeaderList) => HeaderList) => {
-  const isPublic = access === "anonymous" && !mutates
+export const headersFor = ({ access, mutates, wholeKeyOnly, output }: Operation): ((common: HeaderList) => HeaderList) => {
+  const isPublic = access === "anonymous" && !mutates && !wholeKeyOnly
   if (!isPublic && output.type !== "events") return (common) => common
   return (common) => {
     const at = common.indexOf("Cache-Control")

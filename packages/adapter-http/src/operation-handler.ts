@@ -33,7 +33,7 @@ import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem, replyStream } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
-import { isOwnOrigin, sessionSent } from "./session.ts"
+import { isOwnOrigin, type SessionSent, sessionSent } from "./session.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 
@@ -69,7 +69,7 @@ const callOf = (
   ctx: Context,
   state: RequestState,
   query: Call["query"],
-  session: string | undefined,
+  { secret: session, signIn }: SessionSent,
   { trustedProxies = [], corsOrigins }: HttpOptions,
 ): Call => ({
   credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization, session },
@@ -81,6 +81,7 @@ const callOf = (
     agent: ctx.headers["user-agent"],
     lastEventId: ctx.headers["last-event-id"] as string | undefined,
     ifMatch: ctx.headers["if-match"],
+    signIn,
     page: pageOf(ctx.req, corsOrigins),
   },
 })
@@ -152,9 +153,9 @@ export const operationHandler = (
     state.operation = operation.id
     state.headers = headers(state.headers)
     const upgrade = output.type === "socket" ? checkUpgrade(ctx.req, upgrades.get(ctx.req)) : undefined
-    const { secret, refusal } = sessionSent(ctx, operation.route.base, output)
-    if (refusal !== undefined) return replyProblem(ctx, problemOf(refusal, form, state.requestId))
-    const call = callOf(ctx, state, named(state.query), secret, options)
+    const sent = sessionSent(ctx, operation.route.base, output)
+    if (sent.refusal !== undefined) return replyProblem(ctx, problemOf(sent.refusal, form, state.requestId))
+    const call = callOf(ctx, state, named(state.query), sent, options)
     const work = perform(
       operation,
       call,

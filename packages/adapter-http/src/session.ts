@@ -1,27 +1,38 @@
-import type { Operation } from "@rangewright/application"
+import type { KeptByBrowser, Operation } from "@rangewright/application"
 import { Forbidden } from "@rangewright/domain"
 import type { Context } from "koa"
 import type { IncomingMessage } from "node:http"
+import type { HeaderList } from "./request-state.ts"
 
-/** Browsers take a cookie of this name only from us, over a safe connection, for every path. */
-const name = "__Host-rangewright"
+/** Browsers take cookies of such names only from us, over a safe connection, for every path. */
+const names = { session: "__Host-rangewright", signIn: "__Host-rangewright-sign-in" } as const
+type Kept = keyof typeof names
 const attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
-/** As long as a session lasts at most; the service decides when it ends. */
-const maxAge = 7 * 24 * 60 * 60
+/** Seconds, as long as each lasts at most; the service decides when it ends. */
+const maxAge: Readonly<Record<Kept, number>> = { session: 7 * 24 * 60 * 60, signIn: 10 * 60 }
+const form: Readonly<Record<Kept, RegExp>> = {
+  session: /^[0-9A-Za-z]{43}$/u,
+  signIn: /^[0-9A-Za-z]{43}\.[0-9a-z]{1,9}(?:~[0-9a-f]{64})?$/u,
+}
 
-/** The header that gives a browser its session, or takes it. */
-export const sessionCookie = (secret: string | undefined): string =>
-  secret === undefined ? `${name}=; Max-Age=0; ${attributes}` : `${name}=${secret}; Max-Age=${maxAge}; ${attributes}`
+const cookieHeader = (kept: Kept, value: string | undefined): string =>
+  value === undefined
+    ? `${names[kept]}=; Max-Age=0; ${attributes}`
+    : `${names[kept]}=${value}; Max-Age=${maxAge[kept]}; ${attributes}`
 
-/** The cookie as it was sent; undefined: there is none that could be a session, or two that contradict each other. */
-const sentCookie = ({ headers: { cookie } }: IncomingMessage): string | undefined => {
+/** The headers that give a browser what it is to keep, or take it. */
+export const cookieHeaders = (cookies: KeptByBrowser): HeaderList =>
+  (["session", "signIn"] as const).flatMap((kept) => (kept in cookies ? ["Set-Cookie", cookieHeader(kept, cookies[kept])] : []))
+
+/** A cookie as it was sent; undefined: there is none that could be one of ours, or two that contradict each other. */
+const sentCookie = ({ headers: { cookie } }: IncomingMessage, kept: Kept): string | undefined => {
   if (cookie === undefined) return undefined
   const values = cookie
     .split(";")
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1))
-    .filter((value) => /^[0-9A-Za-z]{43}$/u.test(value))
+    .filter((pair) => pair.startsWith(`${names[kept]}=`))
+    .map((pair) => pair.slice(names[kept].length + 1))
+    .filter((value) => form[kept].test(value))
   return new Set(values).size === 1 ? values[0] : undefined
 }
 
@@ -47,19 +58,22 @@ const asksFromOwnPage = ({ headers, secure }: Context): boolean | undefined => {
 
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
-const refused = new Forbidden({
-  reason: "The request does not come from a page of the service",
-  hint: "Changes with a session need the header X-Rangewright: 1 and a page of the same origin; programs should send an API key (X-API-KEY) instead.",
-})
+const needed = "Changes with a session need the header X-Rangewright: 1 and a page of the same origin"
+const refused = (hint: string) => new Forbidden({ reason: "The request does not come from a page of the service", hint })
+const refusedSession = refused(`${needed}; programs should send an API key (X-API-KEY) instead.`)
+/** What a key or a token does not help with. */
+const refusedOther = refused(`${needed}: do this on the page.`)
 
 /** What of the request's cookie counts, for operations that take one. */
 export interface SessionSent {
   readonly secret: string | undefined
+  /** What the browser keeps of a sign-in that it has begun; only for operations that may end it. */
+  readonly signIn: string | undefined
   /** Why the request is not looked at. */
   readonly refusal: Forbidden | undefined
 }
 
-const none: SessionSent = { secret: undefined, refusal: undefined }
+const none: SessionSent = { secret: undefined, signIn: undefined, refusal: undefined }
 
 /**
  * The session that the request was sent with. It counts where neither a key nor a token is sent. With one, only pages of ours may ask: a
@@ -70,11 +84,12 @@ export const sessionSent = (ctx: Context, base: string, output?: Operation["outp
   const { req, method } = ctx
   if (base === "/") return none
   const hasOther = req.headers["x-api-key"] !== undefined || req.headers.authorization !== undefined
-  const secret = hasOther ? undefined : sentCookie(req)
+  const secret = hasOther ? undefined : sentCookie(req, "session")
   if (secret === undefined && output?.type !== "session") return none
   const own = asksFromOwnPage(ctx)
   // what a person types into the address bar comes from no page
   const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
   const may = isRead(method) ? mayRead : own === true && req.headers["x-rangewright"] === "1"
-  return may ? { secret, refusal: undefined } : { secret: undefined, refusal: refused }
+  if (!may) return { ...none, refusal: hasOther ? refusedOther : refusedSession }
+  return { secret, signIn: output?.type === "session" ? sentCookie(req, "signIn") : undefined, refusal: undefined }
 }

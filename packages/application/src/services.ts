@@ -8,6 +8,7 @@ import type {
   HypervisorAccess,
   HypervisorNetwork,
   HypervisorTemplates,
+  IdentityProvider,
   ImageServers,
   LegacyData,
   LicenseProvider,
@@ -49,6 +50,7 @@ export type PortServices =
   | HypervisorAccess
   | HypervisorNetwork
   | HypervisorTemplates
+  | IdentityProvider
   | ImageServers
   | LegacyData
   | LicenseProvider

@@ -1,4 +1,4 @@
-import type { Amounts, KmsHost, KmsServer, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
+import type { AdmissionRules, Amounts, KmsHost, KmsServer, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** A class in front of one lab, with some to spare. */
@@ -12,6 +12,18 @@ export interface KmsSettings {
   readonly server: KmsServer | undefined
   /** The operator's key of a KMS host, a secret; there with `server`. */
   readonly hostKey: string | undefined
+}
+
+/** How people sign in by way of a provider of identities. */
+export interface SingleSignOn extends AdmissionRules {
+  /** What the provider is called on the page. */
+  readonly name: string
+  /** Where browsers have the page: `https://lab.example:8080`. */
+  readonly origin: string
+  /** Other addresses to which the provider may send browsers, for clients of the record API. */
+  readonly redirectUrls: readonly string[]
+  /** Whether somebody who is no user becomes one. */
+  readonly makesUsers: boolean
 }
 
 /** What the operator decides and the application needs; read once at start. */
@@ -50,6 +62,8 @@ export interface SettingsShape {
   readonly vpn?: VpnEndpoint | undefined
   /** Absent: no machine is activated. */
   readonly kms?: KmsSettings | undefined
+  /** Absent: people sign in with passwords and keys alone. */
+  readonly singleSignOn?: SingleSignOn | undefined
   /** Templates that are built at once. Absent: one. */
   readonly templateBuilds?: number
   /** How often one build may begin. Absent: three times. */

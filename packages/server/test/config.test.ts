@@ -78,6 +78,29 @@ describe("the configuration", () => {
     ])
   })
 
+  test("sign-in at a provider needs to know which one, as whom, and where browsers have the page", () => {
+    const oidc = {
+      RANGEWRIGHT_OIDC_ISSUER: "https://login.example.org/realms/lab",
+      RANGEWRIGHT_OIDC_CLIENT_ID: "rangewright",
+      RANGEWRIGHT_OIDC_PUBLIC_URL: "https://lab.example.org:8080",
+    }
+    expect(problems(oidc)).toEqual([])
+    const { RANGEWRIGHT_OIDC_CLIENT_ID: _, ...nameless } = oidc
+    expect(problems(nameless)).toEqual([expect.stringMatching(/^oidc_client_id: .* belong together/u)])
+    expect(problems({ RANGEWRIGHT_OIDC_CLIENT_SECRET: "x" })).toEqual([expect.stringMatching(/^oidc_issuer: needed/u)])
+    for (const [name, value, problem] of [
+      ["OIDC_ISSUER", "http://login.example.org", /^oidc_issuer: .*no https URL/u],
+      ["OIDC_ISSUER", "https://user:pass@login.example.org", /^oidc_issuer: /u],
+      ["OIDC_PUBLIC_URL", "https://lab.example.org/ui", /^oidc_public_url: /u],
+      ["OIDC_PUBLIC_URL", "http://lab.example.org", /^oidc_public_url: /u],
+      ["OIDC_SCOPES", "email", /^oidc_scopes: openid/u],
+      ["OIDC_REDIRECT_URLS", "javascript:alert(1)", /^oidc_redirect_urls: /u],
+      ["OIDC_DOMAINS", "*.example.org", /^oidc_domains: /u],
+      ["OIDC_NEW_USERS", "create", /^oidc_domains: needed/u],
+    ] as const)
+      expect(problems({ ...oidc, [`RANGEWRIGHT_${name}`]: value })).toEqual([expect.stringMatching(problem)])
+  })
+
   test("a variable beats the file, the file beats the default", () => {
     const file = fileWith("port: 9000\nsdn_zone: labs\n")
     expect(load({}, file).port).toBe(9000)

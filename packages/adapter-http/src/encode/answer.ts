@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
 import { reply } from "../reply.ts"
-import { sessionCookie } from "../session.ts"
+import { cookieHeaders } from "../session.ts"
 import { attachment } from "./attachment.ts"
 import { marks } from "./marks.ts"
 
@@ -45,8 +45,8 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
     case "session": {
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => {
-        const { json: content, cookie } = result as SessionAnswer<unknown>
-        return reply(ctx, 200, json, `${JSON.stringify(encode(content))}\n`, ["Set-Cookie", sessionCookie(cookie)])
+        const { json: content, cookies } = result as SessionAnswer<unknown>
+        return reply(ctx, 200, json, `${JSON.stringify(encode(content))}\n`, cookieHeaders(cookies))
       }
     }
     case "prepared-json":

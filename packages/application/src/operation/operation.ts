@@ -88,7 +88,7 @@ export type OutputSpec =
   | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
   /** JSON with headers that say where the next page is, or which version this is: the handler returns a `MarkedJson`. */
   | { readonly type: "marked-json"; readonly schema: WireSchema }
-  /** JSON that also begins or ends the session of the browser that asked: the handler returns a `SessionAnswer`. */
+  /** JSON that also changes what the browser that asked keeps, such as its session: the handler returns a `SessionAnswer`. */
   | { readonly type: "session"; readonly schema: WireSchema }
   /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
@@ -119,10 +119,16 @@ export interface MarkedJson<A> {
   readonly version?: string | undefined
 }
 
-/** What a browser keeps from now on as its cookie; undefined: nothing any more. */
+/** What a browser keeps from now on: its session, or a sign-in that it has begun. Undefined: nothing any more. */
+export interface KeptByBrowser {
+  readonly session?: string | undefined
+  readonly signIn?: string | undefined
+}
+
+/** What is not named in `cookies` stays as it is. */
 export interface SessionAnswer<A> {
   readonly json: A
-  readonly cookie: string | undefined
+  readonly cookies: KeptByBrowser
 }
 
 /** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */

@@ -16,6 +16,8 @@ export interface RequestMeta {
   readonly lastEventId: string | undefined
   /** `If-Match`: the version that is to be changed. */
   readonly ifMatch?: string | undefined
+  /** What the browser keeps of a sign-in that it has begun, where the request may end it. */
+  readonly signIn?: string | undefined
   /** Undefined: no page, or one of the service's own that did not need to say so. */
   readonly page?: Page | undefined
 }

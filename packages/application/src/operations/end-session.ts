@@ -23,8 +23,8 @@ export const endSession = operation({
   handle: ({ session }) =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
-      if (session === undefined) return { json: { result: "No session was open" }, cookie: undefined }
+      if (session === undefined) return { json: { result: "No session was open" }, cookies: { session: undefined } }
       yield* sessions.end(session)
-      return { json: { result: "Signed out" }, cookie: undefined }
+      return { json: { result: "Signed out" }, cookies: { session: undefined } }
     }),
 })

@@ -5,6 +5,11 @@ import { endSession } from "./end-session.ts"
 import { listSessions } from "./list-sessions.ts"
 import { endOneSession } from "./end-one-session.ts"
 import { endAllSessions } from "./end-all-sessions.ts"
+import { getSingleSignOn } from "./get-single-sign-on.ts"
+import { beginSingleSignOn } from "./begin-single-sign-on.ts"
+import { linkIdentity } from "./link-identity.ts"
+import { getIdentity } from "./get-identity.ts"
+import { unlinkIdentity } from "./unlink-identity.ts"
 import { abortRange } from "./abort-range.ts"
 import { abortTemplates } from "./abort-templates.ts"
 import { addTemplateFromTar } from "./add-template-from-tar.ts"
@@ -140,6 +145,7 @@ import { recordListBlueprints } from "./record/record-list-blueprints.ts"
 import { recordListLogs } from "./record/record-list-logs.ts"
 import { recordListRanges } from "./record/record-list-ranges.ts"
 import { recordListUsers } from "./record/record-list-users.ts"
+import { recordOAuth2Login } from "./record/record-oauth2-login.ts"
 import { recordLogin } from "./record/record-login.ts"
 import { recordRefresh } from "./record/record-refresh.ts"
 import { recordUpdateBlueprint } from "./record/record-update-blueprint.ts"
@@ -191,7 +197,19 @@ const host = [
   reconcileAccess,
   getVpnStatus,
 ]
-const session = [startSession, getSession, endSession, listSessions, endOneSession, endAllSessions]
+const session = [
+  startSession,
+  getSession,
+  endSession,
+  listSessions,
+  endOneSession,
+  endAllSessions,
+  getSingleSignOn,
+  beginSingleSignOn,
+  linkIdentity,
+  getIdentity,
+  unlinkIdentity,
+]
 const user = [
   whoami,
   listUser,
@@ -211,6 +229,7 @@ const user = [
   getWireguardConfig,
   rotateWireguardKey,
   recordLogin,
+  recordOAuth2Login,
   recordRefresh,
   recordAuthMethods,
   recordListUsers,

@@ -1,13 +1,15 @@
 import { isUserId, rootUserId, Unauthenticated } from "@rangewright/domain"
-import { CredentialHasher, Users } from "@rangewright/ports"
+import { CodeRefused, CredentialHasher, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { authenticate } from "../access/credentials.ts"
 import { isPasswordOf } from "../accounts/is-password-of.ts"
 import { operation, type RequestMeta } from "../operation/operation.ts"
 import { recordSignIn } from "../sign-in/record-sign-in.ts"
+import { personOnPage, ProviderAnswer } from "../sign-in/provider-answer.ts"
 import { beginSession } from "../sign-in/session.ts"
 import { SignIns } from "../sign-in/sign-ins.ts"
+import { signInPerson } from "../sign-in/user-of-person.ts"
 import { signedIn, SignedIn } from "../wire/session.ts"
 
 const id = "startSession"
@@ -38,10 +40,10 @@ const byPassword = Effect.fnUntraced(function* (
   // seen before it is judged: one that is stored still when the session begins is the one that was judged
   const seen = yield* users.forAuthentication(user?.id ?? rootUserId)
   const judge = Effect.map(isPasswordOf(user, secret), (right) => ({ user, right }))
-  const found = yield* signIns.attempt({ operation: id, account, address: meta.remote }, judge)
+  const found = (yield* signIns.attempt({ operation: id, account, address: meta.remote }, judge))?.user
   if (found === undefined) return yield* refused
   const begun = yield* beginSession(found, { sealedPassword: seen?.secrets.sealedPassword }, meta)
-  return begun === undefined ? yield* refused : { user: found, ...begun }
+  return begun === undefined ? yield* refused : { user: found, detail: "", ...begun }
 })
 
 /** A session may do all that its user may: a scoped key begins none. */
@@ -57,7 +59,15 @@ const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
   const hasher = yield* CredentialHasher
   if (!hasher.verify(apiKey, hash) && !(yield* hasher.verifyFirstGeneration(apiKey, hash))) return yield* refusedKey
   const begun = yield* beginSession(user, { apiKeyHash: hash }, meta)
-  return begun === undefined ? yield* refusedKey : { user, ...begun }
+  return begun === undefined ? yield* refusedKey : { user, detail: "", ...begun }
+})
+
+const replaced = new CodeRefused({ because: "your user was changed just now" })
+
+const byProvider = Effect.fnUntraced(function* (answer: typeof ProviderAnswer.Type, meta: RequestMeta) {
+  const person = yield* personOnPage(id, answer, meta)
+  const { user, opened, detail } = yield* signInPerson(person, (found, seen) => beginSession(found, seen, meta))
+  return opened === undefined ? yield* replaced : { user, detail, ...opened }
 })
 
 /** Every failure reads the same, whoever the user is. Guessing is slow, as where tokens are given; keys cannot be guessed. */
@@ -78,23 +88,30 @@ export const startSession = operation({
       Schema.Struct({ email: Given, ...password }),
       Schema.Struct({ userID: Given, ...password }),
       Schema.Struct({ apiKey: Given }),
+      ProviderAnswer,
     ]),
-    maxBytes: 4096,
+    maxBytes: 8192,
   },
   output: { type: "session", schema: SignedIn },
   statuses: {
     200: "who is signed in, and the cookie",
     400: "a field is missing or not valid",
     401: "the credentials are wrong",
-    403: "the request comes from a page that is not the service's",
-    413: "the body is larger than 4096 bytes",
-    429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
+    403: "the request comes from a page that is not the service's; the provider's person may not sign in",
+    404: "no provider is configured",
+    413: "the body is larger than 8192 bytes",
+    429: "too many wrong passwords or failed sign-ins came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
+    502: "the provider is away or cannot be relied on; the hypervisor is away where a user is made",
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
-      const { user, secret, session } = yield* "apiKey" in body ? byKey(body.apiKey, meta) : byPassword(body, body.password, meta)
-      yield* recordSignIn(id, user, meta)
-      return { json: signedIn(user, session), cookie: secret }
+      const { user, secret, session, detail } = yield* "code" in body
+        ? byProvider(body, meta)
+        : "apiKey" in body
+          ? byKey(body.apiKey, meta)
+          : byPassword(body, body.password, meta)
+      yield* recordSignIn(id, user, meta, detail)
+      return { json: signedIn(user, session), cookies: { session: secret, ...("code" in body ? { signIn: undefined } : {}) } }
     }),
 })

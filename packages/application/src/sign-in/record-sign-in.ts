@@ -4,8 +4,16 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { RequestMeta } from "../operation/request-meta.ts"
 
-/** Who signed in, and from where. The token or session is made already: a store that cannot take the entry must not turn that around. */
-export const recordSignIn = Effect.fnUntraced(function* (operation: string, { id }: User, { requestId, remote }: RequestMeta) {
+/**
+ * Who signed in, and from where; `detail`: what else came of it. The token or session is made already: a store that cannot take the entry
+ * must not turn that around.
+ */
+export const recordSignIn = Effect.fnUntraced(function* (
+  operation: string,
+  { id }: User,
+  { requestId, remote }: RequestMeta,
+  detail = "",
+) {
   const trail = yield* AuditTrail
   const at = new Date(yield* Clock.currentTimeMillis)
   const entry = {
@@ -15,7 +23,7 @@ export const recordSignIn = Effect.fnUntraced(function* (operation: string, { id
     actingAs: id,
     operation,
     rangeId: undefined,
-    detail: "",
+    detail,
     outcome: "ok",
     remote,
   }

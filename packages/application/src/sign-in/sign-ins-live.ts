@@ -37,29 +37,34 @@ const make = Effect.gen(function* () {
     if (wait === 0) return
     counts.throttled++
     tally.add(attempt, throttle.userOf(attempt), "throttled", yield* Clock.currentTimeMillis)
-    return yield* new TooManyAttempts({ seconds: seconds(wait) })
+    return yield* new TooManyAttempts({ seconds: seconds(wait), of: attempt.account === undefined ? "codes" : "passwords" })
   })
 
   const attempt: SignIns["Service"]["attempt"] = (sent, check) =>
     Effect.gen(function* () {
-      const { user, right } = yield* check
+      const judged = yield* check
+      const { user, right } = judged
       if (right) {
         counts.right++
         throttle.right(sent)
-        return user
+        return judged
       }
       counts.wrong++
       tally.add(sent, user?.id, "wrong", yield* Clock.currentTimeMillis)
       const wait = throttle.wrong(sent, yield* monotonicMillis, user?.id)
       if (wait >= toldFrom)
-        yield* Effect.logWarning("too many wrong passwords: the next attempt has to wait", {
+        yield* Effect.logWarning("too many failed sign-ins: the next attempt has to wait", {
           operation: sent.operation,
           user: user?.id ?? "unknown",
           address: sent.address,
           seconds: seconds(wait),
         })
       return undefined
-    }).pipe((look) => Effect.andThen(admit(sent), turn.withPermit(Effect.andThen(admit(sent), look))))
+    }).pipe((look) =>
+      sent.account === undefined
+        ? Effect.andThen(admit(sent), look)
+        : Effect.andThen(admit(sent), turn.withPermit(Effect.andThen(admit(sent), look))),
+    )
 
   return SignIns.of({ attempt, counts: () => ({ ...counts }), decoy, flush })
 })

@@ -8,6 +8,7 @@ const most = 10
 interface Count {
   readonly operation: string
   readonly userId: UserId | undefined
+  readonly outcome: "WrongPassword" | "WrongCode"
   readonly origin: string
   wrong: number
   throttled: number
@@ -16,12 +17,12 @@ interface Count {
 
 /** Counts failed attempts by user and origin. */
 export interface Tally {
-  readonly add: (attempt: Attempt, userId: UserId | undefined, outcome: "wrong" | "throttled", now: number) => void
+  readonly add: (attempt: Attempt, userId: UserId | undefined, kind: "wrong" | "throttled", now: number) => void
   /** One entry for each count since the last time, for the audit trail. What senders typed is not in them: it may be a password. */
   readonly take: (now: number) => readonly AuditEntry[]
 }
 
-const entryOf = ({ operation, userId, origin, wrong, throttled, since }: Count, now: number): AuditEntry => ({
+const entryOf = ({ operation, userId, outcome, origin, wrong, throttled, since }: Count, now: number): AuditEntry => ({
   at: new Date(now),
   requestId: "",
   callerId: undefined,
@@ -29,20 +30,25 @@ const entryOf = ({ operation, userId, origin, wrong, throttled, since }: Count, 
   operation,
   rangeId: undefined,
   detail: `wrong=${wrong} throttled=${throttled} since=${new Date(since).toISOString()}`,
-  outcome: "WrongPassword",
+  outcome,
   remote: origin,
 })
 
 export const makeTally = (): Tally => {
   let counts = new Map<string, Count>()
   return {
-    add: ({ operation, address }, userId, outcome, now) => {
+    add: ({ operation, account, address }, userId, kind, now) => {
       const own = `${operation}\n${userId ?? ""}\n${originOf(address)}`
       const isKept = counts.has(own) || counts.size < most
       const key = isKept ? own : operation
-      const begun = { operation, userId: isKept ? userId : undefined, origin: isKept ? originOf(address) : "others" }
+      const begun = {
+        operation,
+        userId: isKept ? userId : undefined,
+        outcome: account === undefined ? "WrongCode" : "WrongPassword",
+        origin: isKept ? originOf(address) : "others",
+      } as const
       const count = counts.get(key) ?? { ...begun, wrong: 0, throttled: 0, since: now }
-      count[outcome]++
+      count[kind]++
       counts.set(key, count)
     },
     take: (now) => {

@@ -38,27 +38,33 @@ export const makeThrottle = (): Throttle => {
   const pairs = recent<string, Pair>(most)
   const origins = recent<string, WrongAttempts>(most)
   const accounts = recent<string, WrongAttempts>(most)
-  const accountOf = ({ account }: Attempt) => account.toLowerCase()
-  const pairOf = (attempt: Attempt) => `${accountOf(attempt)}\n${originOf(attempt.address)}`
-  const openAt = (attempt: Attempt): number => {
-    const { wrong, known } = pairs.get(pairOf(attempt)) ?? newPair
+  const pairOf = (account: string, address: string) => `${account.toLowerCase()}\n${originOf(address)}`
+  const openAt = ({ account, address }: Attempt): number => {
+    const ofAddress = origins.get(originOf(address))
+    if (account === undefined) return ofAddress?.openAt ?? 0
+    const { wrong, known } = pairs.get(pairOf(account, address)) ?? newPair
     if (known) return wrong.openAt
-    const all = [wrong, origins.get(originOf(attempt.address)), accounts.get(accountOf(attempt))]
+    const all = [wrong, ofAddress, accounts.get(account.toLowerCase())]
     return Math.max(...all.map((attempts) => attempts?.openAt ?? 0))
   }
   const wait = (attempt: Attempt, now: number): number => Math.max(0, openAt(attempt) - now)
   return {
     wait,
-    right: (attempt) => pairs.set(pairOf(attempt), { ...newPair, known: true }),
+    right: ({ account, address }) => {
+      if (account !== undefined) pairs.set(pairOf(account, address), { ...newPair, known: true })
+    },
     wrong: (attempt, now, userId) => {
-      const pair = pairs.get(pairOf(attempt)) ?? newPair
-      const origin = originOf(attempt.address)
-      const account = accountOf(attempt)
-      pairs.set(pairOf(attempt), { ...pair, userId, wrong: afterWrong(pair.wrong, now, ofPair) })
+      const { account, address } = attempt
+      const origin = originOf(address)
       origins.set(origin, afterWrong(origins.get(origin) ?? noWrongAttempts, now, ofOrigin))
-      accounts.set(account, afterWrong(accounts.get(account) ?? noWrongAttempts, now, ofAccount))
+      if (account !== undefined) {
+        const pair = pairs.get(pairOf(account, address)) ?? newPair
+        const name = account.toLowerCase()
+        pairs.set(pairOf(account, address), { ...pair, userId, wrong: afterWrong(pair.wrong, now, ofPair) })
+        accounts.set(name, afterWrong(accounts.get(name) ?? noWrongAttempts, now, ofAccount))
+      }
       return wait(attempt, now)
     },
-    userOf: (attempt) => pairs.get(pairOf(attempt))?.userId,
+    userOf: ({ account, address }) => (account === undefined ? undefined : pairs.get(pairOf(account, address))?.userId),
   }
 }

@@ -17,6 +17,9 @@ import {
   makeMemoryArtifacts,
   makeMemoryBuilds,
   makeMemoryNames,
+  makeMemoryProvider,
+  type MemoryProvider,
+  memoryProviderLayer,
   type MemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
@@ -120,6 +123,8 @@ export interface TestApp {
   readonly runs: ScriptedRuns
   /** What the public internet knows. */
   readonly names: MemoryNames
+  /** Where people sign in. */
+  readonly provider: MemoryProvider
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
   /** The handler as `user` calls it; what it needs decoded comes decoded. */
   readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
@@ -169,6 +174,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   const builds = after?.builds ?? makeMemoryBuilds()
   const runs = scriptedRuns("LAB")
   const names = makeMemoryNames()
+  const provider = makeMemoryProvider()
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(
     storage,
@@ -180,6 +186,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     licenseLayer(license),
     vpn === undefined || "peers" in vpn ? memoryVpnLayer(vpn) : vpn,
     memoryNamesLayer(names),
+    memoryProviderLayer(provider),
     Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
@@ -210,6 +217,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     world,
     runs,
     names,
+    provider,
     run,
     handle,
     rightsOn: (id = "LAB") => {

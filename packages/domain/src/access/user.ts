@@ -54,12 +54,16 @@ export interface UserSecrets {
   readonly tokenKey: string
 }
 
-/** The secret that somebody was found to know, as it was stored then. */
-export type SecretSeen = Pick<UserSecrets, "apiKeyHash"> | Pick<UserSecrets, "sealedPassword">
+/** The secret that somebody was found to know, as it was stored then; who signs in by way of a provider shows none, and the key of tokens counts. */
+export type SecretSeen = Pick<UserSecrets, "apiKeyHash"> | Pick<UserSecrets, "sealedPassword"> | Pick<UserSecrets, "tokenKey">
 
 /** Whether it is stored still. */
 export const isSecretStill = (secrets: UserSecrets, seen: SecretSeen): boolean =>
-  "apiKeyHash" in seen ? secrets.apiKeyHash === seen.apiKeyHash : secrets.sealedPassword === seen.sealedPassword
+  "apiKeyHash" in seen
+    ? secrets.apiKeyHash === seen.apiKeyHash
+    : "sealedPassword" in seen
+      ? secrets.sealedPassword === seen.sealedPassword
+      : secrets.tokenKey === seen.tokenKey
 
 /** How a user comes to a range. */
 export type AccessType = "Direct" | "Group Member" | "Group Manager"

@@ -22,12 +22,16 @@ export class Unauthenticated extends defineFault(
   }),
 ) {}
 
-/** Too many wrong passwords came before. */
-export class TooManyAttempts extends defineFault("TooManyAttempts", "throttled", (f: { readonly seconds: number }) => ({
-  message: `Too many wrong passwords: the next attempt is accepted in ${f.seconds} s`,
-  hint: "Wait, or ask an administrator for a new password.",
-  retryAfter: f.seconds,
-})) {}
+/** Too many wrong passwords came before, or wrong codes of a provider of identities. */
+export class TooManyAttempts extends defineFault(
+  "TooManyAttempts",
+  "throttled",
+  (f: { readonly seconds: number; readonly of: "passwords" | "codes" }) => ({
+    message: `Too many ${f.of === "passwords" ? "wrong passwords" : "failed sign-ins"}: the next attempt is accepted in ${f.seconds} s`,
+    hint: f.of === "passwords" ? "Wait, or ask an administrator for a new password." : "Wait, and sign in again.",
+    retryAfter: f.seconds,
+  }),
+) {}
 
 export class Forbidden extends defineFault(
   "Forbidden",

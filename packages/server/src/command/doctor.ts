@@ -16,6 +16,7 @@ import { checkInside } from "../doctor/inside-checks.ts"
 import { checkKms } from "../doctor/kms-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { type Finding, renderFinding, warn } from "../doctor/finding.ts"
+import { checkProvider } from "../doctor/oidc-checks.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
 import { checkVpn, type StoredForVpn } from "../doctor/vpn-checks.ts"
@@ -71,6 +72,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
     ...(await Effect.runPromise(checkInside(config))),
     ...(await Effect.runPromise(templateFindings(config))),
     ...(await Effect.runPromise(checkSubscription(config))),
+    ...(await Effect.runPromise(checkProvider(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]
   if (hypervisor.kind === "proxmox" && findings.every(({ what }) => what !== "hypervisor"))

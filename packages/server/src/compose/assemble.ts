@@ -19,6 +19,7 @@ import type {
   GuestFault,
   Hypervisor,
   LegacyData,
+  IdentityProvider,
   ImageServers,
   NameLookup,
   SecretStore,
@@ -56,6 +57,7 @@ export interface Parts<E> {
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly internet: Layer.Layer<NameLookup | ImageServers>
   readonly vpn: Layer.Layer<VpnServer>
+  readonly provider: Layer.Layer<IdentityProvider>
   readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor | ImageServers>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
@@ -77,6 +79,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.succeed(Settings, parts.settings),
     parts.description,
     parts.vpn,
+    parts.provider,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)

@@ -2,6 +2,7 @@ import type { SettingsShape } from "@rangewright/application"
 import { isIP } from "node:net"
 import type { Config } from "../config/config.ts"
 import { kmsOf } from "../config/kms.ts"
+import { singleSignOnOf } from "../config/oidc.ts"
 import { vpnEndpointOf } from "../config/vpn.ts"
 import { version } from "../version.ts"
 
@@ -33,6 +34,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
   vpn: vpnEndpointOf(config),
   kms: kmsOf(config),
+  singleSignOn: singleSignOnOf(config),
   consolesPerUser: config.consolesPerUser,
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:

@@ -7,6 +7,7 @@ import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/d
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
 import { kmsProblems } from "./kms.ts"
+import { oidcProblems } from "./oidc.ts"
 import { vpnProblems } from "./vpn.ts"
 
 /** The configuration in force. */
@@ -168,6 +169,7 @@ const crossChecks = (config: Config): readonly string[] => {
     ...rangeDefaultsProblems(config.rangeDefaults),
     ...vpnProblems(config),
     ...kmsProblems(config),
+    ...oidcProblems(config),
   )
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)

@@ -12,6 +12,7 @@ const ranges = "Ranges"
 const sources = "Sources"
 const subscriptions = "Subscription roles and licence"
 const vpn = "VPN"
+const oidc = "Sign-in by way of a provider (OpenID Connect)"
 const keeping = "Keeping and logging"
 
 const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
@@ -494,6 +495,62 @@ export const keys = {
   }),
   wireguardSshFingerprint: optionalText(vpn, "wireguard_ssh_fingerprint", {
     about: "Host key there, `SHA256:…` as `ssh-keygen -lf` prints it.",
+    default: undefined,
+  }),
+
+  oidcIssuer: optionalText(oidc, "oidc_issuer", {
+    about:
+      "URL of the provider of identities, under which it has `.well-known/openid-configuration`. With it, oidc_client_id and oidc_public_url people also sign in there.",
+    default: undefined,
+    example: "https://login.example.org/realms/lab",
+  }),
+  oidcClientId: optionalText(oidc, "oidc_client_id", { about: "What the provider calls this service.", default: undefined }),
+  oidcClientSecret: optionalText(oidc, "oidc_client_secret", {
+    about: "The service's secret at the provider. Without it the service is a public client.",
+    default: undefined,
+    secret: true,
+  }),
+  oidcPublicUrl: optionalText(oidc, "oidc_public_url", {
+    about:
+      "Where browsers have the page, without a path. Register this, followed by `/ui/login/return`, as redirect URI at the provider. People sign in so at this address only.",
+    default: undefined,
+    example: "https://lab.example.org:8080",
+  }),
+  oidcName: optionalText(oidc, "oidc_name", {
+    about: "What the provider is called on the page.",
+    default: undefined,
+    shown: "the host of oidc_issuer",
+  }),
+  oidcScopes: list(oidc, "oidc_scopes", {
+    about: "What the provider is asked for.",
+    default: ["openid", "email", "profile"],
+    shown: "openid, email, profile",
+  }),
+  oidcUserClaim: optionalText(oidc, "oidc_user_claim", {
+    about:
+      "The claim that tells which user somebody is who signs in for the first time; administrators are never found this way. `email`: the user with this e-mail address, if the provider has verified it. Any other one holds a user ID; name only one that people cannot change themselves. From then on the provider's own name for the person (`sub`) counts. Without it, users connect themselves, with their password.",
+    default: undefined,
+    example: "preferred_username",
+  }),
+  oidcDomains: list(oidc, "oidc_domains", {
+    about:
+      "Only people with a verified e-mail address in one of these domains sign in; a subdomain is another domain. `*`: everybody whom the provider lets in.",
+    default: [],
+    shown: "everybody",
+  }),
+  oidcNewUsers: oneOf(["refuse", "create"])(oidc, "oidc_new_users", {
+    about:
+      "What becomes of somebody who is no user. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
+    default: "refuse",
+  }),
+  oidcRedirectUrls: list(oidc, "oidc_redirect_urls", {
+    about:
+      "Further addresses that the provider may send browsers to, word for word, for clients of the record API that ask for a code themselves.",
+    default: [],
+    shown: "none",
+  }),
+  oidcCaFile: optionalText(oidc, "oidc_ca_file", {
+    about: "PEM file of the authorities that sign the provider's certificate, in place of those that are known everywhere.",
     default: undefined,
   }),
 

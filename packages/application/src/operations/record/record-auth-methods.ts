@@ -1,7 +1,47 @@
+import { IdentityProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../../operation/operation.ts"
-import { AnyObject } from "../../wire/common.ts"
+import { Settings } from "../../settings.ts"
+import { newProof } from "../../sign-in/proof.ts"
+
+/** What clients send back as the provider that they mean. */
+export const providerName = "oidc"
+
+/** A sign-in that the client may begin: it adds its own address to `authURL`, and sends `codeVerifier` with the code. */
+const Provider = Schema.Struct({
+  name: Schema.String,
+  displayName: Schema.String,
+  state: Schema.String,
+  codeVerifier: Schema.String,
+  codeChallenge: Schema.String,
+  codeChallengeMethod: Schema.Literals(["S256"]),
+  authURL: Schema.String,
+  authUrl: Schema.String,
+})
+
+/** None, too, while the provider is away: whoever has a password signs in all the same. */
+const offered = Effect.gen(function* () {
+  const { singleSignOn } = yield* Settings
+  if (singleSignOn === undefined) return []
+  const { verifier, nonce, state } = yield* newProof
+  const { authorization } = yield* IdentityProvider
+  return yield* authorization({ verifier, nonce, state, redirectUrl: undefined }).pipe(
+    Effect.map(({ url, challenge }): readonly (typeof Provider.Type)[] => [
+      {
+        name: providerName,
+        displayName: singleSignOn.name,
+        state,
+        codeVerifier: verifier,
+        codeChallenge: challenge,
+        codeChallengeMethod: "S256",
+        authURL: url,
+        authUrl: url,
+      },
+    ]),
+    Effect.catch(({ message }) => Effect.as(Effect.logWarning(message), [])),
+  )
+})
 
 const Switch = { enabled: Schema.Boolean, duration: Schema.Int }
 
@@ -15,27 +55,29 @@ export const recordAuthMethods = operation({
   summary: "The ways to log in",
   access: "anonymous",
   target: "none",
+  // nobody else may get what one client begins a sign-in with
+  wholeKeyOnly: true,
   output: {
     type: "json",
     schema: Schema.Struct({
       password: Schema.Struct({ identityFields: Schema.Array(Schema.String), enabled: Schema.Boolean }),
-      oauth2: Schema.Struct({ providers: Schema.Array(AnyObject), enabled: Schema.Boolean }),
+      oauth2: Schema.Struct({ providers: Schema.Array(Provider), enabled: Schema.Boolean }),
       mfa: Schema.Struct(Switch),
       otp: Schema.Struct(Switch),
-      authProviders: Schema.Array(AnyObject),
+      authProviders: Schema.Array(Provider),
       usernamePassword: Schema.Boolean,
       emailPassword: Schema.Boolean,
     }),
   },
   statuses: { 200: "the ways to log in" },
   handle: () =>
-    Effect.succeed({
+    Effect.map(offered, (providers) => ({
       password: { identityFields: ["email"], enabled: true },
-      oauth2: { providers: [], enabled: false },
+      oauth2: { providers, enabled: providers.length > 0 },
       mfa: { enabled: false, duration: 0 },
       otp: { enabled: false, duration: 0 },
-      authProviders: [],
+      authProviders: providers,
       usernamePassword: false,
       emailPassword: true,
-    }),
+    })),
 })

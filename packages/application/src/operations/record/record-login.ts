@@ -45,7 +45,7 @@ export const recordLogin = operation({
       const blank = (["identity", "password"] as const).filter((field) => body[field] === "" || body[field].length > 255)
       if (blank.length > 0) return yield* refused(blank.map((path) => ({ path, message: "1 to 255 characters are needed" })))
       const attempt = { operation: "recordLogin", account: body.identity, address: meta.remote }
-      const user = yield* signIns.attempt(attempt, judge(body.identity, body.password))
+      const user = (yield* signIns.attempt(attempt, judge(body.identity, body.password)))?.user
       if (user === undefined) return yield* refused()
       const result = yield* authResult(user)
       yield* recordSignIn("recordLogin", user, meta)

@@ -1,0 +1,76 @@
+import { InvalidInput, Unauthenticated } from "@rangewright/domain"
+import { IdentityProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { isPasswordOf } from "../accounts/is-password-of.ts"
+import { operation } from "../operation/operation.ts"
+import { configuredSingleSignOn, returnUrl } from "../sign-in/configured.ts"
+import { linkMark, newProof } from "../sign-in/proof.ts"
+import { SignIns } from "../sign-in/sign-ins.ts"
+
+const id = "beginSingleSignOn"
+
+/**
+ * With a password, what begins is a link: `linkIdentity` ends it. The password is asked for, because whoever stole a session could otherwise
+ * come back for ever.
+ */
+export const beginSingleSignOn = operation({
+  id,
+  route: "POST /single-sign-on",
+  base: "/ui",
+  group: "User",
+  origin: "ours",
+  does: "begin to sign in by way of a provider",
+  summary: "Begin to sign in by way of the provider: where the browser goes, and a cookie that it comes back with",
+  access: "anonymous",
+  target: "none",
+  body: {
+    type: "json",
+    required: false,
+    schema: Schema.Struct({
+      /** Of whoever has the session: they want to be linked to who signs in at the provider. */
+      password: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))),
+    }),
+    maxBytes: 4096,
+  },
+  output: { type: "session", schema: Schema.Struct({ url: Schema.String }) },
+  statuses: {
+    200: "the address at the provider, and the cookie",
+    400: "the page is not at the address that the provider sends browsers back to",
+    401: "the password is wrong, or nobody is signed in whose it could be",
+    403: "another page than the service's own asks",
+    404: "no provider is configured",
+    413: "the body is larger than 4096 bytes",
+    429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
+    500: "unexpected server failure",
+    502: "the provider is away or cannot be relied on",
+  },
+  handle: ({ body, caller, session, meta }) =>
+    Effect.gen(function* () {
+      const signIns = yield* SignIns
+      const provider = yield* IdentityProvider
+      const sso = yield* configuredSingleSignOn
+      if (meta.page !== undefined && meta.page.origin !== sso.origin)
+        return yield* new InvalidInput({
+          what: `Cannot sign in with ${sso.name} from ${meta.page.origin}: the provider sends browsers back to ${sso.origin}`,
+          hint: `Open ${sso.origin}/ui/ and sign in there.`,
+        })
+      const proof = yield* newProof
+      const { verifier, nonce, state } = proof
+      let signIn = verifier
+      if (body?.password !== undefined) {
+        const user = session === undefined ? undefined : caller
+        const judge = Effect.map(isPasswordOf(user, body.password), (right) => ({ user, right }))
+        const attempt = { operation: id, account: user?.email ?? "", address: meta.remote }
+        const known = (yield* signIns.attempt(attempt, judge))?.user
+        if (known === undefined)
+          return yield* new Unauthenticated({
+            reason: "The password is wrong",
+            hint: "An administrator can set a new password.",
+          })
+        signIn = `${verifier}~${yield* linkMark(verifier, known.id)}`
+      }
+      const { url } = yield* provider.authorization({ verifier, nonce, state, redirectUrl: returnUrl(sso) })
+      return { json: { url }, cookies: { signIn } }
+    }),
+})

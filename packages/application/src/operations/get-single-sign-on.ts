@@ -1,0 +1,20 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+
+/** The provider is not asked: the page shows it also while the provider is away. */
+export const getSingleSignOn = operation({
+  id: "getSingleSignOn",
+  route: "GET /single-sign-on",
+  base: "/ui",
+  group: "User",
+  origin: "ours",
+  does: "read whether people sign in by way of a provider",
+  summary: "Whether people sign in by way of a provider of identities, and what it is called",
+  access: "anonymous",
+  target: "none",
+  output: { type: "json", schema: Schema.Struct({ name: Schema.NullOr(Schema.String) }) },
+  statuses: { 200: "the name of the provider; null: there is none", 500: "unexpected server failure" },
+  handle: () => Effect.map(Settings, ({ singleSignOn }) => ({ name: singleSignOn?.name ?? null })),
+})

@@ -1,0 +1,31 @@
+import { NotFound } from "@rangewright/domain"
+import { Identities, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { newTokenKey } from "../accounts/identity.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+
+/** Whoever does this may know that somebody else signs in so: what that one has opened ends too, as with a new password. */
+export const unlinkIdentity = operation({
+  id: "unlinkIdentity",
+  route: "DELETE /user/identity",
+  group: "User",
+  origin: "ours",
+  does: "disconnect a user from the provider",
+  summary: "Disconnect the user from the provider, and end their sessions, tokens and scoped keys",
+  access: "user",
+  target: "none",
+  wholeKeyOnly: true,
+  output: { type: "json", schema: TextResult },
+  statuses: { 200: "nobody of a provider signs in as the user any more", 404: "the user is connected to nobody" },
+  handle: ({ user }) =>
+    Effect.gen(function* () {
+      const identities = yield* Identities
+      const users = yield* Users
+      const removed = yield* identities.unlink(user.id)
+      if (removed === 0) return yield* new NotFound({ what: `User ${user.id} is connected to nobody of a provider` })
+      // after the link, and never before it: `signInPerson` relies on it
+      yield* users.setSecrets(user.id, { tokenKey: yield* newTokenKey })
+      return { result: `User ${user.id} is disconnected; their sessions, tokens and scoped keys have ended` }
+    }),
+})

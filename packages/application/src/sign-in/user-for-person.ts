@@ -1,0 +1,57 @@
+import {
+  Forbidden,
+  InvalidInput,
+  isReservedUserId,
+  isUserId,
+  type ProvenPerson,
+  rootUserId,
+  textClaim,
+  UserExists,
+  userIdStemOf,
+  verifiedEmailOf,
+} from "@rangewright/domain"
+import { CredentialHasher, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { provisionUser } from "../accounts/provision-user.ts"
+import type { SingleSignOn } from "../settings.ts"
+
+const stemLength = 3
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/** A free user ID for somebody of this name (contract A 3.4): the stem, or the stem with the lowest number from 2 on. */
+const freeUserId = Effect.fnUntraced(function* (name: string) {
+  const users = yield* Users
+  const hasher = yield* CredentialHasher
+  const taken = new Set((yield* users.list).map(({ id }) => id.toUpperCase()))
+  const stem = userIdStemOf(name) ?? hasher.randomText(stemLength, letters)
+  const isFree = (id: string) => !taken.has(id) && !isReservedUserId(id)
+  let id = stem
+  for (let n = 2; !isFree(id); n++) id = `${stem}${n}`
+  return id
+})
+
+/** The ID that the claim which decides gives, where that is not the e-mail address. */
+const givenUserId = (person: ProvenPerson, { claim }: SingleSignOn): string | undefined => {
+  const id = claim === undefined || claim === "email" ? undefined : textClaim(person, claim)
+  return id !== undefined && isUserId(id) ? id : undefined
+}
+
+const cannot = ({ name }: SingleSignOn, because: string): Forbidden =>
+  new Forbidden({ reason: `Cannot sign in with ${name}: ${because}`, hint: "Ask an administrator to add you." })
+
+/** Makes a user for somebody who signs in for the first time: a plain user with a default range, never an administrator. */
+export const userForPerson = Effect.fnUntraced(function* (person: ProvenPerson, sso: SingleSignOn) {
+  const email = verifiedEmailOf(person)
+  if (email === undefined)
+    return yield* cannot(sso, "a user needs an e-mail address, and the provider gives none of you that it has verified")
+  const name = textClaim(person, "name") ?? textClaim(person, "preferred_username") ?? email.slice(0, email.indexOf("@"))
+  const userId = givenUserId(person, sso) ?? (yield* freeUserId(name))
+  const { user } = yield* provisionUser({ userId, name, email, password: undefined, isAdmin: false }, rootUserId).pipe(
+    // what is wrong is wrong with what the provider says, and not with the request
+    Effect.catchIf(
+      (fault) => fault instanceof UserExists || fault instanceof InvalidInput,
+      ({ message }) => Effect.fail(cannot(sso, message)),
+    ),
+  )
+  return user
+})

@@ -1,0 +1,66 @@
+import { issuerUrl } from "@rangewright/adapter-oidc"
+import type { SingleSignOn } from "@rangewright/application"
+import { isDnsName } from "@rangewright/domain"
+import type { Keys } from "./keys.ts"
+
+/** What the configuration says of sign-in by way of a provider. */
+export type OidcConfig = { readonly [K in keyof Keys & `oidc${string}`]: Keys[K]["fallback"] }
+
+const anyDomain = "*"
+
+/** An address of ours or of a client's, to which browsers are sent with a code: over TLS, or on the browser's own host. */
+const isReturnAddress = (text: string): boolean => {
+  const url = URL.parse(text)
+  if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false
+  return url.protocol === "https:" || (url.protocol === "http:" && /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(url.hostname))
+}
+
+/** Only the origin: what is behind it is the service's own. */
+const isOrigin = (text: string): boolean => isReturnAddress(text) && `${new URL(text).origin}/` === new URL(text).href
+
+/** What is wrong with the keys of the provider, a line each. */
+export const oidcProblems = (config: OidcConfig): readonly string[] => {
+  const { oidcIssuer: issuer, oidcClientId: client, oidcPublicUrl: own } = config
+  const needed = { oidc_issuer: issuer, oidc_client_id: client, oidc_public_url: own }
+  const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  if (missing.length === 3)
+    return config.oidcClientSecret === undefined && config.oidcNewUsers === "refuse"
+      ? []
+      : ["oidc_issuer: needed with the other keys that begin with oidc_"]
+  const { oidcDomains: domains } = config
+  return [
+    ...missing.map((name) => `${name}: oidc_issuer, oidc_client_id and oidc_public_url belong together`),
+    ...(issuer === undefined || issuerUrl(issuer) !== undefined
+      ? []
+      : [`oidc_issuer: ${issuer} is no https URL of a provider, such as https://login.example.org/realms/lab`]),
+    ...(own === undefined || isOrigin(own)
+      ? []
+      : [
+          `oidc_public_url: ${own} is not where browsers have the page: https, a host and a port, such as https://lab.example.org:8080`,
+        ]),
+    ...(config.oidcScopes.includes("openid") ? [] : ["oidc_scopes: openid must be among them"]),
+    ...config.oidcRedirectUrls
+      .filter((text) => !isReturnAddress(text))
+      .map((text) => `oidc_redirect_urls: ${text} is neither an https URL nor one of the browser's own host`),
+    ...domains
+      .filter((text) => text !== anyDomain && !isDnsName(text))
+      .map((text) => `oidc_domains: ${text} is no domain such as example.org`),
+    ...(config.oidcNewUsers === "create" && domains.length === 0
+      ? ["oidc_domains: needed with oidc_new_users: create; `*` makes a user of everybody whom the provider lets in"]
+      : []),
+  ]
+}
+
+/** How people sign in by way of the provider; undefined: they do not. */
+export const singleSignOnOf = (config: OidcConfig): SingleSignOn | undefined => {
+  const { oidcIssuer: issuer, oidcPublicUrl: own } = config
+  if (issuer === undefined || own === undefined) return undefined
+  return {
+    name: config.oidcName ?? new URL(issuer).hostname,
+    origin: new URL(own).origin,
+    redirectUrls: config.oidcRedirectUrls,
+    claim: config.oidcUserClaim,
+    domains: config.oidcDomains.includes(anyDomain) ? [] : config.oidcDomains.map((domain) => domain.toLowerCase()),
+    makesUsers: config.oidcNewUsers === "create",
+  }
+}

@@ -1,0 +1,25 @@
+import { IdentityProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { bindProvider } from "../compose/oidc.ts"
+import type { Config } from "../config/config.ts"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const what = "oidc_issuer"
+
+/** Looks whether the provider of identities can be reached and says of itself what the configuration says. Nobody signs in. */
+export const checkProvider = (config: Config): Effect.Effect<readonly Finding[]> =>
+  config.oidcIssuer === undefined
+    ? Effect.succeed([])
+    : IdentityProvider.use(({ describe }) => describe).pipe(
+        Effect.map((text) => [ok(what, text)]),
+        Effect.catch(({ message, hint }) =>
+          Effect.succeed([
+            warn(
+              what,
+              message,
+              hint ?? "People sign in with passwords and keys meanwhile. Compare oidc_issuer and oidc_ca_file.",
+            ),
+          ]),
+        ),
+        Effect.provide(bindProvider(config)),
+      )
