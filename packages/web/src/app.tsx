@@ -11,6 +11,7 @@ import { Refusal } from "./api/client.ts"
 import { matchPath, place } from "./router.ts"
 import { Shell } from "./shell.tsx"
 import { SignIn } from "./pages/sign-in.tsx"
+import { ProviderReturn } from "./pages/single-sign-on.tsx"
 import { Ranges } from "./pages/ranges.tsx"
 import { NotFound } from "./pages/not-found.tsx"
 
@@ -116,12 +117,17 @@ const Current = () => {
 }
 
 export const App = () => {
-  const isSignIn = place.value.path === "/login"
+  const { path } = place.value
+  const isSignIn = path === "/login" || path === "/login/return"
   useEffect(() => {
     if (!isSignIn) void identify()
   }, [isSignIn])
   return isSignIn ? (
-    <SignIn />
+    path === "/login" ? (
+      <SignIn />
+    ) : (
+      <ProviderReturn />
+    )
   ) : (
     <Shell>
       <Current />

@@ -66,6 +66,17 @@ export const t = {
     intro: "Lab ranges on Proxmox VE",
     first: "No password yet? Sign in with the API key that your administrator gave you, then set a password under Account.",
   },
+  singleSignOn: {
+    button: (name: string) => `Sign in with ${name}`,
+    refused: (word: string) => `The provider did not let you in: ${word}.`,
+    back: "Back to the sign-in page",
+    title: (name: string) => `Sign in with ${name}`,
+    text: (name: string) => `Once your user is connected to ${name}, you can sign in there instead of with your password.`,
+    connect: "Connect",
+    disconnect: "Disconnect",
+    disconnectText: "Nobody signs in there as you any more. Your sessions, tokens and scoped keys end.",
+    connected: "Connected since",
+  },
   keys: {
     title: "Keyboard",
     intro: "These keys work wherever you are not typing.",

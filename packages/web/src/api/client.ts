@@ -69,7 +69,8 @@ export const ask = async (method: string, address: string, init: RequestInit = {
   }
   if (response.ok) return response
   const refusal = await refusalOf(response)
-  if (response.status === 401 && !address.startsWith("/ui/session")) signedOut()
+  // below /ui it is what somebody typed, or brings from the provider, that is not right
+  if (response.status === 401 && !address.startsWith("/ui/")) signedOut()
   throw refusal
 }
 

@@ -7,6 +7,7 @@ import { useRead } from "../api/resource.ts"
 import { me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
+import { Connection } from "./single-sign-on.tsx"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
@@ -185,6 +186,7 @@ export const MePage = () => {
       </Head>
       <div class="grid">
         <Password />
+        <Connection />
         <section class="card" aria-labelledby="key">
           <h2 id="key">{t.me.key}</h2>
           <p class="muted">{t.me.keyText}</p>

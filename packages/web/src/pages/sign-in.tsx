@@ -6,6 +6,7 @@ import { Field, Outcome, useDoing } from "../parts/parts.tsx"
 import { place } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
+import { ProviderButton } from "./single-sign-on.tsx"
 
 const credentials = ({ text, has }: ReturnType<typeof submitted>): Readonly<Record<string, string>> => {
   if (has("apiKey")) return { apiKey: text("apiKey").trim() }
@@ -77,6 +78,7 @@ export const SignIn = () => {
         <button type="button" class="quiet wide" onClick={() => (byKey.value = !byKey.value)}>
           {byKey.value ? t.signIn.withPassword : t.signIn.withKey}
         </button>
+        <ProviderButton />
         <p class="hint">{t.signIn.first}</p>
       </form>
     </main>
