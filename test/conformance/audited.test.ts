@@ -12,7 +12,10 @@ const audited = operations.filter(
 
 const call = async (service: WholeService, operation: Operation) => {
   const sample = sampleOf(operation, service.runId)
-  const query = operation.target === "range" ? { rangeID: "R1" } : {}
+  const query = {
+    ...(operation.target === "range" ? { rangeID: "R1" } : {}),
+    ...(sample.adminActsAs === undefined ? {} : { userID: sample.adminActsAs }),
+  }
   const init = bodyOf(operation, sample)
   const response = await fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
     ...init,
