@@ -1,7 +1,9 @@
 import type { RunRequest } from "@rangewright/application"
 import type { Disguise, Range, Vmid } from "@rangewright/domain"
+import { qemuObstacle } from "@rangewright/pve-simulator"
 import { afterEach, describe, expect, it } from "vitest"
 import { boot, createRange, type Process, startAndWait } from "./support/lab.ts"
+import { seenByGuest } from "./support/seen-by-guest.ts"
 import { addZone, makeSimCompany, type SimLab } from "./support/sim-lab.ts"
 
 const config = `ludus:
@@ -109,6 +111,43 @@ describe.each([1, 3])("on a Proxmox simulator of %d node(s)", (nodes) => {
     },
   )
 })
+
+const noQemu = qemuObstacle()
+
+it.skipIf(noQemu !== undefined)(
+  `a guest of QEMU's with that configuration sees what was configured, and nothing else that was to be hidden (skipped when ${noQemu ?? "there is no QEMU"})`,
+  { timeout: 120_000 },
+  async () => {
+    const lab = { ...makeSimCompany(1), config }
+    const { guest, change } = await deployed(lab)
+    const api = apiOf(lab)
+    const at = `/nodes/${guest().node}/qemu/${guest().vmid}`
+    const storage = String(guest().config["virtio0"]).split(":")[0] ?? ""
+    await api("PUT", `${at}/config`, { ide0: `${storage}:1` })
+    const cpuModels = lab.sim.state.cpuModels
+    await change({ ...dell, product: "OptiPlex, 7090" })
+    await change(undefined)
+    const plain = await seenByGuest(guest().config, cpuModels)
+    // what there is to hide is seen where it is not hidden
+    expect(plain).toMatchObject({ hypervisorBit: true, hypervisor: "TCGTCGTCGTCG", disk: { model: "QEMU HARDDISK" } })
+    expect(plain.system[0]).toBe("QEMU")
+    expect(plain.devices).toEqual(expect.arrayContaining(["1af4:1000", "1af4:1002"]))
+
+    expect((await change({ ...dell, product: "OptiPlex, 7090" })).state.message).toBe("")
+    const seen = await seenByGuest(guest().config, cpuModels)
+    const { serial } = seen.disk
+    expect(seen).toEqual({
+      hypervisorBit: false,
+      hypervisor: "",
+      processor: plain.processor,
+      // chipset of the board, display, card
+      devices: ["8086:1237", "8086:7000", "8086:7010", "8086:7113", "1234:1111", "8086:10d3"],
+      disk: { serial: expect.stringMatching(/^Z9\w{6}$/u), model: "ST1000DM010-2EP102" },
+      system: ["Dell Inc.", "OptiPlex, 7090", "1.0", expect.stringMatching(/^\w{7}$/u), "0A6C", "OptiPlex"],
+    })
+    expect(String(guest().config["ide0"])).toContain(`serial=${serial}`)
+  },
+)
 
 it("a disk that is plugged in while it is on shows again what it showed when it comes off", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(1), config }
