@@ -52,7 +52,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     await inLine()
     await lab.addClient("a", await fileOf("ADA"))
     await lab.addClient("b", await fileOf("BOB"))
-    stopFlow = await lab.flow("a", lab.machine(1), 0.01)
+    stopFlow = await lab.flow("a", lab.machine(1), { interval: 0.01 })
   }, patience)
   afterAll(async () => {
     await endAll()

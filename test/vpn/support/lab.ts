@@ -51,10 +51,10 @@ while True:
     s.sendto(data, who)
 `
 
-/** Sends so many datagrams, one each interval, and prints how many came back; \`-1\`: until its input ends. Each answer is a line with its number. */
+/** Sends so many datagrams, one each interval, and prints how many came back; \`-N\`: N or more, until its input ends. Each answer is a line with its number. */
 const pinger = `
 import select, socket, sys, time
-source, target, count, interval = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+source, target, count, interval, patience = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:6])
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 if source: s.bind((source, 0))
 try: s.connect((target, 7))
@@ -73,14 +73,16 @@ def take(until):
             except OSError: pass
         elif rest <= 0: return
 over = False
-while (count < 0 and not over) or (sent < count and not got):
+while (count < 0 and (not over or sent < -count)) or (sent < count and not got):
     at = time.monotonic()
     try: s.send(str(sent).encode())
     except OSError: pass
     sent += 1
     take(at + interval)
-    if count < 0 and sent % 20 == 0: over = bool(select.select([sys.stdin], [], [], 0)[0])
-if count < 0 or not got: take(time.monotonic() + 1)
+    if count < 0 and not over and sent % 20 == 0: over = bool(select.select([sys.stdin], [], [], 0)[0])
+if count < 0 or not got:
+    end = time.monotonic() + patience
+    while len(got) < sent and time.monotonic() < end: take(time.monotonic() + 0.05)
 # in one piece: print() may write word by word
 sys.stdout.write(f"{sent} {len(got)}\\n")
 sys.stdout.flush()
@@ -167,7 +169,7 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     return { sent, got }
   }
   const comesBack = (name: string, target: string, source: string, packets: number): boolean =>
-    counted(inside(name, "python3", "-c", pinger, source, target, String(packets), "0.05").split("\n")[1] ?? "").got > 0
+    counted(inside(name, "python3", "-c", pinger, source, target, String(packets), "0.05", "1").split("\n")[1] ?? "").got > 0
   /** Whether any of five packets to an address comes back: to show that none does. */
   const reaches = (name: string, target: string, source = ""): boolean => comesBack(name, target, source, 5)
   /** Whether a packet to an address comes back within 20 s: a busy host loses the first ones. */
@@ -284,9 +286,9 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     changeFile,
     reaches,
     arrives,
-    /** Sends packets until it is told to stop. */
-    flow: async (name: string, target: string, interval = 0.002) => {
-      const child = await start(name, "python3", "-c", pinger, "", target, "-1", String(interval))
+    /** Sends packets until it is told to stop, and at least so many; waits so many seconds for the last answers. */
+    flow: async (name: string, target: string, { interval = 0.002, least = 100, patience = 20 } = {}) => {
+      const child = await start(name, "python3", "-c", pinger, "", target, ...[-least, interval, patience].map(String))
       return async (): Promise<Counted> => {
         const said = new Promise<string>((resolve) => child.stdout?.once("data", (text: Buffer) => resolve(text.toString())))
         child.stdin?.end("over\n")
