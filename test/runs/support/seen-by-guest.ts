@@ -63,15 +63,21 @@ const argumentsFor = (options: Options, models: CpuModels, disk: string): readon
     })
   const cards: Readonly<Record<string, string>> = { virtio: "virtio-net-pci" }
   return [
-    ...["-machine", "pc", "-cpu", cpuArguments(String(options["cpu"] ?? ""), models), "-vga", "std"],
+    "-machine",
+    "pc",
+    "-cpu",
+    cpuArguments(String(options["cpu"] ?? ""), models),
+    "-vga",
+    "std",
     ...(table.length === 0 ? [] : ["-smbios", `type=1,${table.join(",")}`]),
     ...(options["balloon"] === 0 ? [] : device("virtio-balloon-pci")),
     ...Object.entries(options).flatMap(([key, value]) => {
-      const [[model = "", mac = ""] = []] = [...pairs(String(value))]
+      const [[model, mac] = ["", ""]] = [...pairs(String(value))]
       if (/^net\d+$/u.test(key)) return device(cards[model] ?? model, `mac=${mac}`)
       if (key === "ide0")
         return [
-          ...["-drive", `file=${disk},format=raw,if=none,id=ide0`],
+          "-drive",
+          `file=${disk},format=raw,if=none,id=ide0`,
           ...device("ide-hd", "bus=ide.0", "unit=0", "drive=ide0", ...identity(String(value))),
         ]
       return []
