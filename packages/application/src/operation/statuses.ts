@@ -39,13 +39,12 @@ const ofTarget: Readonly<Record<Target, OwnStatuses>> = {
 const usualStatuses = ({ base, access, alsoFor, tier, target }: Admitted): OwnStatuses => {
   if (access === "anonymous" || base === "/") return {}
   const of = ofTarget[target]
-  const always = { ...of, 500: "unexpected server failure" }
+  const always = { ...of, 400: "userID names an unknown user", 500: "unexpected server failure" }
   if (access === "admin" && alsoFor === undefined)
     return { ...always, 401: "no valid credentials", 403: "the caller is not an administrator" }
   const refusals = [of[403], tier === "enterprise" ? "the licence does not include it" : undefined].filter(Boolean)
   return {
     ...always,
-    400: "userID names an unknown user",
     401: "no valid credentials; only administrators may act as another user",
     403: refusals.length === 0 ? undefined : refusals.join("; "),
   }

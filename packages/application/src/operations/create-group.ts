@@ -25,7 +25,7 @@ export const createGroup = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the group was created",
-    400: "the name is missing or not allowed; the body is malformed; userID names an unknown user",
+    400: "the name is missing or not allowed; the body is malformed",
     409: "a group has this name",
   },
   handle: ({ body }) =>

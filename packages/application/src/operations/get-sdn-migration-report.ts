@@ -15,7 +15,6 @@ export const getSDNMigrationReport = operation({
   output: { type: "json", schema: MigrationReportObject },
   statuses: {
     200: "every machine that a migration has saved; none where there was no migration",
-    400: "userID names an unknown user",
     409: "what a migration has saved is damaged",
     502: hypervisorAway,
   },

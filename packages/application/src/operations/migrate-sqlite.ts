@@ -21,7 +21,7 @@ export const migrateSQLiteToPostgreSQL = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "what was imported and what was not, or that there is nothing to do",
-    400: "dryRun is neither true nor false; userID names an unknown user",
+    400: "dryRun is neither true nor false",
     409: waitCutShort,
     502: "the old data cannot be read",
   },

@@ -23,7 +23,7 @@ export const migrateToSDN = operation({
   output: { type: "json", schema: MigrationResult },
   statuses: {
     200: "the text reports the result",
-    400: "dryRun or createZone is neither true nor false; userID names an unknown user",
+    400: "dryRun or createZone is neither true nor false",
     409: "something prevents it: all reasons are listed, and nothing was changed; ranges are being changed; a rollback to bridges is running",
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",
     502: hypervisorAway,

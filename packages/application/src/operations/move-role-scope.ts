@@ -34,7 +34,7 @@ export const moveRoleScope = operation({
   },
   statuses: {
     200: "the outcome for each role",
-    400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
+    400: "no role is named; the body is malformed or wrongly typed",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ export const rollbackSDNMigration = operation({
   output: { type: "json", schema: MigrationResult },
   statuses: {
     200: "the text reports the result",
-    400: "dryRun is neither true nor false; userID names an unknown user",
+    400: "dryRun is neither true nor false",
     409: "something prevents it, such as a missing record of the bridges: all reasons are listed, and nothing was changed",
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",
     502: hypervisorAway,
