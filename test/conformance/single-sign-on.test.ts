@@ -159,7 +159,7 @@ describe("a sign-in by way of a provider", () => {
     expect((await signIn(atProvider("7"))).json).toMatchObject({ userID: "AD", isAdmin: true })
   })
 
-  it("fails with 502 while the provider is away, and passwords work", async () => {
+  it("fails with 502 while the provider is unreachable, and passwords work", async () => {
     await start()
     const begun = await begin()
     service.provider.reachable = false

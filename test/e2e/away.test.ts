@@ -33,7 +33,7 @@ const hypervisorIs = (service: ServiceProcess, wanted: RegExp): Promise<string> 
     (said) => wanted.test(said) && said,
   )
 
-describe("a hypervisor that is away", { timeout: 300_000 }, () => {
+describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
   test.concurrent("at the start leaves the reads, refuses changes with 502, and is used when it is back", async () => {
     const { relay, environment } = await wired(600)
     const data = temporaryFolder()

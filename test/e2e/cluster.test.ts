@@ -276,7 +276,7 @@ const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
 }
 
 describe("a node that has missed the networks of a range", { timeout: 300_000 }, () => {
-  test.concurrent("because it was away gets them when a machine is to be put there, and not before", async () => {
+  test.concurrent("because it was unreachable gets them when a machine is to be put there, and not before", async () => {
     const lab = await cluster({ speed: 300 })
     const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -303,10 +303,10 @@ describe("a node that has missed the networks of a range", { timeout: 300_000 },
     await expectDeployed(lab)
   })
 
-  test.concurrent("because it was away in the midst of the deploy gets them when its machines are started", async () => {
+  test.concurrent("because it was unreachable in the midst of the deploy gets them when its machines are started", async () => {
     const lab = await cluster()
     await configure(lab, labOn("pve3"))
-    // the plan is made while the node is there, and the network while it is away
+    // the plan is made while the node is there, and the network while it is unreachable
     await lab.simulator.fault({ kind: "delay", match: { method: "POST", path: "/cluster/sdn/vnets" }, ms: 30_000 })
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []

@@ -88,7 +88,7 @@ describe("a migration that is cancelled", { timeout: 300_000 }, () => {
     expect(seen.finished).toBeGreaterThan(10)
   })
 
-  it("while it waits for a node that is away ends there, for that node may never come back", async () => {
+  it("while it waits for a node that is unreachable ends there, for that node may never come back", async () => {
     const lab = makeMigrationLab({ ranges: 2, nodes: ["pve1", "pve2"], marked: true })
     const process = bootMigration(lab)
     const state = await process.runPromise(

@@ -387,7 +387,7 @@ describe("snapshots of a range", () => {
     ).toBe("something older")
   })
 
-  describe("a rollback that is aborted while the hypervisor is away, before the machine is set to what it had", () => {
+  describe("a rollback that is aborted while the hypervisor is unreachable, before the machine is set to what it had", () => {
     const extra = { index: 3, model: "virtio", mac: "02:00:00:00:00:03", bridge: "vmbr9", tag: undefined, firewall: false }
     let web: MemoryVm
 

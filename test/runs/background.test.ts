@@ -32,7 +32,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("says since when the hypervisor is away, keeps what was seen, and ends that when it is back", async () => {
+  it("says since when the hypervisor is unreachable, keeps what was seen, and ends that when it is back", async () => {
     const { lab, range, process } = await deployed()
     const [away, still, kept, back] = await process.runPromise(
       Effect.gen(function* () {

@@ -70,7 +70,7 @@ describe("a cancel", () => {
     },
   )
 
-  it("of a run that waits for a hypervisor that is away ends it", async () => {
+  it("of a run that waits for a hypervisor that is unreachable ends it", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -112,7 +112,7 @@ describe("a cancel", () => {
 
 /** Takes ten seconds. */
 const walk = work({ name: "walk", input: Schema.Struct({}), settle: () => Effect.as(Effect.sleep(10_000), {}) })
-/** Takes ten seconds, and then meets a hypervisor that is away. */
+/** Takes ten seconds, and then meets a hypervisor that is unreachable. */
 const leap = work({
   name: "leap",
   input: Schema.Struct({}),

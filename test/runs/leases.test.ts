@@ -82,7 +82,7 @@ describe("two workers and one run", () => {
 })
 
 describe("a run that was opened and not yet planned when its worker died", () => {
-  it("waits for a hypervisor that is away, then is planned and goes on", async () => {
+  it("waits for a hypervisor that is unreachable, then is planned and goes on", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)

@@ -88,7 +88,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     expect(lab.reaches("b", "198.51.100.1")).toBe(false)
   })
 
-  it("gives files and answers while the server is away, shows what waits, and does it later", async () => {
+  it("gives files and answers while the server is unreachable, shows what waits, and does it later", async () => {
     ssh.end()
     const cat = await addressOf("CAT")
     await ada().send("DELETE", "/user/CAT")

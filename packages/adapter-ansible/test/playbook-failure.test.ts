@@ -16,7 +16,7 @@ describe("what a run of ansible-playbook came to", () => {
     expect(failureOf(limits, exited(0), account(), "a warning")).toBeUndefined()
   })
 
-  it("a machine that was not reached is away; whatever else fails has failed, in the words of its task", () => {
+  it("a machine that was not reached is unreachable; whatever else fails has failed, in the words of its task", () => {
     expect(failureOf(limits, exited(4), account('task "Look" did not reach it: timed out'), "")).toEqual({
       reason: "away",
       detail: 'task "Look" did not reach it: timed out',
@@ -93,7 +93,7 @@ describe.each(["jsonl", "default"] as const)("a machine that Ansible did not rea
     ["hangs up", "Failed to connect to the host via ssh: Connection closed by 10.2.10.11 port 401"],
     ["starts", '"System is booting up. Unprivileged users are not permitted to log in yet." Permission denied (password).'],
     ["is overloaded", "psrp connection failure: Bad HTTP response returned from the server. Code: 503, Content: ''"],
-  ])("is away while it %s", (_, words) => {
+  ])("is unreachable while it %s", (_, words) => {
     expect(comesOf(callback, "unreachable", words)?.reason).toBe("away")
   })
 

@@ -9,7 +9,7 @@ export interface MemoryRegistry {
     SubscriptionRole["packageId"],
     { readonly role: SubscriptionRole; readonly files: readonly ArtifactEntry[] }
   >
-  /** While it is set, the registry is away. */
+  /** While it is set, the registry is unreachable. */
   away: boolean
 }
 

@@ -56,7 +56,7 @@ describe("waiting for tasks", () => {
     expect((await runFast(Effect.flatMap(watcher, (awaitTask) => awaitTask(upidOf(1))))).type).toBe("vanished")
   })
 
-  it("fails for all that wait when the hypervisor is away, and works again afterwards", async () => {
+  it("fails for all that wait when the hypervisor is unreachable, and works again afterwards", async () => {
     const { watcher } = watcherOver((_, nth) => (nth === 1 ? { status: 595, text: "" } : listed(upids)))
     const [lost, again] = await runFast(
       Effect.gen(function* () {

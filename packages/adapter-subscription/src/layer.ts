@@ -61,7 +61,7 @@ export const folderSubscriptionLayer = (
 ): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> =>
   Layer.effect(SubscriptionProvider, provider(folderRegistry(options.folder), options))
 
-/** Subscription roles from a registry behind HTTPS. Fails when the URL or a key is none; not when the registry is away. */
+/** Subscription roles from a registry behind HTTPS. Fails when the URL or a key is none; not when the registry is unreachable. */
 export const httpsSubscriptionLayer = (
   options: SubscriptionOptions & HttpsOptions,
 ): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> => {

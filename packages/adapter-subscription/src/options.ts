@@ -4,13 +4,13 @@ import { defaultTreeLimits, indexLimits, type TreeLimits } from "@rangewright/do
 export interface SubscriptionOptions {
   /** Public keys, `ed25519:…` as `subscription keygen` prints them. Only what one of them signed counts. */
   readonly keys: readonly string[]
-  /** Folder of this service's own for what was seen last: the copy for when the registry is away, and the proof against older ones. */
+  /** Folder of this service's own for what was seen last: the copy for when the registry is unreachable, and the proof against older ones. */
   readonly state: string
   /** An index that was checked so recently is not asked for again. */
   readonly freshSeconds?: number
   /** After a failure the registry is left alone for so long. */
   readonly retrySeconds?: number
-  /** For so long the last index serves while the registry is away. */
+  /** For so long the last index serves while the registry is unreachable. */
   readonly staleSeconds?: number
   /** Who asks waits so long for a newer index; then the last one serves, and the newer one those who ask later. */
   readonly patienceSeconds?: number

@@ -246,7 +246,7 @@ describe("power", () => {
     })
   })
 
-  it("is refused at once while the hypervisor is known to be away", async () => {
+  it("is refused at once while the hypervisor is known to be unreachable", async () => {
     await app.run(Effect.flatMap(Machines, (machines) => machines.away(new Date(0), "no route")))
     expect(await app.fails("powerOffRange", ada, { range, body: { machines: ["all"] } })).toMatchObject({
       kind: "unavailable",

@@ -194,7 +194,7 @@ describe("showing ranges", () => {
     expect(await Promise.all(readers)).toEqual(Array.from({ length: 20 }, () => 1))
   })
 
-  it("says how fresh the machines are, and since when the hypervisor is away", async () => {
+  it("says how fresh the machines are, and since when the hypervisor is unreachable", async () => {
     const range = await app.addRange("LAB", [ada])
     await app.observe([], new Date("2026-01-02T03:04:05Z"))
     expect(await shown(range)).toMatchObject({ observedAt: "2026-01-02T03:04:05.000Z" })
@@ -222,7 +222,7 @@ describe("showing ranges", () => {
 })
 
 describe("the network of a range", () => {
-  it("shows what is configured with what is there, also while the hypervisor is away", async () => {
+  it("shows what is configured with what is there, also while the hypervisor is unreachable", async () => {
     const range = await app.addRange(
       "LAB",
       [ada],
@@ -252,7 +252,7 @@ describe("the network of a range", () => {
 })
 
 describe("files of a range", () => {
-  it("are served from kept state, also while the hypervisor is away", async () => {
+  it("are served from kept state, also while the hypervisor is unreachable", async () => {
     const range = await app.addRange(
       "LAB",
       [ada],

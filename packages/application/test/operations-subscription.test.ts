@@ -115,7 +115,7 @@ describe("the roles on offer", () => {
     expect(await list()).toEqual([])
   })
 
-  it("cannot be told while a registry is away that was never seen", async () => {
+  it("cannot be told while a registry is unreachable that was never seen", async () => {
     app.artifacts.registry.away = true
     const fault = await app.fails("getSubscriptionRoles", ada)
     expect([fault._tag, fault.kind]).toEqual(["SubscriptionFault", "failed"])
@@ -189,7 +189,7 @@ describe("installing roles on offer", () => {
     expect((await refused({}, { ...admin, hypervisorUsername: "root" })).message).toContain("root")
   })
 
-  it("while the registry is away fails for each role, saying so", async () => {
+  it("while the registry is unreachable fails for each role, saying so", async () => {
     app.artifacts.registry.away = true
     const { success, errors } = await install(["acme.web", "top"])
     expect(success).toEqual([])

@@ -256,12 +256,12 @@ describe("a point of no return", () => {
   })
 
   it("does not keep a run that waits from being cancelled", () => {
-    const state = after(started("b:m1"), { type: "Waiting", reason: "node1 is away" }, cancel)
+    const state = after(started("b:m1"), { type: "Waiting", reason: "node1 is unreachable" }, cancel)
     expect(state).toMatchObject({ irreversible: true, cancelRequested: true })
   })
 
   it("does not keep a run from being cancelled of which one step still waits", () => {
-    const [m1, m2] = ["b:m1", "c:m2"].map((of): RunEvent => ({ type: "Waiting", reason: "node1 is away", key: of }))
+    const [m1, m2] = ["b:m1", "c:m2"].map((of): RunEvent => ({ type: "Waiting", reason: "node1 is unreachable", key: of }))
     const state = after(started("b:m1"), m1!, m2!, { type: "Continued", reason: "back", key: "b:m1" })
     expect(isCancellable(state)).toBe(true)
   })

@@ -79,13 +79,13 @@ describe("the log of a run", () => {
 
   it("says of waits that overlap when the first began and the last ended", () => {
     const text = log([
-      { type: "Waiting", reason: "node1 is away", key: "a" },
-      { type: "Waiting", reason: "node2 is away", key: "b" },
+      { type: "Waiting", reason: "node1 is unreachable", key: "a" },
+      { type: "Waiting", reason: "node2 is unreachable", key: "b" },
       { type: "Continued", reason: "node1 is back", key: "a" },
       { type: "Continued", reason: "node2 is back", key: "b" },
     ])
-    expect(text.split("\n").filter((line) => /is away|is back/u.test(line))).toEqual([
-      "[WARNING]: the run waits: node1 is away",
+    expect(text.split("\n").filter((line) => /is unreachable|is back/u.test(line))).toEqual([
+      "[WARNING]: the run waits: node1 is unreachable",
       'ok: [localhost] => {"msg":"node2 is back"}',
     ])
   })

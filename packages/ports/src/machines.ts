@@ -103,7 +103,7 @@ export class Machines extends Context.Service<
     readonly ofRange: (rangeId: RangeId) => Effect.Effect<readonly RangeMachine[], StorageFault>
     /** Undefined also for a VM that is in no range's pool, and for a template. */
     readonly find: (vmid: Vmid) => Effect.Effect<RangeMachine | undefined, StorageFault>
-    /** The hypervisor does not answer. While it is away, the first `since` holds. */
+    /** The hypervisor does not answer. While it is unreachable, the first `since` holds. */
     readonly away: (since: Date, reason: string) => Effect.Effect<void, StorageFault>
     readonly freshness: Effect.Effect<Freshness, StorageFault>
     /**

@@ -162,10 +162,10 @@ test("a stage that is planned to fail says why; one whose machine goes off is lo
   const lab = createLab()
   await cloneAndStart(lab, 200)
   lab.clock.advance(30_000)
-  lab.sim.faults.add({ kind: "fail-stage", stage: "domain-join", text: "the domain controller is away" })
+  lab.sim.faults.add({ kind: "fail-stage", stage: "domain-join", text: "the domain controller is unreachable" })
   expect(await stage(lab, 200, "domain-join", { fqdn: "lab.example" })).toMatchObject({
     exitcode: 1,
-    "err-data": "the domain controller is away",
+    "err-data": "the domain controller is unreachable",
   })
   expect(await stage(lab, 200, "domain-join", { fqdn: "lab.example" })).toMatchObject({ exitcode: 0, seconds: 110 })
   const pid = await begin(lab, 200, ["guest-stage", "primary-dc"], {})

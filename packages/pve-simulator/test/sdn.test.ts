@@ -70,7 +70,7 @@ describe("an apply that a node", () => {
   test.each([
     ["the next apply", "PUT", "/cluster/sdn"],
     ["a reload of its own", "PUT", "/nodes/pve2/network"],
-  ])("was away for is missed there, also of what it had, until %s", async (_, method, path) => {
+  ])("was unreachable for is missed there, also of what it had, until %s", async (_, method, path) => {
     const lab = createLab({ nodes: 3 })
     await zone(lab)
     await vnet(lab, "r1", 1001)
@@ -117,7 +117,7 @@ describe("an apply that a node", () => {
     expect(lab.sim.faults.list()).toEqual([])
   })
 
-  test("was away for is missed for good only as long as it does not boot", async () => {
+  test("was unreachable for is missed for good only as long as it does not boot", async () => {
     const lab = createLab({ nodes: 3 })
     await zone(lab)
     await vnet(lab, "r1", 1001)

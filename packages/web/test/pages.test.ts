@@ -124,7 +124,7 @@ describe("the sentence about a range", () => {
       "Deploy: 12 of 39 steps are done. About 3 min 20 s left.",
     )
   })
-  test("says before all else that the hypervisor is away", () => {
+  test("says before all else that the hypervisor is unreachable", () => {
     expect(rangeSentence(range(two, { awaySince: "2026-01-01T11:00:00.000Z" }), undefined, now)).toContain(
       "has not answered since",
     )
@@ -268,7 +268,7 @@ describe("the timeline", () => {
       { startedAt: at(0), endedAt: at(2), failure: { message: "no" } },
       { startedAt: at(6), endedAt: at(9) },
     ]
-    const waits = [{ reason: "the node is away", from: at(2), to: at(6) }]
+    const waits = [{ reason: "the node is unreachable", from: at(2), to: at(6) }]
     const { lanes, pauses } = timelineOf(
       runOf([step("a", 6, 9, { attempt: 2, attempts, waits })], { waits: [{ reason: "r", from: at(9) }] }),
       0,
@@ -277,7 +277,7 @@ describe("the timeline", () => {
       [1, "failed", 0, 2, "no"],
       [2, "settled", 6, 9, undefined],
     ])
-    expect(lanes[0]?.pauses).toEqual([{ reason: "the node is away", from: 2, to: 6 }])
+    expect(lanes[0]?.pauses).toEqual([{ reason: "the node is unreachable", from: 2, to: 6 }])
     expect(pauses).toEqual([{ reason: "r", from: 9, to: 10 }])
   })
 

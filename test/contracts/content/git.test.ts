@@ -216,7 +216,7 @@ describe("git over http", () => {
     await Promise.all([inner.close(), outer.close()])
   })
 
-  test("a missing repository and a server that is away are told apart", async () => {
+  test("a missing repository and a server that is unreachable are told apart", async () => {
     const world = gitWorld()
     const server = await gitHttp(world.served)
     expect((await world.fault({ type: "git", url: at(server.port, "none") })).facts).toMatchObject({ rule: "repository" })

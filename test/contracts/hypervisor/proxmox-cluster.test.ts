@@ -159,7 +159,7 @@ describe("a VM whose node went down", () => {
 })
 
 describe("a VM on a node that has missed the apply of its VNet", () => {
-  /** The machine of `refOf`, which came to the third node after that was away while its VNet was made. */
+  /** The machine of `refOf`, which came to the third node after that was unreachable while its VNet was made. */
   const stranded = async (): Promise<{ readonly rig: Rig; readonly start: MachineAction }> => {
     const rig = makeRig({ nodes: 3, sdnZone: "ludus" })
     const network = { type: "vnet", name: "r1", zone: "ludus", tag: 101, alias: "rangewright LAB1" } as const

@@ -178,7 +178,7 @@ describe("VNets", () => {
     await rig.close()
   })
 
-  it("are made while edits of a node that is away wait: an apply does not reach it", async () => {
+  it("are made while edits of a node that is unreachable wait: an apply does not reach it", async () => {
     const rig = await cluster()
     await root(rig, "POST", "/nodes/pve2/network", "iface=vmbr77&type=bridge&autostart=1")
     rig.sim.faults.add({ kind: "node-down", node: "pve2" })
@@ -230,7 +230,7 @@ const zoneStates = async (rig: Rig): Promise<Record<string, ObservedZone["state"
 const applies = (rig: Rig): number => rig.sim.calls.counts().byRoute["PUT /cluster/sdn"] ?? 0
 
 describe("a node that missed an apply", () => {
-  /** Three VNets of ours, which the third node was away for. */
+  /** Three VNets of ours, which the third node was unreachable for. */
   const missed = async (): Promise<Rig> => {
     const rig = await cluster()
     const down = rig.sim.faults.add({ kind: "node-down", node: "pve3" })

@@ -76,7 +76,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(outcome?.because).toMatch(/was not found on/u)
   })
 
-  test("a server that is away fails what was asked for, with the reason", async () => {
+  test("a server that is unreachable fails what was asked for, with the reason", async () => {
     const { run, install, server } = await makeWorld()
     await server.close()
     const outcomes = await run(install({ roles: [{ name: "acme.web" }], collections: [{ name: "acme.util" }] }))

@@ -273,11 +273,11 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
 
     test("a user who could not be removed to the end may have things again", async () => {
       const world = make()
-      const fails = removeUser("JD", "jd1", Effect.fail("the store is away"))
+      const fails = removeUser("JD", "jd1", Effect.fail("the store is unreachable"))
       await world.run(
         Effect.gen(function* () {
           yield* place(role("web", ofRecord("JD", "jd1")), aRole)
-          expect(yield* Effect.flip(fails)).toBe("the store is away")
+          expect(yield* Effect.flip(fails)).toBe("the store is unreachable")
           expect((yield* list(jd)).roles).toEqual([])
           expect(yield* place(role("web", ofRecord("JD", "jd1")), aRole)).toBe("placed")
         }),

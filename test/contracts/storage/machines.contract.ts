@@ -346,7 +346,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "says since when and why the hypervisor is away, until it is observed again",
+      "says since when and why the hypervisor is unreachable, until it is observed again",
       Effect.gen(function* () {
         const machines = yield* Machines
         yield* machines.replace(cluster(startedAt, []))

@@ -71,7 +71,7 @@ test("all who ask at once share one request, and one who leaves does not end it"
   expect(server.requests).toHaveLength(1)
 })
 
-test("while the registry is away its last index serves, also after a restart, and it is left alone for a while", async () => {
+test("while the registry is unreachable its last index serves, also after a restart, and it is left alone for a while", async () => {
   const { world, server } = await published()
   await world.run(list)
   server.misbehave = (_, response) => response.writeHead(503).end() !== undefined
@@ -83,7 +83,7 @@ test("while the registry is away its last index serves, also after a restart, an
   expect((await run(Effect.flip(fetchRole(web.role)))).facts.reason).toBe("unreachable")
 })
 
-test("a registry that is away and was never seen is a fault that does not tell the token", async () => {
+test("a registry that is unreachable and was never seen is a fault that does not tell the token", async () => {
   const { world, server } = await published()
   await server.close()
   const fault = await world.run(Effect.flip(list))

@@ -23,7 +23,7 @@ providerContract({
   },
 })
 
-test("a registry in memory can be away", async () => {
+test("a registry in memory can be unreachable", async () => {
   const registry = { ...makeMemoryRegistry(), away: true }
   const fault = await Effect.runPromise(Effect.flip(Effect.provide(list, memorySubscriptionLayer(registry))))
   expect(fault.facts.reason).toBe("unreachable")

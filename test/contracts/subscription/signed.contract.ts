@@ -112,7 +112,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect((await reasonOf(world)).reason).toBe("too-large")
     })
 
-    test("that is away for too long does not serve any more", async () => {
+    test("that is unreachable for too long does not serve any more", async () => {
       const { world } = await published()
       await unlink(join(world.folder, "index.json"))
       expect(await world.provider()(list)).toHaveLength(2)

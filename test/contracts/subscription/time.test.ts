@@ -60,7 +60,7 @@ test("a registry that failed is left alone for a while, then asked again", async
   expect(seen).toEqual(["not-found", "not-found", 1])
 })
 
-test("the last index serves while the registry is away, and no longer than it may", async () => {
+test("the last index serves while the registry is unreachable, and no longer than it may", async () => {
   const { run, listed, hide, show } = await begin()
   const seen = await run(
     Effect.gen(function* () {

@@ -55,7 +55,7 @@ const resumed = async (): Promise<Golden> => {
   return lastOf(trio.store.runs, "deploy")
 }
 
-/** Aborted while its steps wait for a hypervisor that is away. */
+/** Aborted while its steps wait for a hypervisor that is unreachable. */
 const aborted = async (): Promise<Golden> => {
   const pair = lab.makeLab(["vm1", "vm2"])
   const range = await lab.createRange(pair)

@@ -1,5 +1,5 @@
 /*
- * A machine that refuses a login is unreachable to Ansible, as one that is away is. To try again would refuse it again, and may lock
+ * A machine that refuses a login is unreachable to Ansible, as one that is unreachable is. To try again would refuse it again, and may lock
  * the account. These are the words of its connections and of the libraries under them.
  */
 

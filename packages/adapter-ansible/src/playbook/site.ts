@@ -131,7 +131,7 @@ const systemsNow = Effect.fnUntraced(function* ({ hypervisor, machines }: SitePo
   return new Map([...kept, [vmid, system]])
 })
 
-/** Reads what is around a stage's machine. Waits for the first address of one; any other that has none is away. */
+/** Reads what is around a stage's machine. Waits for the first address of one; any other that has none is unreachable. */
 export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
   const { machine, name, by } = task
   const fault = (reason: "away" | "failed", detail: string) => faultOn(task, reason, detail)

@@ -75,7 +75,7 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     expect(await lab.host("LAB-web").addresses()).toEqual(["10.7.10.11"])
   })
 
-  it("are away, and the reason is said, while it is somebody else, refuses or does not answer", async () => {
+  it("are unreachable, and the reason is said, while it is somebody else, refuses or does not answer", async () => {
     const other = join(lab.folder, "other")
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", other])
     const tried = async (more: Partial<JumpHost>) => {

@@ -80,7 +80,7 @@ describe.skipIf(obstacle !== undefined)(
       )
     })
 
-    it("a machine that does not answer is away, and one without the mark is left alone", async () => {
+    it("a machine that does not answer is unreachable, and one without the mark is left alone", async () => {
       await lab.host("LAB-web").run("pkill", "-f", "sshd -D")
       const away = await lab.perform(lab.task("LAB-web", "packages", { packages: [] }))
       expect(away.reason).toBe("away")

@@ -81,7 +81,7 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
       const host = {
         ansible_connection: "local",
         ansible_host: "127.0.0.1",
-        // nothing listens there: a machine that restarts is away at once
+        // nothing listens there: a machine that restarts is unreachable at once
         ansible_port: 1,
         ansible_python_interpreter: "{{ ansible_playbook_python }}",
         ansible_user: login.user,

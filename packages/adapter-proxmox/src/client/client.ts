@@ -38,7 +38,7 @@ export interface PveClient {
   readonly put: Ask<HypervisorFault>
   /** Parameters go in the query: a body on DELETE is refused (facts c1). */
   readonly remove: Ask<HypervisorFault>
-  /** Calls of a VM's guest agent: always slow, and they tell a silent guest from a hypervisor that is away. */
+  /** Calls of a VM's guest agent: always slow, and they tell a silent guest from a hypervisor that is unreachable. */
   readonly guest: {
     readonly get: Ask<HypervisorFault | GuestSilent>
     readonly post: Ask<HypervisorFault | GuestSilent>

@@ -16,7 +16,7 @@ export interface GuestProgramOptions {
   readonly silentSeconds: number
 }
 
-/** How long a node may be away within a stage before the run says that it waits: longer than its services need to start anew. */
+/** How long a node may be unreachable within a stage before the run says that it waits: longer than its services need to start anew. */
 const awaySeconds = 20
 
 /** The guest agent's exec call takes no more (parameter `input-data`). */

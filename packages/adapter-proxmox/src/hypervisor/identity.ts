@@ -33,7 +33,7 @@ export interface Identity {
   /** The same, but trusts an earlier verification of this process; fails with `not-found` when the VM is nowhere. */
   readonly expect: (ref: MachineRef, doing: string) => Effect.Effect<Located, HypervisorFault>
   /**
-   * Does something where the VM is. Where that node has it no more, or is away, the cluster is asked, and when the VM proves to have moved
+   * Does something where the VM is. Where that node has it no more, or is unreachable, the cluster is asked, and when the VM proves to have moved
    * it is done there: nothing has happened on the first node then.
    */
   readonly at: <A, E>(

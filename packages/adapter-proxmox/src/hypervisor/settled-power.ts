@@ -25,7 +25,7 @@ export const makeSettledPower = () => {
       const power = powerAfter[kind]
       if (power !== undefined) settled.set(machine.vmid, { power, at })
     },
-    /** The list as it would be if it were not late. Where a node is away, nobody knows what its machines do. */
+    /** The list as it would be if it were not late. Where a node is unreachable, nobody knows what its machines do. */
     over: (machines: readonly ObservedMachine[], nodes: readonly ObservedNode[], now: number): readonly ObservedMachine[] => {
       for (const [vmid, { at }] of settled) if (now - at > lateMs) settled.delete(vmid)
       if (settled.size === 0) return machines

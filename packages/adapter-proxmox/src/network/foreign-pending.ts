@@ -67,7 +67,7 @@ const pendingSdn = Effect.fnUntraced(function* (
   ]
 })
 
-/** Edits on nodes that an apply of the SDN would reload; it does not reach one that is away. */
+/** Edits on nodes that an apply of the SDN would reload; it does not reach one that is unreachable. */
 const pendingOnNodes = Effect.fnUntraced(function* (
   client: PveClient,
   own: OwnPending,

@@ -109,7 +109,7 @@ const ClusterJson = Schema.Struct({
   ),
 })
 
-/** One row: the last whole observation, without its machines, and since when the hypervisor is away. */
+/** One row: the last whole observation, without its machines, and since when the hypervisor is unreachable. */
 export const observation = table("observation", {
   id: key(declared(whole, { autoincrement: false })),
   observedAt: optional(time),

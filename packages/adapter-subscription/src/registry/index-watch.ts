@@ -52,7 +52,7 @@ const within = (now: number, since: number, seconds: number): boolean => now >= 
 /** What is known of the index of one registry. `refresh` is for one caller at a time. */
 export interface IndexWatch {
   /**
-   * The newest index: the last one while it is fresh, else the registry's. While that is away, or gives what is no index, the last one
+   * The newest index: the last one while it is fresh, else the registry's. While that is unreachable, or gives what is no index, the last one
    * serves for a bounded time. An older one in its place, or one that nobody trusted signed, is a fault also where an earlier one is known:
    * somebody must look.
    */

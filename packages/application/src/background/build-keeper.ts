@@ -26,7 +26,7 @@ export const keepBuilds = Effect.gen(function* () {
   }
 })
 
-/** Does so for ever; a hypervisor that is away is no news here. */
+/** Does so for ever; a hypervisor that is unreachable is no news here. */
 export const buildKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const look = keepBuilds.pipe(Effect.catch((fault) => (isAway(fault) ? Effect.void : Effect.logWarning(fault.message))))

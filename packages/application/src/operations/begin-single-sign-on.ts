@@ -43,7 +43,7 @@ export const beginSingleSignOn = operation({
     413: "the body is larger than 4096 bytes",
     429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
-    502: "the provider is away or cannot be relied on",
+    502: "the provider is unreachable or cannot be relied on",
   },
   handle: ({ body, caller, session, meta }) =>
     Effect.gen(function* () {

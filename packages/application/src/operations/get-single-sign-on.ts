@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 
-/** The provider is not asked: the page shows it also while the provider is away. */
+/** The provider is not asked: the page shows it also while the provider is unreachable. */
 export const getSingleSignOn = operation({
   id: "getSingleSignOn",
   route: "GET /single-sign-on",

@@ -33,7 +33,7 @@ export const linkIdentity = operation({
     409: "the person or the caller is connected already",
     413: "the body is larger than 8192 bytes",
     429: "too many failed sign-ins came before; Retry-After says how many seconds to wait",
-    502: "the provider is away or cannot be relied on",
+    502: "the provider is unreachable or cannot be relied on",
   },
   handle: ({ body, caller, meta }) =>
     Effect.gen(function* () {

@@ -102,7 +102,7 @@ export const startSession = operation({
     413: "the body is larger than 8192 bytes",
     429: "too many wrong passwords or failed sign-ins came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
-    502: "the provider is away or cannot be relied on; the hypervisor is away where a user is made",
+    502: "the provider is unreachable or cannot be relied on; the hypervisor is unreachable where a user is made",
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {

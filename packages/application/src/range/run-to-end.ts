@@ -5,7 +5,7 @@ import { endOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
 import { type RunRequest, rangeRequest } from "../run/request.ts"
 import { inStartTurn } from "../run/start-turns.ts"
 
-/** Starts a run, unless the hypervisor is known to be away. `doing` completes "Cannot …". */
+/** Starts a run, unless the hypervisor is known to be unreachable. `doing` completes "Cannot …". */
 export const startRun = (
   doing: string,
   range: Range,
@@ -25,7 +25,7 @@ export const startRun = (
   })
 
 /**
- * Starts a run and waits for its success. Fails at once while the hypervisor is known to be away, and when it goes away on the way; the run
+ * Starts a run and waits for its success. Fails at once while the hypervisor is known to be unreachable, and when it goes away on the way; the run
  * itself then goes on. Callers that leave do not end the run.
  */
 export const runToEnd = (

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 const backoffMost = 10
 
 /**
- * Tries again what may pass, as long as a step of a run would. `while-reached`: not while the hypervisor is away, for which the caller's step
- * waits itself. `until`, by `monotonicMillis`: while it is away, no longer than that.
+ * Tries again what may pass, as long as a step of a run would. `while-reached`: not while the hypervisor is unreachable, for which the caller's step
+ * waits itself. `until`, by `monotonicMillis`: while it is unreachable, no longer than that.
  */
 export const insist = <A, E extends Fault, R>(
   effect: Effect.Effect<A, E, R>,

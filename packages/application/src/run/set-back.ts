@@ -24,7 +24,7 @@ const cardsNow = ({ node, vmid }: MachineRef) =>
     Effect.catch(() => Effect.succeed("those of the snapshot, which cannot be read now")),
   )
 
-/** Says what the machine is left with. The rollback is over, so only a hypervisor that is away is a reason to begin the step again: it waits. */
+/** Says what the machine is left with. The rollback is over, so only a hypervisor that is unreachable is a reason to begin the step again: it waits. */
 const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, fault: HypervisorFault) {
   const { facts } = fault
   const retry = retryOf(fault)

@@ -8,7 +8,7 @@ import { restoreRequest } from "./request.ts"
 
 type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
 
-/** Longest wait of a whole run for a hypervisor that is away: nobody can abort a run that is about to end. */
+/** Longest wait of a whole run for a hypervisor that is unreachable: nobody can abort a run that is about to end. */
 const waitAtMostSeconds = 120
 
 /** Keeps which snapshots a machine has after a step whose end says nothing of that. */

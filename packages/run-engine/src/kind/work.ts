@@ -57,7 +57,7 @@ export interface WorkOf<Input, out R> extends Work<R> {
  *
  * `settle` does the work, or waits for what `dispatch` started; its token is what `dispatch` returned, or null without one. Both may be called
  * again after a crash: finding the work done is success. A failure fails the step with its message; an unusable store and a hypervisor
- * that is away are waited for. The input is journaled, so it must hold no secret.
+ * that is unreachable are waited for. The input is journaled, so it must hold no secret.
  */
 export const work = <Input, S = never, D = never>(spec: {
   readonly name: string

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { backoffSeconds } from "./backoff.ts"
 
-/** Longest pause between two looks at a hypervisor that is away: runs continue within ten seconds of its return. */
+/** Longest pause between two looks at a hypervisor that is unreachable: runs continue within ten seconds of its return. */
 const probeBackoffMost = 10
 /** Steps that wait share a look: one answer serves everybody who asks within this time. */
 const sharedForMillis = 900

@@ -54,7 +54,7 @@ const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
 
 /**
  * Ready means that requests can be served: the store answers and takes writes, and the disk under its `folder` (undefined: it is on a
- * server) has room. A hypervisor that is away, or whose lists are not believed, does not make the service unready, because reads go on; it is
+ * server) has room. A hypervisor that is unreachable, or whose lists are not believed, does not make the service unready, because reads go on; it is
  * told in the detail, and the first in the figures.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {

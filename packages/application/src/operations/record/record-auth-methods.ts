@@ -20,7 +20,7 @@ const Provider = Schema.Struct({
   authUrl: Schema.String,
 })
 
-/** None, too, while the provider is away: whoever has a password signs in all the same. */
+/** None, too, while the provider is unreachable: whoever has a password signs in all the same. */
 const offered = Effect.gen(function* () {
   const { singleSignOn } = yield* Settings
   if (singleSignOn === undefined) return []

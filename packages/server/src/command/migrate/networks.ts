@@ -63,7 +63,7 @@ const running = Effect.flatMap(RunJournal, (journal) => journal.active(installat
 
 /**
  * Plans, asks, moves the networks as a run and follows it, or joins the run that goes on. The same functions as behind the HTTP
- * interface; only the waiting is longer: a hypervisor that is away is waited for.
+ * interface; only the waiting is longer: a hypervisor that is unreachable is waited for.
  */
 export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDirection, options: Options): Promise<number> => {
   const stop = new AbortController()
