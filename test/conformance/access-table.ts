@@ -219,6 +219,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["404 + 404 404 404 404 +", ["unlinkIdentity"]],
   ["403 403 403 403 403 403 403", ["linkIdentity"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
+  ["404 + + 403 404 404 +", ["getTemplatePicture"]],
   // administrators learn that it is never done
   ["403 403 404 403 404 404 404", ["antiSandboxInstallCustom", "antiSandboxInstallStandard"]],
   ["403 + + + + 403 +", ["setDefaultRangeID"]],

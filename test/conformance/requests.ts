@@ -1,6 +1,6 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
-import { seededBuild } from "./seed-templates.ts"
+import { picturedTemplate, seededBuild } from "./seed-templates.ts"
 import { config, consoleTicket, ownPage, password, seededKeyId, seededSession, signedInThere } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
@@ -45,6 +45,7 @@ const samples: Readonly<Record<string, Sample>> = {
     file: JSON.stringify({ "kali/kali.pkr.hcl": 'variable "vm_name" {\n  default = "kali"\n}\n' }),
     form: { force: "true" },
   },
+  getTemplatePicture: { path: { name: picturedTemplate } },
   deleteTemplate: { path: { name: "debian-own" } },
   getTemplateLogHistoryByID: { path: { logID: seededBuild } },
   startSession: { json: { email: "member@lab.example", password }, headers: ofOwnPage },

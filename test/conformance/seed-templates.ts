@@ -15,12 +15,20 @@ export const seededBuild = "build0000000001" as RunId
 const requestFor = (template: string, whose: typeof member) =>
   templateBuild.request(templateSubject(template), { template, ...whose, own: true, batch: "b", parallel: 2 })
 
+/** A template of member and administrator that has a picture. */
+export const picturedTemplate = "drawn"
+
 const define = Effect.fnUntraced(function* (name: string, userId: UserId) {
-  const bytes = new TextEncoder().encode(`variable "vm_name" {\n  default = "${name}"\n}\n`)
+  const file = (path: string, text: string) => {
+    const bytes = new TextEncoder().encode(text)
+    return { kind: "file", path, size: bytes.length, executable: false, read: Effect.succeed(bytes) } as const
+  }
+  const builder = file("debian.pkr.hcl", `variable "vm_name" {\n  default = "${name}"\n}\n`)
+  const picture = name === picturedTemplate ? "a.gif" : undefined
   yield* (yield* ArtifactLibrary).place(
     { scope: { type: "user", userId }, kind: "template", name },
-    [{ kind: "file", path: "debian.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
-    { replace: true },
+    picture === undefined ? [builder] : [builder, file(picture, "GIF89a")],
+    { template: { system: undefined, description: undefined, picture }, replace: true },
   )
 })
 
@@ -36,6 +44,7 @@ const ended = Effect.fnUntraced(function* (id: RunId, template: string, whose: t
 /** The member's template that is not built, and builds of member and administrator that failed. */
 export const seedTemplates = Effect.gen(function* () {
   yield* define("debian-own", idOf.member)
+  for (const owner of [idOf.member, idOf.admin]) yield* define(picturedTemplate, owner)
   yield* ended(seededBuild, "debian-own", member)
   yield* ended("build0000000002" as RunId, "debian-admin", admin)
 })

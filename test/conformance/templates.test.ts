@@ -44,12 +44,22 @@ const install = async () => {
   expect(response.status).toBe(200)
 }
 
+/** Of member and administrator. */
+const drawn = {
+  name: "drawn",
+  built: false,
+  status: "not_built",
+  os: "linux",
+  thumbnailUrl: "/api/v2/template/drawn/picture",
+}
+
 describe("templates", () => {
   it("on the hypervisor are there for everybody, without a look at it, as a web client needs them before each deploy", async () => {
     await observe(["debian-11-x64-server-template", "SHARED"], ["win2022-server-x64-template", undefined])
     for (const who of ["stranger", "admin"] as const)
       expect(await read("/templates", who)).toEqual([
         { name: "debian-11-x64-server-template", built: true, status: "built", os: "linux" },
+        ...(who === "admin" ? [drawn] : []),
         { name: "win2022-server-x64-template", built: true, status: "built", os: "windows" },
       ])
     expect(await read("/templates/status", "stranger")).toEqual([])
@@ -59,19 +69,17 @@ describe("templates", () => {
     await install()
     await observe()
     const own = { built: false, status: "not_built", os: "linux" }
-    expect(await read("/templates", "member")).toEqual([
-      { name: "debian-12", ...own },
-      { name: "debian-own", ...own },
-    ])
+    expect(await read("/templates", "member")).toEqual([{ name: "debian-12", ...own }, { name: "debian-own", ...own }, drawn])
     expect([await names("stranger"), await names("admin"), await names("admin", "?userID=ME")]).toEqual([
       [],
-      [],
-      ["debian-12", "debian-own"],
+      ["drawn"],
+      ["debian-12", "debian-own", "drawn"],
     ])
     await observe(["debian-12", "SHARED"])
     expect(await read("/templates", "member")).toMatchObject([
       { name: "debian-12", built: true, status: "built" },
       { name: "debian-own" },
+      { name: "drawn" },
     ])
     expect(await names("stranger")).toEqual(["debian-12"])
   })
@@ -79,8 +87,8 @@ describe("templates", () => {
   it("in the pool of a range are shown to those who may use the range", async () => {
     await observe(["made-in-r1", "R1"], ["made-in-r2", "R2" as RangeId], ["of-everybody", "SHARED"])
     expect(await names("stranger")).toEqual(["of-everybody"])
-    expect(await names("member")).toEqual(["debian-own", "made-in-r1", "of-everybody"])
-    expect(await names("admin")).toEqual(["made-in-r1", "made-in-r2", "of-everybody"])
+    expect(await names("member")).toEqual(["debian-own", "drawn", "made-in-r1", "of-everybody"])
+    expect(await names("admin")).toEqual(["drawn", "made-in-r1", "made-in-r2", "of-everybody"])
     expect(await names("admin", "?userID=ST")).toEqual(["of-everybody"])
   })
 })

@@ -1,4 +1,11 @@
-import type { Archives, ArtifactLibrary, ContentFetcher, RoleInstaller, SubscriptionProvider } from "@rangewright/ports"
+import type {
+  Archives,
+  ArtifactLibrary,
+  BuilderFiles,
+  ContentFetcher,
+  RoleInstaller,
+  SubscriptionProvider,
+} from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { memoryContentLayer } from "./content/content-layer.ts"
 import { makeMemoryContent, type MemoryContent } from "./content/memory-content.ts"
@@ -29,7 +36,9 @@ export const memoryArtifactsLayer = ({
   galaxy,
   library,
   registry,
-}: MemoryArtifacts): Layer.Layer<Archives | ArtifactLibrary | ContentFetcher | RoleInstaller | SubscriptionProvider> =>
+}: MemoryArtifacts): Layer.Layer<
+  Archives | ArtifactLibrary | BuilderFiles | ContentFetcher | RoleInstaller | SubscriptionProvider
+> =>
   Layer.mergeAll(
     memoryContentLayer(content),
     memoryInstallerLayer(galaxy).pipe(Layer.provideMerge(memoryLibraryLayer(library))),

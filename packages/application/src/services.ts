@@ -1,6 +1,7 @@
 import type {
   Archives,
   ArtifactLibrary,
+  BuilderFiles,
   ContentFetcher,
   CredentialHasher,
   GuestAutomation,
@@ -43,6 +44,7 @@ import type { SourceContents } from "./source/source-contents.ts"
 export type PortServices =
   | Archives
   | ArtifactLibrary
+  | BuilderFiles
   | ContentFetcher
   | CredentialHasher
   | GuestAutomation

@@ -94,6 +94,24 @@ describe("a template in an archive", () => {
     expect(await listed(bob)).toEqual([])
   })
 
+  it("shows its picture to those whose it is, and nothing else as one", async () => {
+    const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1])
+    const named = (name: string, variable: string, path: string) =>
+      builder(name, `variable "${variable}" { default = "${path}" }\n`)
+    await add(ada, { "a/a.pkr.hcl": named("a", "icon_path", "img/a.png"), "a/img/a.png": png })
+    await add(ada, { "b/b.pkr.hcl": named("b", "thumbnail_path", "b.png"), "b/b.png": "<svg onload=alert(1)/>" })
+    await add(ada, { "c/c.pkr.hcl": named("c", "icon_path", "../../a/img/a.png") })
+    const pictures = ((await app.call("getTemplates", ada)) as readonly { readonly thumbnailUrl?: string }[]).map(
+      ({ thumbnailUrl }) => thumbnailUrl,
+    )
+    expect(pictures).toEqual(["/api/v2/template/a/picture", undefined, undefined])
+    const path = { name: "a" }
+    expect(await app.call("getTemplatePicture", ada, { path })).toEqual({ contentType: "image/png", bytes: png })
+    expect(await app.fails("getTemplatePicture", bob, { path })).toMatchObject({ kind: "not-found" })
+    for (const name of ["b", "c", "none", "../a"])
+      expect(await app.fails("getTemplatePicture", ada, { path: { name } })).toMatchObject({ kind: "not-found" })
+  })
+
   it("takes no other's place: clients know the words", async () => {
     await add(ada, debian)
     expect(await addFails(ada, debian)).toMatchObject({

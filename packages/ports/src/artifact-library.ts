@@ -1,4 +1,4 @@
-import type { ArtifactKind, InstalledCopy, RecordId, TemplateDefinition, UserId } from "@rangewright/domain"
+import type { ArtifactKind, InstalledCopy, RecordId, TemplateDefinition, TemplateTold, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ContentFault, LibraryFault } from "./faults.ts"
@@ -43,6 +43,15 @@ export type ArtifactEntry =
  */
 export type PlaceOutcome = "placed" | "replaced" | "kept" | "differs"
 
+export interface PlaceOptions {
+  readonly version?: string
+  readonly description?: string
+  /** Of a template: what lists tell of it. It is read once, before, and kept beside its files. */
+  readonly template?: TemplateTold
+  /** Whether it takes the place of another of its name. */
+  readonly replace: boolean
+}
+
 /** What one scope holds; each list is sorted by name. */
 export interface ScopeListing {
   readonly templates: readonly TemplateDefinition[]
@@ -68,7 +77,7 @@ export class ArtifactLibrary extends Context.Service<
     readonly place: (
       artifact: ArtifactRef,
       entries: readonly ArtifactEntry[],
-      options: { readonly version?: string; readonly description?: string; readonly replace: boolean },
+      options: PlaceOptions,
     ) => Effect.Effect<PlaceOutcome, LibraryFault | ContentFault>
     /** False when it was not there. */
     readonly remove: (artifact: ArtifactRef) => Effect.Effect<boolean, LibraryFault>

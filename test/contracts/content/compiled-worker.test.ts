@@ -8,10 +8,10 @@ import { tarGz } from "./support/archives.ts"
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** Reads archives with the compiled adapter, and prints what came of each. */
+/** Reads archives and a builder file with the compiled adapter, and prints what came of each. */
 const program = `
 import { contentLayer } from "./dist/index.js"
-import { ContentFetcher } from "@rangewright/ports"
+import { BuilderFiles, ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 const fetch = (file) => ContentFetcher.use((fetcher) =>
   fetcher.fetch({ location: { type: "archive", file, name: "x.tgz" }, holder: file }))
@@ -20,11 +20,12 @@ const outcome = (file) => Effect.match(fetch(file), {
   onFailure: ({ facts }) => facts.rule,
 })
 const [, , folder, ...files] = process.argv
-const outcomes = await Effect.runPromise(Effect.provide(Effect.forEach(files, outcome), contentLayer({ folder })))
-console.log(JSON.stringify(outcomes))
+const builder = BuilderFiles.use(({ read }) => read("t.pkr.hcl", 'variable "vm_name" { default = "debian" }'))
+const all = Effect.all([Effect.forEach(files, outcome), Effect.map(builder, ({ name }) => name)])
+console.log(JSON.stringify(await Effect.runPromise(Effect.provide(all, contentLayer({ folder })))))
 `
 
-test("the adapter reads archives when it is compiled, too", { timeout: 60_000 }, () => {
+test("the adapter reads archives and builder files when it is compiled, too", { timeout: 60_000 }, () => {
   const adapter = join(repository, "packages/adapter-git")
   const root = mkdtempSync(join(tmpdir(), "compiled-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
@@ -56,5 +57,5 @@ test("the adapter reads archives when it is compiled, too", { timeout: 60_000 },
   const said = execFileSync(process.execPath, [join(root, "program.js"), join(root, "data"), honest, hostile], {
     encoding: "utf8",
   })
-  expect(JSON.parse(said)).toEqual([["a/b", "c"], "path"])
+  expect(JSON.parse(said)).toEqual([[["a/b", "c"], "path"], "debian"])
 })

@@ -51,6 +51,21 @@ const contents = async (run: ReturnType<typeof open>, artifact: ArtifactRef) =>
   contentsOf((await run(ArtifactLibrary.use((port) => port.files(artifact)))) ?? [])
 
 describe("the folder of installed artifacts", () => {
+  test("lists 200 templates without a look at their builder files", async () => {
+    const root = temporary()
+    const run = open(root)
+    const names = Array.from({ length: 200 }, (_, n) => `t${String(n).padStart(3, "0")}`)
+    const told = { system: "linux", description: "Small" } as const
+    for (const name of names)
+      await run(
+        ArtifactLibrary.use((port) =>
+          port.place({ scope, kind: "template", name }, entriesOf(aTemplate), { template: told, replace: false }),
+        ),
+      )
+    for (const name of names) rmSync(join(kindFolders(root, scope).templates, name, "debian.pkr.hcl"))
+    expect((await run(list)).templates).toEqual(names.map((name) => ({ name, ...told })))
+  })
+
   test("has the layout that Ansible and packer search", async () => {
     const root = temporary()
     const run = open(root)
@@ -275,7 +290,9 @@ describe("templates that come with the service", () => {
 
   test("come after what is installed for everybody under their names, and are not removed with it", async () => {
     const run = start(temporary(), source("shipped"))
-    expect(await run(place(linux, { "own.pkr.hcl": builder("own") }))).toBe("placed")
+    const own = entriesOf({ "own.pkr.hcl": builder("own") })
+    const told = { template: { system: "linux", description: "own" }, replace: false } as const
+    expect(await run(ArtifactLibrary.use((port) => port.place(linux, own, told)))).toBe("placed")
     await run(place({ ...linux, name: "another" }, aTemplate))
     expect(await run(listed)).toMatchObject([{ name: "another" }, { name: "linux", description: "own" }])
     expect(await contents(run, linux)).toHaveProperty("own.pkr.hcl")

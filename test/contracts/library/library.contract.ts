@@ -1,5 +1,12 @@
-import type { RecordId, UserId } from "@rangewright/domain"
-import { ArtifactLibrary, type ArtifactRef, ContentFault, type LibraryFault, type LibraryScope } from "@rangewright/ports"
+import type { RecordId, TemplateSystem, UserId } from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  type ArtifactRef,
+  ContentFault,
+  type LibraryFault,
+  type LibraryScope,
+  type PlaceOptions,
+} from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
@@ -29,11 +36,8 @@ const ofRecord = (id: string, record: string): LibraryScope => ({
   userId: id as UserId,
   recordId: record as RecordId,
 })
-const place = (
-  artifact: ArtifactRef,
-  files: Files,
-  options: { version?: string; description?: string; replace?: boolean } = {},
-) => library.use((port) => port.place(artifact, entriesOf(files), { replace: false, ...options }))
+const place = (artifact: ArtifactRef, files: Files, options: Partial<PlaceOptions> = {}) =>
+  library.use((port) => port.place(artifact, entriesOf(files), { replace: false, ...options }))
 const list = (scope: LibraryScope) => library.use((port) => port.list(scope))
 const filesOf = (artifact: ArtifactRef) => library.use((port) => port.files(artifact))
 const remove = (artifact: ArtifactRef) => library.use((port) => port.remove(artifact))
@@ -70,21 +74,28 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       ])
     })
 
-    test("what a template's builder file says is listed from a note that changes with the files, and is no part of them", async () => {
+    test("what is told of a template is listed from a note that changes with the files, and is no part of them", async () => {
       const world = make()
-      const saying = (os: string, description: string): Files => ({
-        "a.pkr.hcl": `variable "os" {\n  default = "${os}"\n}\nvariable "description" {\n  default = "${description}"\n}\n`,
-      })
+      const saying = (system: TemplateSystem, description: string, picture?: string) => {
+        const told = { system, description, ...(picture === undefined ? {} : { picture }) }
+        return [{ "a.pkr.hcl": `# ${description}\n` }, { template: told }] as const
+      }
       const shown = async (scope: LibraryScope) =>
-        (await world.run(list(scope))).templates.map(({ name, system, description }) => [name, system, description])
-      await world.run(place(template("a"), saying("win11", "Small")))
-      await world.run(place(template("a", global), saying("l26", "Shipped")))
-      expect(await shown(jd)).toEqual([["a", "windows", "Small"]])
-      expect(await shown(global)).toEqual([["a", "linux", "Shipped"]])
-      expect(await world.run(place(template("a"), saying("win11", "Small")))).toBe("kept")
-      expect(await world.run(place(template("a"), saying("l26", "Large")))).toBe("differs")
-      expect(await world.run(place(template("a"), saying("l26", "Large"), { replace: true }))).toBe("replaced")
-      expect(await shown(jd)).toEqual([["a", "linux", "Large"]])
+        (await world.run(list(scope))).templates.map(({ name, system, description, picture }) => [
+          name,
+          system,
+          description,
+          picture,
+        ])
+      await world.run(place(template("a"), ...saying("windows", "Small", "a.png")))
+      await world.run(place(template("a", global), ...saying("linux", "Shipped")))
+      expect(await shown(jd)).toEqual([["a", "windows", "Small", "a.png"]])
+      expect(await shown(global)).toEqual([["a", "linux", "Shipped", undefined]])
+      expect(await world.run(place(template("a"), ...saying("windows", "Small")))).toBe("kept")
+      const [files, { template: told }] = saying("linux", "Large")
+      expect(await world.run(place(template("a"), files, { template: told }))).toBe("differs")
+      expect(await world.run(place(template("a"), files, { template: told, replace: true }))).toBe("replaced")
+      expect(await shown(jd)).toEqual([["a", "linux", "Large", undefined]])
     })
 
     test("each scope has its own copies, listed by name with their versions", async () => {

@@ -25,13 +25,7 @@ export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage
     const problem = entries.map((entry) => intake.admit(entry)).find((found) => found !== undefined) ?? intake.finish()
     if (problem !== undefined) return yield* entriesFault(doing, problem)
     const texts = new Map<string, string>()
-    for (const path of new Set([
-      ...needsFiles[type],
-      ...preparedTexts(
-        type,
-        entries.map(({ path }) => path),
-      ),
-    ])) {
+    for (const path of new Set([...needsFiles[type], ...preparedTexts(type)])) {
       const text = yield* entryText(entries, path)
       if (text !== undefined) texts.set(path, text)
     }

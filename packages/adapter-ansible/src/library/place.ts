@@ -17,6 +17,7 @@ import {
   type ContentFault,
   entriesFault,
   LibraryFault,
+  type PlaceOptions,
   type PlaceOutcome,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -140,19 +141,13 @@ export const placeArtifact = (
   { root, swaps }: LibraryFolder,
   artifact: ArtifactRef,
   entries: readonly ArtifactEntry[],
-  options: { readonly version?: string; readonly description?: string; readonly replace: boolean },
+  options: PlaceOptions,
 ): Effect.Effect<PlaceOutcome, Failure> =>
   Effect.gen(function* () {
     const intake = treeIntake(defaultTreeLimits)
     for (const entry of entries) yield* check(doing, intake.admit(entry))
     yield* check(doing, intake.finish())
-    const texts = yield* readTexts(
-      entries,
-      preparedTexts(
-        artifact.kind,
-        entries.map(({ path }) => path),
-      ),
-    )
+    const texts = yield* readTexts(entries, preparedTexts(artifact.kind))
     const prepared = prepareArtifact({
       ...artifact,
       ...options,

@@ -1,4 +1,4 @@
-import { isBuilder, longestText, readBuilderFile, type TemplateDefinition, toldByBuilder } from "@rangewright/domain"
+import { isBuilder, longestText, readBuilderFile, type TemplateDefinition, templateTold } from "@rangewright/domain"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { readPlainFile, walk } from "./walk.ts"
@@ -14,12 +14,23 @@ export const readShipped = async (source: string): Promise<ReadonlyMap<string, S
   const shipped = new Map<string, ShippedTemplate>()
   for (const entry of await readdir(join(source, "templates"), { withFileTypes: true })) {
     const folder = join(entry.parentPath, entry.name)
-    const builder = (await walk(folder)).map(({ path }) => path).find(isBuilder)
+    const paths = (await walk(folder)).map(({ path }) => path)
+    const builder = paths.find(isBuilder)
     if (builder === undefined) throw new Error(`${folder} has no builder file`)
     const text = new TextDecoder().decode(await readPlainFile(join(folder, builder), longestText))
-    const { name } = readBuilderFile(builder, text)
+    const facts = readBuilderFile(builder, text)
+    const { name } = facts
     if (name === undefined) throw new Error(`${folder} does not name its template`)
-    shipped.set(name, { definition: { name, ...toldByBuilder(builder, text) }, folder })
+    shipped.set(name, {
+      definition: {
+        name,
+        ...templateTold(
+          facts,
+          paths.find((path) => path === facts.icon),
+        ),
+      },
+      folder,
+    })
   }
   return shipped
 }

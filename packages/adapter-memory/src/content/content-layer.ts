@@ -1,5 +1,5 @@
-import { byPath, defaultTreeLimits, tarEnd, tarHeader, tarPadding, treeIntake } from "@rangewright/domain"
-import { type ArchiveFile, Archives, type ContentFault, ContentFetcher, treeFault } from "@rangewright/ports"
+import { byPath, defaultTreeLimits, readBuilderFile, tarEnd, tarHeader, tarPadding, treeIntake } from "@rangewright/domain"
+import { type ArchiveFile, Archives, BuilderFiles, type ContentFault, ContentFetcher, treeFault } from "@rangewright/ports"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -34,9 +34,12 @@ const pack = (
   )
 
 /** Content from places in memory, and archives of it. */
-export const memoryContentLayer = (content: MemoryContent): Layer.Layer<ContentFetcher | Archives> => {
+export const memoryContentLayer = (content: MemoryContent): Layer.Layer<ContentFetcher | Archives | BuilderFiles> => {
   const fetcher = memoryContentFetcher(content)
   return Layer.succeedContext(
-    Context.make(ContentFetcher, fetcher).pipe(Context.add(Archives, { pack: (files) => pack(fetcher, files) })),
+    Context.make(ContentFetcher, fetcher).pipe(
+      Context.add(Archives, { pack: (files) => pack(fetcher, files) }),
+      Context.add(BuilderFiles, { read: (path, text) => Effect.sync(() => readBuilderFile(path, text)) }),
+    ),
   )
 }

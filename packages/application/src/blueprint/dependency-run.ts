@@ -1,6 +1,7 @@
 import {
   type Blueprint,
   BlueprintNotFound,
+  emptyContent,
   Failed,
   isRecordId,
   type RecordId,
@@ -50,7 +51,7 @@ const blueprintOf = (recordId: RecordId) =>
   })
 
 /** What surrounds a blueprint that ships nothing: no step looks into it. */
-const nothing = { snapshot: { id: "" as never, root: undefined, files: [] } }
+const nothing = { content: emptyContent, snapshot: { id: "" as never, root: undefined, files: [] } }
 
 /** Where things come from and go to. A record that is no source's claims nothing. */
 const installationFor = (blueprint: Blueprint, choice: DependencyChoice, step: InstallStep) =>

@@ -11,6 +11,8 @@ const TemplateItem = Schema.Struct({
   os: Schema.Literals(templateSystems),
   /** Ours: what its author says of it. */
   description: Schema.optionalKey(Schema.String),
+  /** Ours: where its picture is, for its users. */
+  thumbnailUrl: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "TemplateItem" })
 
 export const getTemplates = operation({
@@ -26,12 +28,13 @@ export const getTemplates = operation({
   statuses: { 200: "the templates that the user sees, ascending by name" },
   handle: ({ user }) =>
     Effect.map(listTemplates(user), (templates) =>
-      templates.map(({ name, built, state, system, description }) => ({
+      templates.map(({ name, built, state, system, description, hasPicture }) => ({
         name,
         built,
         status: state,
         os: system,
         ...(description === undefined ? {} : { description }),
+        ...(hasPicture === true ? { thumbnailUrl: `/api/v2/template/${encodeURIComponent(name)}/picture` } : {}),
       })),
     ),
 })

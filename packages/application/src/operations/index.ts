@@ -16,6 +16,7 @@ import { addTemplateFromTar } from "./add-template-from-tar.ts"
 import { buildTemplates } from "./build-templates.ts"
 import { checkTemplates } from "./check-templates.ts"
 import { deleteTemplate } from "./delete-template.ts"
+import { getTemplatePicture } from "./get-template-picture.ts"
 import { getPackerLogs } from "./get-packer-logs.ts"
 import { getTemplateLogHistory } from "./get-template-log-history.ts"
 import { getTemplateLogHistoryById } from "./get-template-log-history-by-id.ts"
@@ -348,6 +349,7 @@ const template = [
   buildTemplates,
   checkTemplates,
   deleteTemplate,
+  getTemplatePicture,
   getPackerLogs,
   getTemplateLogHistory,
   getTemplateLogHistoryById,

@@ -26,7 +26,7 @@ export const isSameCopy = (
     const shipped = byPath(yield* snapshotEntries(installation.content.snapshot, directory))
     const there = yield* library.files({ scope: scopeFor(kind, installation), kind, name })
     const texts = new Map<string, string>()
-    for (const path of preparedTexts(kind, shipped.keys())) {
+    for (const path of preparedTexts(kind)) {
       const entry = shipped.get(path)
       if (entry?.kind === "file" && entry.size <= longestText) texts.set(path, utf8.decode(yield* entry.read))
     }

@@ -1,6 +1,7 @@
 import { type PlannedArtifact, shippedItemKinds } from "@rangewright/domain"
 import { ArtifactLibrary, type ContentFetcher, type Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { toldOf } from "../template/told.ts"
 import { claimItems } from "./claim-items.ts"
 import { type ArtifactInstallation, scopeFor } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
@@ -24,9 +25,12 @@ export const installArtifact = (
     if (change === "refuse") return itemFailed(item, name, because ?? "it cannot be installed")
     const scope = scopeFor(kind, installation)
     const entries = yield* snapshotEntries(installation.content.snapshot, directory)
+    const shipped = installation.content.content.templates.find((template) => kind === "template" && template.name === name)
+    const template = shipped && (yield* toldOf(shipped, shipped.icon?.slice(directory.length + 1), entries))
     const placement = yield* library.place({ scope, kind, name }, entries, {
       ...(version === undefined ? {} : { version }),
       ...(description === undefined ? {} : { description }),
+      ...(template === undefined ? {} : { template }),
       replace: force,
     })
     // Several sources may claim one thing; of what stays in its place the version is not known.

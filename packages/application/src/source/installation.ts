@@ -19,7 +19,7 @@ export interface Installation extends FetchedSource, InstallTarget {}
 /** As much of it as a template, role or collection needs. */
 export interface ArtifactInstallation extends InstallTarget {
   readonly source: Pick<Source, "recordId">
-  readonly content: Pick<SnapshotContent, "snapshot">
+  readonly content: Pick<SnapshotContent, "snapshot" | "content">
 }
 
 /** Where a thing of this kind goes: there are no global templates. */

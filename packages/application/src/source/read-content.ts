@@ -1,5 +1,6 @@
 import {
   type InParts,
+  isBuilder,
   neededTextsInParts,
   type ReadSource,
   readSourceInParts,
@@ -10,7 +11,7 @@ import {
   surveySource,
   type SourceSurvey,
 } from "@rangewright/domain"
-import { ContentFault, ContentFetcher, type Snapshot } from "@rangewright/ports"
+import { BuilderFiles, ContentFault, ContentFetcher, type Snapshot } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -100,13 +101,23 @@ const textsOf = Effect.fnUntraced(function* (
   }
 })
 
+/** What the builder files among the texts say. */
+const buildersIn = ({ texts }: SourceFiles) =>
+  Effect.gen(function* () {
+    const reader = yield* BuilderFiles
+    const builders = [...texts].filter(([path]) => isBuilder(path))
+    return new Map(
+      yield* Effect.forEach(builders, ([path, text]) => Effect.map(reader.read(path, text), (facts) => [path, facts] as const)),
+    )
+  })
+
 /** Reads everything that a snapshot ships. `SourceBroken` names each thing for which it must be refused. */
 export const readSnapshot = Effect.fnUntraced(function* (
   snapshot: Snapshot,
-): Effect.fn.Return<SnapshotContent, ContentFault | SourceBroken, ContentFetcher> {
+): Effect.fn.Return<SnapshotContent, ContentFault | SourceBroken, BuilderFiles | ContentFetcher> {
   const entries = snapshot.files.map(({ kind, path }): SourceEntry => ({ kind, path }))
   const { files, total } = yield* textsOf(snapshot.id, entries)
-  const read = yield* withPauses(readSourceInParts(files))
+  const read = yield* withPauses(readSourceInParts({ ...files, builders: yield* buildersIn(files) }))
   if (Result.isFailure(read)) return yield* new SourceBroken({ issues: read.failure })
   const survey = surveySource(read.success.content)
   return { ...read.success, snapshot, survey, weight: total + entries.length * entryWeight }

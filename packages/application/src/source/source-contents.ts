@@ -1,5 +1,5 @@
 import type { RecordId, SnapshotId, Source, SourceBroken } from "@rangewright/domain"
-import { ContentFetcher, type ContentFault, type Snapshot } from "@rangewright/ports"
+import { type BuilderFiles, ContentFetcher, type ContentFault, type Snapshot } from "@rangewright/ports"
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -28,15 +28,16 @@ export class SourceContents extends Context.Service<
 >()("rangewright/SourceContents") {}
 
 /** Keeps content in memory, and the lock of each source. */
-export const sourceContentsLayer: Layer.Layer<SourceContents, never, ContentFetcher> = Layer.effect(
+export const sourceContentsLayer: Layer.Layer<SourceContents, never, BuilderFiles | ContentFetcher> = Layer.effect(
   SourceContents,
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
+    const services = yield* Effect.context<BuilderFiles | ContentFetcher>()
     const lock = keyedLock()
     /** What each kept content weighs, the longest unused first. */
     const weights = new Map<SnapshotId, number>()
     const cache = yield* Cache.makeWith(
-      (id: SnapshotId) => Effect.flatMap(fetcher.open(id), readSnapshot).pipe(Effect.provideService(ContentFetcher, fetcher)),
+      (id: SnapshotId) => Effect.flatMap(fetcher.open(id), readSnapshot).pipe(Effect.provideContext(services)),
       {
         capacity: mostKept,
         // a snapshot never changes; what could not be read is looked at again

@@ -6,17 +6,17 @@ import {
   isBuilder,
   isTemplateName,
   longestText,
-  readBuilderFile,
   type User,
   wrappingFolder,
 } from "@rangewright/domain"
-import { type ArtifactEntry, ArtifactLibrary, type LibraryScope, Machines, Users } from "@rangewright/ports"
+import { type ArtifactEntry, ArtifactLibrary, BuilderFiles, type LibraryScope, Machines, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { uploadedEntries } from "../ansible/uploaded-entries.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { mayBuild, mayHaveName } from "./may-build.ts"
+import { toldOf } from "./told.ts"
 
 /** Folders that tools of older services keep beside templates. */
 const scratchFolders: ReadonlySet<string> = new Set(["tmp", "packer_cache", "log-history"])
@@ -51,8 +51,10 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
     return yield* new Failed({
       what: `Cannot add the template: it has ${builders.length} builder files (*.pkr.hcl or *.pkr.json); a template has one`,
     })
+  const reader = yield* BuilderFiles
   const text = builder.size <= longestText ? new TextDecoder().decode(yield* builder.read) : ""
-  const { name, declares } = readBuilderFile(builder.path, text)
+  const facts = yield* reader.read(builder.path, text)
+  const { name, declares } = facts
   if (name === undefined)
     return yield* new Failed({
       what: `Error extracting template name from ${shown(builder.path)}: no source block has a vm_name that can be read without running it`,
@@ -63,7 +65,8 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
       `Cannot add the template: a template cannot be named ${shown(name)}`,
       "Letters, digits, ., _ and -, first a letter or digit.",
     )
-  return { name, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }
+  const told = yield* toldOf(facts, facts.icon, entries)
+  return { name, told, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }
 })
 
 /** Whether anybody else has a template of this name: as files, or on the hypervisor. */
@@ -95,7 +98,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
         names: /\.(?:tar\.gz|tgz|zip)$/iu.test(file.filename) ? [file.filename] : ["template.tar", "template.tar.gz"],
       }
       const entries = yield* Effect.flatMap(uploadedEntries(archive, scopeOf(user)), inOneFolder)
-      const { name, undeclared } = yield* readFacts(entries)
+      const { name, told, undeclared } = yield* readFacts(entries)
       yield* mayHaveName(user, name, "add template")
       const place = Effect.gen(function* () {
         const library = yield* ArtifactLibrary
@@ -109,7 +112,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
             hint: "Change vm_name.",
           })
         }
-        yield* library.place({ scope: scopeOf(user), kind: "template", name }, entries, { replace: force })
+        yield* library.place({ scope: scopeOf(user), kind: "template", name }, entries, { template: told, replace: force })
       })
       yield* uploads.withPermit(place)
       return { name, undeclared }

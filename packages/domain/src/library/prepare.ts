@@ -1,14 +1,7 @@
 import * as Result from "effect/Result"
 import { readYaml } from "../range/config/read-yaml.ts"
-import { templateReceiptFile, toldByBuilder, writeTemplateReceipt } from "../template/definition.ts"
-import {
-  type ArtifactKind,
-  isBuilder,
-  collectionManifestFile,
-  collectionMetadataFile,
-  roleMetadataFiles,
-  shapeProblem,
-} from "./artifact.ts"
+import { templateReceiptFile, type TemplateTold, writeTemplateReceipt } from "../template/definition.ts"
+import { type ArtifactKind, collectionManifestFile, collectionMetadataFile, roleMetadataFiles, shapeProblem } from "./artifact.ts"
 import {
   minimalRoleMetadata,
   readCollectionManifest,
@@ -22,10 +15,10 @@ import {
 } from "./receipt.ts"
 
 /** The files of an artifact whose text `prepareArtifact` asks for, where they are there. Longer ones than `longestText` say nothing. */
-export const preparedTexts = (kind: ArtifactKind, paths: Iterable<string>): ReadonlyArray<string> => {
+export const preparedTexts = (kind: ArtifactKind): ReadonlyArray<string> => {
   switch (kind) {
     case "template":
-      return [...paths].filter(isBuilder)
+      return []
     case "role":
       return [...roleMetadataFiles, roleVersionFile, roleReceiptFile]
     case "collection":
@@ -45,6 +38,8 @@ export interface ArtifactGiven {
   /** Wins over what the files say. */
   readonly version?: string
   readonly description?: string
+  /** Of a template: what lists tell of it. */
+  readonly template?: TemplateTold
   /** For the receipt: a date for people. */
   readonly installedOn: string
 }
@@ -75,10 +70,9 @@ export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArt
   }
 }
 
-/** What lists tell of a template is read now, once, and kept beside its files. */
-const prepareTemplate = ({ paths, textOf }: ArtifactGiven): PreparedArtifact => {
-  const builder = [...paths].find(isBuilder) ?? ""
-  const receipt = writeTemplateReceipt(toldByBuilder(builder, textOf(builder)))
+/** What lists tell of a template is kept beside its files. */
+const prepareTemplate = ({ template = { system: undefined, description: undefined } }: ArtifactGiven): PreparedArtifact => {
+  const receipt = writeTemplateReceipt(template)
   return { added: new Map([[templateReceiptFile, receipt]]), receipts: new Set([templateReceiptFile]) }
 }
 

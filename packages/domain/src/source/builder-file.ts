@@ -76,7 +76,7 @@ export const readBuilderFile = (path: string, text: string): BuilderFacts => {
     name: told ?? variable("vm_name"),
     description: variable("description"),
     os: variable("os"),
-    icon: variable("icon_path"),
+    icon: variable("icon_path") ?? variable("thumbnail_path"),
     declares: new Set(file.variables.map(([name]) => name)),
   }
 }

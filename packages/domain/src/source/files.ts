@@ -1,4 +1,5 @@
 /** What is read of a source: the list of what is in it, and the texts of a few files. */
+import type { BuilderFacts } from "./builder-file.ts"
 import { foldName } from "./names.ts"
 import { type Issues, tellOfFile } from "./issue.ts"
 
@@ -14,6 +15,8 @@ export interface SourceFiles {
   readonly entries: ReadonlyArray<SourceEntry>
   /** Texts by path: what `neededTexts` names. What is no text, or too large, stays out. */
   readonly texts: ReadonlyMap<string, string>
+  /** What builder files say, by path, where it was read before. */
+  readonly builders?: ReadonlyMap<string, BuilderFacts>
   /** By directory of a role that is a submodule: the tag that stands exactly at its commit. */
   readonly tags?: ReadonlyMap<string, string>
 }

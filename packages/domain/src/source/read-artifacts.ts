@@ -24,7 +24,10 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
     tellOfFile(issues, "warning", directory, { code: "builder-files", message, allowed: "one *.pkr.hcl or *.pkr.json" })
   }
   const text = builder === undefined ? undefined : textAt(reading, builder, "warning")
-  const facts = builder === undefined || text === undefined ? undefined : readBuilderFile(builder, text)
+  const facts =
+    builder === undefined || text === undefined
+      ? undefined
+      : (reading.files.builders?.get(builder) ?? readBuilderFile(builder, text))
   const name = facts?.name ?? directoryName(directory)
   if (!isTemplateName(name)) {
     const message = `the template cannot be named ${quote(name)}`

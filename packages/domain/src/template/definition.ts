@@ -1,5 +1,5 @@
 /** What the files of a template say about it. */
-import { readBuilderFile } from "../source/builder-file.ts"
+import type { BuilderFacts } from "../source/builder-file.ts"
 import { isShownText } from "../source/shown-text.ts"
 
 export const templateSystems = ["linux", "windows", "macos", "other"] as const
@@ -11,7 +11,11 @@ export interface TemplateDefinition {
   /** Undefined: its files do not say it. */
   readonly system: TemplateSystem | undefined
   readonly description: string | undefined
+  /** The path of its picture among its files. */
+  readonly picture?: string | undefined
 }
+
+export type TemplateTold = Omit<TemplateDefinition, "name">
 
 /** What a machine of this template runs, by the template's name alone. */
 export const systemByName = (name: string): TemplateSystem => {
@@ -28,32 +32,33 @@ export const systemOfType = (os: string): TemplateSystem => {
   return type.startsWith("l2") ? "linux" : "other"
 }
 
-type Told = Omit<TemplateDefinition, "name">
-
-/** What the builder file says of the template; nothing where it could not be read. */
-export const toldByBuilder = (path: string, text: string | undefined): Told => {
-  const facts = text === undefined ? undefined : readBuilderFile(path, text)
-  return {
-    system: facts?.os === undefined ? undefined : systemOfType(facts.os),
-    description: isShownText(facts?.description ?? "") ? facts?.description : undefined,
-  }
-}
+/** What the builder file says of the template, and its picture. */
+export const templateTold = (
+  { os, description }: Partial<Pick<BuilderFacts, "os" | "description">>,
+  picture?: string,
+): TemplateTold => ({
+  system: os === undefined ? undefined : systemOfType(os),
+  description: isShownText(description ?? "") ? description : undefined,
+  ...(picture === undefined ? {} : { picture }),
+})
 
 /** Where it is noted what the builder file says, so that lists need not read it. */
 export const templateReceiptFile = ".rangewright-template.json"
 
-export const writeTemplateReceipt = ({ system, description }: Told): string => `${JSON.stringify({ system, description })}\n`
+export const writeTemplateReceipt = ({ system, description, picture }: TemplateTold): string =>
+  `${JSON.stringify({ system, description, picture })}\n`
 
 const isSystem = (value: unknown): value is TemplateSystem => (templateSystems as readonly unknown[]).includes(value)
 
 /** What the note says. People change folders by hand: what is no note says nothing. */
-export const readTemplateReceipt = (text: string | undefined): Told => {
+export const readTemplateReceipt = (text: string | undefined): TemplateTold => {
   const nothing = { system: undefined, description: undefined }
   try {
-    const { system, description } = JSON.parse(text ?? "{}") as Readonly<Record<string, unknown>>
+    const { system, description, picture } = JSON.parse(text ?? "{}") as Readonly<Record<string, unknown>>
     return {
       system: isSystem(system) ? system : undefined,
       description: typeof description === "string" && isShownText(description) ? description : undefined,
+      ...(typeof picture === "string" ? { picture } : {}),
     }
   } catch {
     return nothing

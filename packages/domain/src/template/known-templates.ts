@@ -19,6 +19,8 @@ export interface KnownTemplate {
   readonly state: TemplateState
   readonly system: TemplateSystem
   readonly description?: string | undefined
+  /** Whether its files have a picture of it. */
+  readonly hasPicture?: boolean
 }
 
 /** Pools of builds begin so. What is in one is not finished, or not taken over yet. */
@@ -53,5 +55,6 @@ export const knownTemplates = ({ machines, closedPools, installed, building }: T
     state: building.has(name) ? "building" : built.has(name) ? "built" : "not_built",
     system: told.get(name)?.system ?? systemByName(name),
     description: told.get(name)?.description,
+    hasPicture: told.get(name)?.picture !== undefined,
   }))
 }

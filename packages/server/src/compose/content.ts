@@ -1,12 +1,12 @@
 import { contentLayer } from "@rangewright/adapter-git"
 import { isGitScheme, parseNetwork } from "@rangewright/domain"
-import type { Archives, ContentFault, ContentFetcher } from "@rangewright/ports"
+import type { Archives, BuilderFiles, ContentFault, ContentFetcher } from "@rangewright/ports"
 import type * as Layer from "effect/Layer"
 import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 import { toolOptions } from "./tools.ts"
 
-export type ContentPorts = Archives | ContentFetcher
+export type ContentPorts = Archives | BuilderFiles | ContentFetcher
 
 /** Sources from git, archives and folders, kept below this folder. */
 export const bindContent = (config: Config, folder: string): Layer.Layer<ContentPorts, ContentFault> => {
