@@ -33,12 +33,11 @@ const untilDeath = async (
 ): Promise<ReturnType<typeof makeCrashGate>> => {
   const gate = makeCrashGate(at)
   const process = bootMigration(lab, gate)
-  const dead = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
   await process
     .runPromise(
       Effect.raceFirst(
         Effect.promise(() => migrate(process, direction)),
-        dead,
+        gate.died,
       ),
     )
     .catch(() => undefined)

@@ -92,8 +92,7 @@ it("it does so too when the process dies at any moment, of either or between the
     const { lab, range } = await open()
     const gate = makeCrashGate(at)
     const dying = boot(lab, gate)
-    const dead = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
-    await dying.runPromise(Effect.raceFirst(askForBoth(range, []), dead)).catch(() => undefined)
+    await dying.runPromise(Effect.raceFirst(askForBoth(range, []), gate.died)).catch(() => undefined)
     await dying.dispose().catch(() => undefined)
     const next = boot(lab)
     await next.runPromise(

@@ -142,13 +142,7 @@ describe("while an aborted run settles", () => {
       const gate = makeCrashGate(at)
       const dying = boot(lab, gate)
       await engineOf(dying, (engine) =>
-        Effect.andThen(
-          engine.recover,
-          Effect.raceFirst(
-            engine.wait(second.id),
-            Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
-          ),
-        ),
+        Effect.andThen(engine.recover, Effect.raceFirst(engine.wait(second.id), gate.died)),
       ).catch(() => undefined)
       await dying.dispose().catch(() => undefined)
       if (gate.dead()) died += 1

@@ -221,8 +221,7 @@ describe("a process that dies at any moment between a deploy and a run about the
       for (const what of order.slice(heads.length)) heads.push(yield* starts[what](range))
       for (const { id } of heads) yield* engine.wait(id)
     })
-    const death = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
-    await dying.runPromise(Effect.raceFirst(both, death)).catch(() => undefined)
+    await dying.runPromise(Effect.raceFirst(both, gate.died)).catch(() => undefined)
     await dying.dispose().catch(() => undefined)
     if (at === undefined) return { lab, heads, gate }
     const next = open(lab)

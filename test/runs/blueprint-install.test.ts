@@ -142,8 +142,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
           Effect.gen(function* () {
             const engine = yield* RunEngine
             acknowledged = yield* engine.start(asked, ada)
-            const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
-            yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
+            yield* Effect.raceFirst(engine.wait(acknowledged.id), gate.died)
           }),
         )
         .catch(() => undefined)

@@ -86,6 +86,7 @@ describe("a store that cannot write", () => {
     const full = {
       points: () => 0,
       dead: () => false,
+      died: Effect.never,
       trace: [],
       guard: <S extends object>(port: string, service: S): S => {
         if (port !== "RunJournal") return service

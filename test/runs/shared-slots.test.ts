@@ -82,7 +82,7 @@ const makeFreezer = () => {
       }),
     ) as typeof service
   return {
-    gate: { points: () => 0, dead: () => false, trace: [], guard } satisfies CrashGate,
+    gate: { points: () => 0, dead: () => false, died: Effect.never, trace: [], guard } satisfies CrashGate,
     freeze: () => void (awake = Deferred.makeUnsafe()),
     wake: () => {
       if (awake !== undefined) Deferred.doneUnsafe(awake, Effect.void)

@@ -257,8 +257,7 @@ const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (
         Effect.gen(function* () {
           const engine = yield* RunEngine
           acknowledged = yield* engine.start(request(snapshot), ada)
-          const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
-          yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
+          yield* Effect.raceFirst(engine.wait(acknowledged.id), gate.died)
         }),
       )
       .catch(() => undefined)

@@ -4,7 +4,6 @@ import { openBuildLog, type RunId, SubjectBusy, type Vmid } from "@rangewright/d
 import { ArtifactLibrary, Machines, RunJournal, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import { describe, expect, it } from "vitest"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
 import { ada, boot, makeSite, newAda, type Process, type Site } from "./support/site.ts"
@@ -283,11 +282,7 @@ describe("a service that is killed while it builds", () => {
           const engine = yield* RunEngine
           const { id } = yield* engine.start(asked(), ada)
           acknowledged = id
-          const waiting = yield* Effect.forkChild(engine.wait(id))
-          yield* Effect.repeat(Effect.sleep(100), {
-            while: () => Effect.succeed(!gate.dead() && waiting.pollUnsafe() === undefined),
-          })
-          yield* Fiber.interrupt(waiting)
+          yield* Effect.raceFirst(engine.wait(id), gate.died)
         }),
       )
       .catch(() => undefined)

@@ -241,10 +241,7 @@ describe("a process that dies in a run about something else than a range", () =>
       await engineOf(dying.process, (engine) =>
         Effect.gen(function* () {
           acknowledged = yield* engine.start(dying.kind.request(source, all), admin)
-          yield* Effect.raceFirst(
-            engine.wait(acknowledged.id),
-            Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
-          )
+          yield* Effect.raceFirst(engine.wait(acknowledged.id), gate.died)
         }),
       ).catch(() => undefined)
       await dying.process.dispose().catch(() => undefined)

@@ -8,6 +8,8 @@ export interface CrashGate {
   /** Moments passed so far. */
   readonly points: () => number
   readonly dead: () => boolean
+  /** Ends when the process dies. */
+  readonly died: Effect.Effect<void>
   /** What was called at each moment, for the message of a failing test. */
   readonly trace: readonly string[]
   /** The same port, seen through the gate. */
@@ -18,6 +20,7 @@ export interface CrashGate {
 export const makeCrashGate = (crashAt?: number): CrashGate => {
   const trace: string[] = []
   let dead = false
+  const death = Promise.withResolvers<void>()
 
   const pass = (moment: string) =>
     Effect.suspend(() => {
@@ -25,6 +28,7 @@ export const makeCrashGate = (crashAt?: number): CrashGate => {
       trace.push(moment)
       if (trace.length !== crashAt) return Effect.void
       dead = true
+      death.resolve()
       return Effect.die(new Error(`crashed ${moment}`))
     })
   const through = (name: string, effect: Effect.Effect<unknown, unknown>) =>
@@ -47,5 +51,5 @@ export const makeCrashGate = (crashAt?: number): CrashGate => {
     return Object.fromEntries(entries) as S
   }
 
-  return { points: () => trace.length, dead: () => dead, trace, guard }
+  return { points: () => trace.length, dead: () => dead, died: Effect.promise(() => death.promise), trace, guard }
 }

@@ -20,10 +20,7 @@ export const runUntilDeath = async (
       Effect.gen(function* () {
         const engine = yield* RunEngine
         head = yield* engine.start(rangeRequest(range, request), admin)
-        yield* Effect.raceFirst(
-          engine.wait(head.id),
-          Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
-        )
+        yield* Effect.raceFirst(engine.wait(head.id), gate.died)
       }),
     )
     .catch(() => undefined)

@@ -59,6 +59,7 @@ export const makePauseGate = (pauseAt: number): PauseGate => {
   return {
     points: () => trace.length,
     dead: () => false,
+    died: Effect.never,
     trace,
     guard,
     paused: () => state === "paused",
