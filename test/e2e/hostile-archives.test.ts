@@ -37,6 +37,7 @@ const doors: readonly Door[] = [
   roles,
   { route: "POST /sources", part: "archive", fields: { type: "upload" } },
   { route: "POST /blueprints/import", part: "archive" },
+  { route: "PUT /templates", part: "file", fields: { force: "true" } },
 ]
 
 const upload = ({ route, part, fields = {} }: Door, filename: string, bytes: Uint8Array, signal?: AbortSignal) => {
@@ -53,8 +54,10 @@ const below = (folder: string): readonly string[] => {
 }
 /** What archives become, on the way and in the end, on the disk and for their owner. */
 const kept = async () => ({
-  folders: ["uploads", "content/scratch", "content/snapshots", "library/users/ADA/roles"].map(below),
-  lists: await Promise.all(["/sources", "/blueprints", "/ansible"].map((path) => service.as(key).get(path))),
+  folders: ["uploads", "content/scratch", "content/snapshots", "library/users/ADA/roles", "library/users/ADA/templates"].map(
+    below,
+  ),
+  lists: await Promise.all(["/sources", "/blueprints", "/ansible", "/templates"].map((path) => service.as(key).get(path))),
 })
 
 /** One of each of these families, which nobody takes. */

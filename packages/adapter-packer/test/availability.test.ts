@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { lookAround } from "../src/availability.ts"
-import { settingsOf } from "../src/options.ts"
+import { builderFindings, lookAround } from "../src/availability.ts"
+import { type LocalOptions, settingsOf } from "../src/options.ts"
 
 describe("a Packer outside of the system's folders", () => {
   let folder: string
@@ -56,5 +56,23 @@ describe("a Packer outside of the system's folders", () => {
     })
     await Effect.runPromise(Effect.scoped(run))
     expect(said).toEqual(["Packer v1.9.1", ...places.toSorted()])
+  })
+
+  it("is told of with what it lacks: the plugin, the program itself; where machines reach this host; what its licence asks", async () => {
+    const told = async (version: string, more: Partial<LocalOptions> = {}) => {
+      writeFileSync(join(folder, "real/packer"), `#!/bin/sh\necho "Packer v${version}"\n`)
+      const options = { folder, program: join(folder, "home/packer"), storage: "s", isoStorage: "i", address: "192.0.2.254" }
+      const all = await Effect.runPromise(builderFindings({ ...options, ...more }))
+      return all.map(({ what, detail }) => `${what}: ${detail}`).join("\n")
+    }
+    const plugins = join(folder, "home/plugins")
+    expect(await told("1.9.4")).toContain("Packer 1.9.4 has no built-in builder for Proxmox VE, and packer_plugins is not set")
+    expect(await told("1.9.4", { plugins: folder.concat("/work") })).toContain("there is no packer-plugin-proxmox in")
+    expect(await told("1.9.4", { program: join(folder, "none") })).toMatch(/no templates are built: .*none/u)
+    const whole = await told("1.9.4", { plugins })
+    expect(whole).toContain("build network: machines fetch their answers from 192.0.2.254, ports 8000 to 9000")
+    if (whole.includes("no templates are built")) return
+    expect(whole).toMatch(/^Packer: Packer 1\.9\.4$/mu)
+    expect(await told("1.10.0", { plugins })).toContain("Packer: Packer 1.10.0, whose licence (BUSL) has conditions")
   })
 })

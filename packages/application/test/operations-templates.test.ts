@@ -138,12 +138,12 @@ describe("a template in an archive", () => {
     ["with two folders", { ...debian, "other/x": "" }, "invalid", "exactly one folder"],
     ["with a file beside the folder", { ...debian, x: "" }, "invalid", "exactly one folder"],
     ["with a link", { ...debian, "deb/link": { link: "http/preseed.cfg" } }, "invalid", "is a link"],
-    [
-      "whose folder is one of the tool's own",
-      { "packer_cache/d.pkr.hcl": builder("debian") },
+    ...["packer_cache", "tmp", "log-history"].map((own): [string, MemoryFiles, string, string] => [
+      `whose folder is the tool's own ${own}`,
+      { [`${own}/d.pkr.hcl`]: builder("debian") },
       "invalid",
-      "cannot be named packer_cache",
-    ],
+      `cannot be named ${own}`,
+    ]),
     [
       "whose builder file is too long",
       { "deb/deb.pkr.hcl": builder("debian", "#".repeat(2_000_000)) },
