@@ -45,6 +45,16 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     expect((await a.run("touch", "/usr/bin/mine")).code).not.toBe(0)
   })
 
+  it("are all that speaks on their networks: the switch between them has no addresses", async () => {
+    const between = hosts.outside.at(-1)?.replace(/-outside$/u, "-switch") ?? ""
+    const shown = JSON.parse((await run("ip", ["-n", between, "-j", "address", "show"])).output) as readonly {
+      readonly ifname: string
+      readonly addr_info: readonly unknown[]
+    }[]
+    expect(shown.length).toBeGreaterThan(2)
+    expect(shown.filter(({ addr_info: addresses }) => addresses.length > 0)).toEqual([])
+  })
+
   it("let root in over SSH from the service's side", async () => {
     await hosts.add({ name: "outer", nics: [{ vlan: 1, mac: "02:00:00:00:01:01", address: "192.0.2.77/24" }] })
     const [program = "", ...args] = hosts.outside

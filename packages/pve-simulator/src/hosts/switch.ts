@@ -22,6 +22,8 @@ export interface Switch {
 export const makeSwitch = async (id: string): Promise<Switch> => {
   const namespace = `${id}-switch`
   await must("ip", "netns", "add", namespace)
+  // a switch has no addresses: its kernel would look for IPv6 routers on every network, as if one of the hosts did
+  await must("ip", "netns", "exec", namespace, "sysctl", "--quiet", "--write", "net.ipv6.conf.default.disable_ipv6=1")
   const bridges = new Map<string, Promise<string>>()
   const portsOf = new Map<string, readonly string[]>()
   let ports = 0
