@@ -1,6 +1,6 @@
-import { operations } from "@rangewright/application"
+import { operations, runKinds } from "@rangewright/application"
 import type { Machine, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
-import { type RangeId, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
+import { type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -15,6 +15,7 @@ import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
 import { patchTopology, pictureOf } from "../src/range/topology.ts"
 import { ticks, timelineOf } from "../src/run/timeline.ts"
+import { t } from "../src/texts.ts"
 
 const source = fileURLToPath(new URL("../src/", import.meta.url))
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/u.test(name))
@@ -51,10 +52,15 @@ describe("the sources of the page", () => {
   test("call operations that there are", () => {
     const known = new Set(operations.map(({ route }) => route.path))
     const call =
-      /\b(?:useRead|read|fetchFile|send|changeText|change|text)(?:<[^;()]*?>)?\(\s*(?:"(?:GET|POST|PUT|PATCH|DELETE)",\s*)?(?:[^",()]*\? undefined : )?"(\/[^"]+)"/gu
+      /\b(?:useRead|usePart|read|fetchFile|send|changeText|change|text)(?:<[^;()]*?>)?\(\s*(?:"(?:GET|POST|PUT|PATCH|DELETE)",\s*)?(?:[^",()]*\? undefined : )?"(\/[^"]+)"/gu
     const called = files.flatMap((name) => [...textOf(name).matchAll(call)].map(([, path]) => path ?? ""))
     expect(called.length).toBeGreaterThan(25)
     expect(called.filter((path) => !known.has(path))).toEqual([])
+  })
+
+  test("name kinds of runs that there are", () => {
+    const known = new Set<string>([...rangeRunKinds, ...runKinds.map(({ name }) => name)])
+    expect(Object.keys(t.kinds).filter((kind) => !known.has(kind))).toEqual([])
   })
 
   test("write no markup into the document, and evaluate no text", () => {

@@ -74,13 +74,27 @@ export const ask = async (method: string, address: string, init: RequestInit = {
   throw refusal
 }
 
+const get = (path: string, parameters?: Parameters, signal?: AbortSignal): Promise<Response> =>
+  ask("GET", `${root}${addressOf(path, parameters)}`, {
+    headers: { Accept: "application/json" },
+    ...(signal === undefined ? {} : { signal }),
+  })
+
 export const read = async <A>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<A> =>
-  (await (
-    await ask("GET", `${root}${addressOf(path, parameters)}`, {
-      headers: { Accept: "application/json" },
-      ...(signal === undefined ? {} : { signal }),
-    })
-  ).json()) as A
+  (await (await get(path, parameters, signal)).json()) as A
+
+/** A part of a list, newest first. */
+export interface Part<A> {
+  readonly items: readonly A[]
+  /** The query that the list's next part is asked for with; absent: this is the last. */
+  readonly next?: string
+}
+
+export const readPart = async <A>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<Part<A>> => {
+  const answer = await get(path, parameters, signal)
+  const next = /<[^>?]*\?([^>]*)>; rel="next"/u.exec(answer.headers.get("Link") ?? "")?.[1]
+  return { items: (await answer.json()) as readonly A[], ...(next === undefined ? {} : { next }) }
+}
 
 /** A change; without a body an empty one is sent, which all operations take. */
 export const change = async <A>(

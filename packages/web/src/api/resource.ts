@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals"
 import { useEffect, useState } from "preact/hooks"
 import { type LiveEvent, onLive } from "../live/live.ts"
-import { type Parameters, read, Refusal } from "./client.ts"
+import { type Parameters, type Part, read, readPart, Refusal } from "./client.ts"
 
 /** What was read of the service, kept up to date while somebody looks at it. */
 export interface Resource<A> {
@@ -26,11 +26,12 @@ const pace = 300
 interface Wanted {
   readonly path: string | undefined
   readonly parameters: Parameters
+  readonly inParts: boolean
   readonly touched: (event: LiveEvent) => boolean
   readonly patch: Patch<unknown> | undefined
 }
 
-const hold = (path: string, { parameters, touched, patch }: Wanted): Held => {
+const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): Held => {
   const data = signal<unknown>(undefined)
   const refusal = signal<Refusal | undefined>(undefined)
   const gone = new AbortController()
@@ -40,7 +41,7 @@ const hold = (path: string, { parameters, touched, patch }: Wanted): Held => {
 
   const once = async (): Promise<void> => {
     try {
-      const next = await read(path, parameters, gone.signal)
+      const next = await (inParts ? readPart : read)(path, parameters, gone.signal)
       // what did not change is not drawn again
       if (JSON.stringify(next) !== JSON.stringify(data.peek())) data.value = next
       refusal.value = undefined
@@ -98,15 +99,9 @@ const idle: Held = {
   end: () => undefined,
 }
 
-/** What an operation that reads answers; without a path nothing is read. Parts of a page that need the same share it; it is read again when an event touches it. */
-export const useRead = <A>(
-  path: string | undefined,
-  parameters: Parameters = {},
-  touched: (event: LiveEvent) => boolean = never,
-  patch?: Patch<A>,
-): Resource<A> => {
-  const wanted: Wanted = { path, parameters, touched, patch: patch as Patch<unknown> | undefined }
-  const key = `${path ?? ""} ${JSON.stringify(parameters)}`
+const useHeld = <A>(wanted: Wanted): Resource<A> => {
+  const { path, parameters, inParts } = wanted
+  const key = `${path ?? ""} ${JSON.stringify([inParts, parameters])}`
   const [resource, setResource] = useState<readonly [string, Held]>(() => [key, take(key, wanted)])
   const current = resource[0] === key ? resource[1] : take(key, wanted)
   useEffect(() => {
@@ -125,6 +120,21 @@ export const useRead = <A>(
   }, [key])
   return current as unknown as Resource<A>
 }
+
+/** What an operation that reads answers; without a path nothing is read. Parts of a page that need the same share it; it is read again when an event touches it. */
+export const useRead = <A>(
+  path: string | undefined,
+  parameters: Parameters = {},
+  touched: (event: LiveEvent) => boolean = never,
+  patch?: Patch<A>,
+): Resource<A> => useHeld({ path, parameters, inParts: false, touched, patch: patch as Patch<unknown> | undefined })
+
+/** The same for a list that is answered in parts. */
+export const usePart = <A>(
+  path: string,
+  parameters: Parameters,
+  touched: (event: LiveEvent) => boolean = never,
+): Resource<Part<A>> => useHeld({ path, parameters, inParts: true, touched, patch: undefined })
 
 const take = (key: string, wanted: Wanted): Held => {
   if (wanted.path === undefined) return idle

@@ -9,6 +9,7 @@ import { Icon } from "../parts/icon.tsx"
 import { Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Connection } from "./single-sign-on.tsx"
 import { submitted } from "../parts/form.ts"
+import { Keys } from "./me-keys.tsx"
 import { t } from "../texts.ts"
 
 interface Session {
@@ -187,11 +188,7 @@ export const MePage = () => {
       <div class="grid">
         <Password />
         <Connection />
-        <section class="card" aria-labelledby="key">
-          <h2 id="key">{t.me.key}</h2>
-          <p class="muted">{t.me.keyText}</p>
-          <p>{t.me.keyNeedsPassword}</p>
-        </section>
+        <Keys />
         <Vpn />
         <Sessions />
         <Usage />

@@ -128,7 +128,7 @@ const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: readonly R
       </ul>
     )}
     <p>
-      <a href={`/ui/runs?q=${encodeURIComponent(id)}`}>{t.range.allRuns}</a>
+      <a href={`/ui/runs?range=${encodeURIComponent(id)}`}>{t.range.allRuns}</a>
     </p>
   </section>
 )

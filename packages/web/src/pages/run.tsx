@@ -46,7 +46,7 @@ const leadOf = (run: Run, now: number): string => {
   if (run.status === "running") {
     if (total > 0)
       parts.push(`${t.run.steps(done, total)}${remainingSeconds ? `, ${t.run.left(duration(remainingSeconds))}` : ""}.`)
-  } else parts.push(`${t.run.steps(done, total)}, ${t.run.took(duration(seconds))}.`)
+  } else parts.push(t.run.tookAll(t.run.steps(done, total), duration(seconds)))
   return parts.join(" ")
 }
 

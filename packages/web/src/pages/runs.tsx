@@ -1,8 +1,8 @@
 import type { RunHead } from "@rangewright/application/wire"
-import { useRead } from "../api/resource.ts"
+import { usePart } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { duration, secondsBetween } from "../parts/format.ts"
-import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
+import { CardTable, Choice, Parts, Unread, Word } from "../parts/list.tsx"
 import { Empty, Head, State, Text, Time } from "../parts/parts.tsx"
 import { kindOf, runTone } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
@@ -10,38 +10,35 @@ import { place } from "../router.ts"
 import { t } from "../texts.ts"
 
 const touched = ({ topic }: LiveEvent): boolean => topic === "run"
-const most = 200
+const filters = ["status", "kind", "by"] as const
 
 const took = (run: RunHead): string => {
   const seconds = run.endedAt === undefined ? undefined : secondsBetween(run.startedAt, run.endedAt, 0)
   return seconds === undefined ? "" : duration(seconds)
 }
 
-const matches = (run: RunHead, words: readonly string[], status: string): boolean =>
-  (status === "" || run.status === status) &&
-  words.every((word) => `${run.subject.id} ${kindOf(run.kind)} ${run.kind} ${run.by} ${run.id}`.toLowerCase().includes(word))
-
 export const RunsPage = () => {
-  const runs = useRead<readonly RunHead[]>("/runs", { limit: most }, touched)
-  const query = place.value.query.get("q") ?? ""
-  const status = place.value.query.get("status") ?? ""
-  const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
+  const { query } = place.value
+  const given = (name: string): string | undefined => query.get(name) ?? undefined
+  const asked = { ...Object.fromEntries(filters.map((name) => [name, given(name)])), rangeID: given("range") }
+  const runs = usePart<RunHead>("/runs", { ...asked, cursor: given("cursor") }, touched)
   const data = runs.data.value
-  const shown = data?.filter((run) => matches(run, words, status)) ?? []
+  const isNarrowed = Object.values(asked).some((value) => value !== undefined)
   return (
     <>
       <Head title={t.runs.title} />
-      <Unread of={runs} />
       <div class="filters">
-        <Search label={t.runs.filter} />
+        <Word name="range" label={t.runs.range} />
+        <Choice name="kind" label={t.runs.kind} any={t.runs.anyKind} values={Object.entries(t.kinds)} />
         <Choice name="status" label={t.runs.status} any={t.runs.any} values={Object.entries(t.runStatus)} />
-        {data?.length === most ? <span class="muted">{t.runs.newest(most)}</span> : null}
+        <Word name="by" label={t.runs.by} />
       </div>
-      {data === undefined ? null : shown.length === 0 ? (
-        <Empty title={data.length === 0 ? t.runs.empty : t.runs.noMatch} />
+      <Unread of={runs} />
+      {data === undefined ? null : data.items.length === 0 ? (
+        <Empty title={isNarrowed ? t.runs.noMatch : t.runs.empty} />
       ) : (
         <CardTable columns={Object.values(t.runs.columns)}>
-          {shown.map((run) => (
+          {data.items.map((run) => (
             <tr key={run.id}>
               <th scope="row">
                 <a href={linkTo("runs", run.id)}>{kindOf(run.kind)}</a>
@@ -71,6 +68,7 @@ export const RunsPage = () => {
           ))}
         </CardTable>
       )}
+      <Parts next={data?.next} by="cursor" />
     </>
   )
 }

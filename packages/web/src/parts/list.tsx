@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import type { Resource } from "../api/resource.ts"
 import { place, setQuery } from "../router.ts"
+import { t } from "../texts.ts"
 import { Loading, Refused } from "./parts.tsx"
 
 /** Why something could not be read, or that it is being read; nothing once it was. */
@@ -42,6 +43,43 @@ export const Search = ({ label }: { readonly label: string }) => (
   />
 )
 
+/** A word that a list is narrowed by, kept in the page's address; it counts when the field is left or Enter is pressed. */
+export const Word = ({ name, label }: { readonly name: string; readonly label: string }) => (
+  <input
+    type="search"
+    aria-label={label}
+    placeholder={label}
+    autocapitalize="none"
+    autocomplete="off"
+    spellcheck={false}
+    value={place.value.query.get(name) ?? ""}
+    onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value.trim(), cursor: undefined })}
+  />
+)
+
+/** Moves through a list that comes in parts, by the parameter of the service that says where one begins; the address keeps it as `cursor`. */
+export const Parts = ({ next, by }: { readonly next: string | undefined; readonly by: string }) => {
+  const older = new URLSearchParams(next).get(by) ?? undefined
+  const go = (cursor: string | undefined) => () => {
+    setQuery({ cursor })
+    scrollTo(0, 0)
+  }
+  return (
+    <p class="actions">
+      {place.value.query.has("cursor") ? (
+        <button type="button" onClick={go(undefined)}>
+          {t.newest}
+        </button>
+      ) : null}
+      {older === undefined ? null : (
+        <button type="button" onClick={go(older)}>
+          {t.older}
+        </button>
+      )}
+    </p>
+  )
+}
+
 /** One of several values or any of them, kept in the page's address. */
 export const Choice = ({
   name,
@@ -57,7 +95,7 @@ export const Choice = ({
   <select
     aria-label={label}
     value={place.value.query.get(name) ?? ""}
-    onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
+    onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value, cursor: undefined })}
   >
     <option value="">{any}</option>
     {values.map(([value, text]) => (

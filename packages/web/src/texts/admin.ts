@@ -127,8 +127,6 @@ export const admin = {
     anyOutcome: "Any outcome",
     apply: "Apply",
     clear: "Clear",
-    older: "Older",
-    newest: "Newest",
     actingAs: (id: string) => `as ${id}`,
     nobody: "Nobody signed in",
     empty: "No entry matches.",

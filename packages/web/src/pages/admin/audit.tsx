@@ -1,7 +1,7 @@
 import type { AuditEntry } from "@rangewright/application/wire"
-import { useRead } from "../../api/resource.ts"
+import { usePart } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
-import { CardTable, Unread } from "../../parts/list.tsx"
+import { CardTable, Parts, Unread } from "../../parts/list.tsx"
 import { Empty, Field, State, Text, Time } from "../../parts/parts.tsx"
 import { linkTo } from "../../links.ts"
 import { place, setQuery } from "../../router.ts"
@@ -9,7 +9,6 @@ import { admin } from "../../texts/admin.ts"
 import { AdminHead } from "./admin-head.tsx"
 
 const texts = admin.audit
-const most = 100
 const filters = ["user", "operation", "range", "since"] as const
 
 const Outcome = ({ outcome }: { readonly outcome: string }) =>
@@ -63,12 +62,11 @@ const Row = ({
 export const AuditPage = () => {
   const { query } = place.value
   const asked = Object.fromEntries(filters.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])))
-  const before = query.get("before") ?? undefined
-  const entries = useRead<readonly AuditEntry[]>("/audit", { limit: most, ...asked, before })
+  const entries = usePart<AuditEntry>("/audit", { ...asked, before: query.get("cursor") ?? undefined })
   const data = entries.data.value
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
-    setQuery({ ...Object.fromEntries(filters.map((name) => [name, text(name).trim()])), before: undefined })
+    setQuery({ ...Object.fromEntries(filters.map((name) => [name, text(name).trim()])), cursor: undefined })
   }
   return (
     <>
@@ -86,34 +84,23 @@ export const AuditPage = () => {
         {Object.keys(asked).length === 0 ? null : (
           <button
             type="button"
-            onClick={() => setQuery({ ...Object.fromEntries(filters.map((name) => [name, undefined])), before: undefined })}
+            onClick={() => setQuery({ ...Object.fromEntries(filters.map((name) => [name, undefined])), cursor: undefined })}
           >
             {texts.clear}
           </button>
         )}
       </form>
       <Unread of={entries} />
-      {data === undefined ? null : data.length === 0 ? (
+      {data === undefined ? null : data.items.length === 0 ? (
         <Empty title={texts.empty} />
       ) : (
         <CardTable columns={Object.values(texts.columns)}>
-          {data.map((entry) => (
+          {data.items.map((entry) => (
             <Row key={entry.id} entry={entry} />
           ))}
         </CardTable>
       )}
-      <p class="actions">
-        {before === undefined ? null : (
-          <button type="button" onClick={() => setQuery({ before: undefined })}>
-            {texts.newest}
-          </button>
-        )}
-        {data?.length === most ? (
-          <button type="button" onClick={() => setQuery({ before: String(data.at(-1)?.id) })}>
-            {texts.older}
-          </button>
-        ) : null}
-      </p>
+      <Parts next={data?.next} by="before" />
     </>
   )
 }
