@@ -8,13 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Look, noBrowser, openBrowser } from "./support/browser.ts"
 import type { ApiClient } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { addLab, addUser, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
 const password = "correct-horse-battery-7"
+const cause = "no memory is left on the node"
 const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
 
 interface AxeResult {
@@ -63,6 +64,21 @@ const settled = async (page: Page, url: string): Promise<void> => {
   )
 }
 
+/** The events of a run that wrote so many lines: one of them a needle, one an error. */
+const longLog = (lines: number): string => {
+  const at = "2026-01-01T00:00:00.000Z"
+  const event = (seq: number, type: string, more: object) =>
+    `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, at, type, ...more })}\n\n`
+  const texts: Readonly<Record<number, string>> = { 7: "needle in line 7", 1000: "fatal: [m1]: FAILED!" }
+  const output = (line: number) =>
+    event(line + 1, "Output", { key: "s", text: `${texts[line] ?? `\u001b[32mok\u001b[0m: [m1] => (item=package-${line})`}\n` })
+  return [
+    event(1, "Planned", { plan: { steps: [{ key: "s", title: "Run role" }], notes: [] } }),
+    ...Array.from({ length: lines }, (_, line) => output(line + 1)),
+    event(lines + 2, "Ended", { status: "success", message: "" }),
+  ].join("")
+}
+
 const pathsOfAll = [
   "ranges",
   "ranges/UMA",
@@ -100,7 +116,10 @@ describe.skipIf(noBrowser !== undefined)(
     let service: ServiceProcess
     let simulator: SimulatorProcess
     let user: ApiClient
+    /** Whose deploy failed. */
+    let bo: ApiClient
     let runId: string
+    let failedRunId: string
     const closes: (() => Promise<void>)[] = []
     const browser = async (look?: Look): Promise<BrowserContext> => {
       const { context, close } = await openBrowser(look)
@@ -121,6 +140,12 @@ describe.skipIf(noBrowser !== undefined)(
       await user.send("POST", "/user/credentials", { proxmoxPassword: password })
       runId = await deploy(user, "UMA")
       await expectSuccess(user, runId)
+      const repair = await simulator.fault({ kind: "fail-task", type: "qmstart", text: cause, when: "before", times: "always" })
+      bo = await addLab(service, "BO", smallLab(1), admin)
+      await bo.send("POST", "/user/credentials", { proxmoxPassword: password })
+      failedRunId = await deploy(bo, "BO")
+      expect((await runEnd(bo, failedRunId)).status).toBe("failure")
+      await repair()
       await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
       await admin.send("POST", "/groups", { name: "course", description: hostileName })
       await admin.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
@@ -153,8 +178,53 @@ describe.skipIf(noBrowser !== undefined)(
       await page.locator(".screen canvas").waitFor()
 
       await page.goto(`${service.url}/ui/runs/${runId}?view=log`)
-      await page.getByText("The run did everything.").waitFor()
+      await page.getByText("The run succeeded.").waitFor()
       expect(wrong).toEqual([])
+    })
+
+    test("shows what a run failed of before all else, and goes on from there", async () => {
+      const context = await browser({ viewport: { width: 1280, height: 720 } })
+      const wrong = watch(context, service.url)
+      const page = await context.newPage()
+      await signIn(page, service.url, "BO")
+      await page.goto(`${service.url}/ui/runs?status=failure&range=BO`)
+      await page.getByRole("link", { name: "Deploy", exact: true }).click()
+      const told = page.locator(".note.bad", { hasText: cause })
+      await told.getByText("Start BO-").waitFor()
+      const { y = 0, height = 0 } = (await told.boundingBox()) ?? {}
+      expect(y + height).toBeLessThan(720)
+
+      await told.getByRole("link", { name: "Show it in the log" }).click()
+      await page.getByText("The run failed.").waitFor()
+      await page.keyboard.press("e")
+      await page.locator(".line.match", { hasText: cause }).waitFor()
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download" }).click()])
+      expect(readFileSync(await file.path(), "utf8")).toBe(await bo.get(`/runs/${failedRunId}/log?download=true`))
+
+      await page.getByRole("button", { name: "Continue from here" }).click()
+      await page.waitForURL((url) => url.pathname.startsWith("/ui/runs/") && !url.pathname.endsWith(failedRunId))
+      await page.getByText(/^Succeeded\./u).waitFor()
+      expect(wrong).toEqual([])
+    })
+
+    test("shows a log of 200,000 lines from its end, finds in it and opens any line of it", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "UMA")
+      const body = longLog(200_000)
+      await page.route("**/api/v2/runs/*/events", (route) => route.fulfill({ body, contentType: "text/event-stream" }))
+      await page.goto(`${service.url}/ui/runs/${runId}?view=log`)
+      await page.getByText("The run succeeded.").waitFor()
+      await page.keyboard.press("e")
+      await page.locator(".line.match", { hasText: "fatal: [m1]" }).waitFor()
+      await page.getByLabel("Find in the log").fill("NEEDLE")
+      await page.getByText("0 of 1").waitFor()
+      await page.keyboard.press("Enter")
+      await page.locator(".line.match", { hasText: "needle in line 7" }).waitFor()
+      expect(await page.locator(".line").count()).toBeLessThanOrEqual(150)
+      await page.goto(`${service.url}/ui/runs/${runId}?view=log#L150000`)
+      await page.reload()
+      await page.locator(".line.match .number", { hasText: "150000" }).waitFor()
     })
 
     test("shows names that others chose as text", async () => {
@@ -349,11 +419,13 @@ describe.skipIf(noBrowser !== undefined)(
       await page.locator("h1").waitFor()
       await check("sign-in")
       await signIn(page, service.url, "UMA")
-      await walk([...pathsOfAll, `runs/${runId}`, `runs/${runId}?view=steps`, `runs/${runId}?view=log`])
+      const [machine] = (await rangeOf(user, "UMA")).VMs
+      const ofMachine = [`ranges/UMA/machines/${machine?.proxmoxID}`, `ranges/UMA/console/${machine?.proxmoxID}`]
+      await walk([...pathsOfAll, ...ofMachine, `runs/${runId}`, `runs/${runId}?view=steps`, `runs/${runId}?view=log`])
       await page.getByRole("button", { name: "Sign out" }).click()
       await page.waitForURL("**/ui/login**")
       await signIn(page, service.url, "ADA")
-      await walk(pathsOfAdministrators)
+      await walk([...pathsOfAdministrators, `runs/${failedRunId}`])
       expect(faults).toEqual([])
     })
 

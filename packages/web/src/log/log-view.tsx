@@ -1,7 +1,6 @@
 import type { RunEvent } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
-import { fetchFile, save } from "../api/client.ts"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
 import { isTyping } from "../parts/keys.ts"
@@ -96,7 +95,7 @@ const wantedLine = (): number | undefined => {
   return mark === null ? undefined : Number(mark[1]) - 1
 }
 
-export const LogView = ({ runId, name }: { readonly runId: string; readonly name: string }) => {
+export const LogView = ({ runId }: { readonly runId: string }) => {
   const { log, isBroken } = useLog(runId)
   const frame = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
@@ -209,16 +208,10 @@ export const LogView = ({ runId, name }: { readonly runId: string; readonly name
           />
           {t.log.follow}
         </label>
-        <button
-          type="button"
-          class="small"
-          onClick={() =>
-            void fetchFile(`/runs/${encodeURIComponent(runId)}/events`, {}).then((blob) => save(`${name}.txt`, blob))
-          }
-        >
+        <a class="button small" href={`/api/v2/runs/${encodeURIComponent(runId)}/log?download=true`} download>
           <Icon name="down" />
           {t.log.download}
-        </button>
+        </a>
       </div>
       {isBroken ? <p class="offline">{t.log.broken}</p> : null}
       <div

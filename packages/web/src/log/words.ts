@@ -1,5 +1,5 @@
 const ends = {
-  success: "The run did everything.",
+  success: "The run succeeded.",
   partial: "The run ended, but some steps failed.",
   failure: "The run failed.",
   aborted: "The run was cancelled.",

@@ -240,7 +240,7 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
         }))}
       />
       {view === "log" ? (
-        <LogView runId={id} name={`run-${id}`} />
+        <LogView runId={id} />
       ) : view === "steps" ? (
         <Steps run={run} now={now} />
       ) : (
