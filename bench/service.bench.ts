@@ -1,5 +1,5 @@
 /**
- * How soon the service is ready, and how much memory it takes when nothing happens: the process that `npm start` runs, on SQLite with 100 ranges and 1,000
+ * How soon the service is ready, and how much memory it takes when nothing happens: the process that `npm start` runs, as tools/run.sh starts it, on SQLite with 100 ranges and 1,000
  * VMs, observing a simulator in this process that has the same VMs. `ready` is the moment its log says so; /readyz agrees then.
  */
 import { credentialHasher, firstHashKey } from "@rangewright/adapter-crypto"
@@ -42,7 +42,7 @@ interface Started {
 const startService = async (environment: NodeJS.ProcessEnv): Promise<Started> => {
   const began = performance.now()
   const child = spawn(process.execPath, ["--max-semi-space-size=4", main], {
-    env: { ...process.env, ...environment },
+    env: { MALLOC_ARENA_MAX: "1", ...process.env, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   })
   const said: string[] = []

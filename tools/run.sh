@@ -67,8 +67,13 @@ build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/
 service_sources='packages/*/src packages/server/scripts pnpm-lock.yaml'
 build_service() { "$node" packages/server/scripts/bundle.ts >&2; }
 built_service=packages/server/dist/bundle/main.js
-# smaller steps of the garbage collector: a fifth less memory, hardly slower
+# smaller steps of the garbage collector, and one heap for all threads of glibc: a quarter less memory, hardly slower
 service_flags=--max-semi-space-size=4
+run_service() { # $@: its arguments
+  MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-1}
+  export MALLOC_ARENA_MAX
+  exec "$node" $service_flags "$service" "$@"
+}
 
 stale() { # $1: what was built, the rest: its sources
   [ -n "$(find "$@" -newer "$1" 2>&1 | head -n 1)" ]
@@ -97,8 +102,8 @@ PATH=$bin:$PATH
 export PATH NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/v8}"
 case $cmd in
   setup) build; say "set up with Node $("$node" --version)" ;;
-  start) build; exec "$node" $service_flags "$service" "$@" ;;
-  demo) build; exec "$node" $service_flags "$service" demo "$@" ;;
+  start) build; run_service "$@" ;;
+  demo) build; run_service demo "$@" ;;
   openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
   simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
   test) build; exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
