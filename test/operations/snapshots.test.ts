@@ -435,20 +435,21 @@ describe("snapshots of a range", () => {
     })
   })
 
-  it.each([0, 1, 2])(
-    "all or none: after a rollback that fails as number %i, no other machine is touched, and the answer says which are back",
-    async (k) => {
+  it.each([0, 1, 2].flatMap((k) => [[k, "before"] as const, [k, "after"] as const]))(
+    "all or none: after a rollback that fails as number %i, %s its effect, no other machine is touched, and the answer says which are back",
+    async (k, when) => {
       const { world } = service.lab
       await take({ name: "clean" })
       for (const vmid of vmids()) change(vmid, { parent: undefined })
       let nth = 0
       world.fault = ({ method, action }) =>
-        method === "dispatch" && action?.kind === "roll-back" && nth++ === k ? { when: "before", reason: "failed" } : undefined
+        method === "dispatch" && action?.kind === "roll-back" && nth++ === k ? { when, reason: "failed" } : undefined
       const told = await rollBack({ name: "clean", atomic: true })
       world.fault = () => undefined
       const back = machines().flatMap(({ vmid, parent }) => (parent === "clean" ? [vmid] : []))
-      expect(back).toHaveLength(k)
-      expect(told.success ?? []).toEqual(back)
+      expect(back).toHaveLength(when === "after" ? k + 1 : k)
+      expect(told.success ?? []).toHaveLength(k)
+      expect(back).toEqual(expect.arrayContaining([...(told.success ?? [])]))
       expect(told.errors).toHaveLength(vmids().length - k)
       expect(told.errors?.filter(({ error }) => error.includes("told to fail"))).toHaveLength(1)
       expect(told.errors?.filter(({ error }) => error.includes("was not done"))).toHaveLength(vmids().length - k - 1)
@@ -457,12 +458,12 @@ describe("snapshots of a range", () => {
   )
 
   it.each(["before", "after"] as const)(
-    "a rollback that fails at any machine, %s its effect, is told of that machine with what to do, and the others are back",
+    "a rollback that fails at any machine, %s its effect, is told of that machine, no machine is left off, and the others are back",
     async (when) => {
       const { world } = service.lab
       await take({ name: "clean" })
       for (const failing of vmids()) {
-        for (const vmid of vmids()) change(vmid, { parent: undefined })
+        for (const vmid of vmids()) change(vmid, { parent: undefined, cpus: 7 })
         world.fault = ({ method, action }) =>
           method === "dispatch" && action?.kind === "roll-back" && action.machine.vmid === failing
             ? { when, reason: "failed" }
@@ -470,24 +471,75 @@ describe("snapshots of a range", () => {
         const told = await rollBack({ name: "clean" })
         world.fault = () => undefined
         expect(told.success).toEqual(vmids().filter((vmid) => vmid !== failing))
-        expect(told.errors).toEqual([
-          {
-            vmid: failing,
-            vmname: expect.any(String),
-            error: expect.stringMatching(/told to fail.*not started again: power it on if it is off now/u),
-          },
-        ])
-        expect(machines().flatMap(({ vmid, power }) => (power === "running" ? [] : [vmid]))).toEqual(
-          when === "after" ? [failing] : [],
-        )
+        const became =
+          when === "after" ? /told to fail.*rolled back all the same, and was started again/u : /told to fail.*still runs/u
+        expect(told.errors).toEqual([{ vmid: failing, vmname: expect.any(String), error: expect.stringMatching(became) }])
+        expect(machines().map(({ power, cpus }) => [power, cpus])).toEqual(vmids().map(() => ["running", 7]))
         const back = machines().flatMap(({ vmid, parent }) => (parent === "clean" ? [vmid] : []))
         expect(back).toEqual(when === "after" ? vmids() : told.success)
-        await call("powerOnRange", { body: { machines: ["all"] } })
         expect(await rollBack({ name: "clean" })).toMatchObject({ success: vmids() })
         expect(machines().map(({ power, parent }) => [power, parent])).toEqual(vmids().map(() => ["running", "clean"]))
       }
     },
   )
+
+  it.each(["before", "after"] as const)(
+    "a removal that fails at any machine, %s its effect, is told of that machine alone",
+    async (when) => {
+      const { world } = service.lab
+      for (const failing of vmids()) {
+        await take({ name: "clean" })
+        world.fault = ({ method, action }) =>
+          method === "dispatch" && action?.kind === "remove-snapshot" && action.machine.vmid === failing
+            ? { when, reason: "failed" }
+            : undefined
+        const told = await remove({ name: "clean" })
+        world.fault = () => undefined
+        const others = vmids().filter((vmid) => vmid !== failing)
+        expect(told.success).toEqual(others)
+        expect(told.errors).toMatchObject([{ vmid: failing, error: expect.stringContaining("told to fail") }])
+        const has = machines().flatMap(({ vmid, snapshots = [] }) => (snapshots.length > 0 ? [vmid] : []))
+        expect(has).toEqual(when === "after" ? [] : [failing])
+        expect((await list({ refresh: true })).snapshots?.filter(({ name }) => name === "clean").map(({ vmid }) => vmid)).toEqual(
+          has,
+        )
+        if (when === "before") expect(await remove({ name: "clean", vmids: [failing] })).toMatchObject({ success: [failing] })
+      }
+    },
+  )
+
+  it("a machine that its failed rollback left off and locked is not started, for its disks may be of two times", async () => {
+    const { world } = service.lab
+    const web = named("web")
+    await take({ name: "clean", vmids: [web.vmid] })
+    world.fault = ({ method, action }) => {
+      if (method !== "dispatch" || action?.kind !== "roll-back") return undefined
+      change(web.vmid, { power: "stopped", agentAt: undefined, lock: "rollback" })
+      return { when: "before", reason: "failed" }
+    }
+    const told = await rollBack({ name: "clean", vmids: [web.vmid] })
+    world.fault = () => undefined
+    expect(told.errors).toMatchObject([
+      { vmid: web.vmid, error: expect.stringMatching(/off and locked \(rollback\), so it is not started/u) },
+    ])
+    expect(world.vms.get(web.vmid)?.power).toBe("stopped")
+  })
+
+  it("a machine that its failed rollback left off is started as it was, and one that was off before stays off", async () => {
+    const { world } = service.lab
+    const [web, kali] = [named("web"), machines().find(({ name }) => !/web|router/u.test(name))!]
+    await take({ name: "clean" })
+    change(kali.vmid, { power: "stopped", agentAt: undefined })
+    world.fault = ({ method, action }) => {
+      if (method !== "dispatch" || action?.kind !== "roll-back") return undefined
+      change(action.machine.vmid, { power: "stopped", agentAt: undefined })
+      return { when: "before", reason: "failed" }
+    }
+    const told = await rollBack({ name: "clean", vmids: [web.vmid, kali.vmid] })
+    world.fault = () => undefined
+    expect(told.errors?.find(({ vmid }) => vmid === web.vmid)?.error).toMatch(/started again, as it was before/u)
+    expect([web, kali].map(({ vmid }) => world.vms.get(vmid)?.power)).toEqual(["running", "stopped"])
+  })
 
   it("all or none: nothing is rolled back when one machine cannot be", async () => {
     await take({ name: "clean" })

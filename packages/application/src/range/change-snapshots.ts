@@ -97,13 +97,6 @@ const takenAllTheSame = (
       ),
   )
 
-/** Whether a machine's rollback failed, which may have stopped it, and it was to be started after that. */
-const isLeftUnstarted = (steps: readonly StepState[]): boolean =>
-  steps.some(({ step, phase }) => step.action.kind === "roll-back" && phase === "failed") &&
-  steps.some(({ step }) => step.action.kind === "start")
-const unstartedHint =
-  "It was not started again: power it on if it is off now. A later rollback starts only what runs when it begins"
-
 const outcome = (
   machines: readonly RangeMachine[],
   errors: ReadonlyMap<Vmid, string>,
@@ -163,9 +156,7 @@ export const changeSnapshots = (
     const errors = new Map(
       machines.flatMap(({ vmid }) => {
         // of all or none, a snapshot that is taken may be removed again
-        const own = stepsOf(vmid)
-        const problem = errorOf(own, state, unfinished) ?? (isRemovedAgain ? unfinished : undefined)
-        const error = problem === undefined || !isLeftUnstarted(own) ? problem : `${problem}. ${unstartedHint}`
+        const error = errorOf(stepsOf(vmid), state, unfinished) ?? (isRemovedAgain ? unfinished : undefined)
         return error === undefined ? [] : [[vmid, error] as const]
       }),
     )

@@ -113,7 +113,7 @@ const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
 
 /** Keeps what a settled step changed, so that reads show it at once and the next plan knows which stages have run. Repeating it is safe. */
 export const keepSettled = Effect.fnUntraced(function* (
-  { key, action }: Step,
+  { key, action }: Pick<Step, "key" | "action">,
   settlement: Settlement,
 ): Effect.fn.Return<void, StorageFault | HypervisorFault, AccessRecords | Hypervisor | Machines> {
   const machines = yield* Machines

@@ -30,6 +30,7 @@ import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
 import { restoreRequest } from "./request.ts"
 import { afterRollBack, setBack, untilItStarts } from "./set-back.ts"
+import { startAgain } from "./start-again.ts"
 
 /** Longest wait for an address: ten times what it should take, and never less than a slow Windows needs. */
 const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
@@ -231,6 +232,7 @@ const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
 export const rangeActions: StepActions<Services> = {
   dispatch: (step, context) => Effect.andThen(noteBefore(step), start(step, context)),
   settle: endAndKeep,
+  afterFailure: ({ action }, fault) => (action.kind === "roll-back" ? startAgain(action, fault) : Effect.succeed(fault)),
   isReachable,
   reallocate,
 }

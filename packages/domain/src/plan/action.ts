@@ -102,7 +102,8 @@ export type Action =
    * Stops the VM, and rolls it back; it runs afterwards only if the snapshot has memory. `takenAt`: of the
    * snapshot that was meant, another of its name is never rolled back to. `generation` and `digest`: of the VM before, where they are known: by
    * them one that is rolled back already is told from one that is not. `settings`: what the VM is set to before
-   * the step is over. Absent in plans of an older version, which have a step of its own for it.
+   * the step is over. Absent in plans of an older version, which have a step of its own for it. `wasOn`: where it cannot be rolled back, it is not
+   * left off.
    */
   | {
       readonly kind: "roll-back"
@@ -112,6 +113,7 @@ export type Action =
       readonly generation?: string | undefined
       readonly digest: string | undefined
       readonly settings?: MachineSettings
+      readonly wasOn?: boolean
     }
   /** With `description`, only the snapshot that has just this one: another is not ours to remove. With `takenAt`, only the one of that time: without it, it is gone. */
   | {

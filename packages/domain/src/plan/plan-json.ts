@@ -87,6 +87,7 @@ const Action = Schema.Union([
     generation: optionalText,
     digest: optionalText,
     settings: Schema.optional(MachineSettingsJson),
+    wasOn: Schema.optional(Schema.Boolean),
   }),
   action("remove-snapshot", { machine, snapshot: text, takenAt: Schema.optional(Schema.Finite), description: optionalText }),
   action("record-testing", {

@@ -274,7 +274,7 @@ const settingsNow = ({ own: { detail, observed, owed } }: Able): MachineSettings
 /**
  * The plan that rolls each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
  * a network that is gone, another number of processors. The step that rolls it back sets it to what it has now, so that an abort cannot
- * come between, and it is started if it ran, or if the snapshot has its memory. The router is last: until then it lets through what it does now.
+ * come between, and it is started if it ran, also where it cannot be rolled back, or if the snapshot has its memory. The router is last: until then it lets through what it does now.
  */
 export const planRollBack = (input: RollBackInput): Plan => {
   const { world, name, range, atomic } = input
@@ -310,6 +310,7 @@ export const planRollBack = (input: RollBackInput): Plan => {
           generation: own.detail.generation,
           digest: own.detail.digest,
           settings: settingsNow(one),
+          ...(isOn(one) ? { wasOn: true } : {}),
         },
         ...(!atomic && isRouterOf(one) && others.length > 0 ? { behind: others } : {}),
         uses: [storageUse(one, world)],

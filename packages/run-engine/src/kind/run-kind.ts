@@ -34,6 +34,11 @@ export interface StepActions<out R = never> {
   readonly settle: (step: Step, token: Json, context: StepContext) => Effect.Effect<Settlement, Fault, R>
   /** Whether the nodes that the step needs are online. Absent: whenever the hypervisor answers. */
   readonly isReachable?: (step: Step, cluster: ObservedCluster) => boolean
+  /**
+   * What is left to do when a step has failed for good and nobody has cancelled the run. Gives the fault that the run tells. May be called
+   * again after a crash.
+   */
+  readonly afterFailure?: (step: Step, fault: Fault, context: StepContext) => Effect.Effect<Fault, Fault, R>
   /** Chooses another VMID for the machine of a clone step whose own turned out to be taken. */
   readonly reallocate?: (step: Step, cluster: ObservedCluster) => Effect.Effect<Reallocation | undefined, Fault, R>
 }
@@ -164,7 +169,7 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   const { systemLimits, ...bound } = kind
   const { plan, owner, finish, basis, actions } = kind
-  const { reallocate } = actions
+  const { afterFailure, reallocate } = actions
   return {
     ...bound,
     ...(systemLimits === undefined ? {} : { systemLimits: given(systemLimits) }),
@@ -176,6 +181,9 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
       dispatch: (step, context) => given(actions.dispatch(step, context)),
       settle: (step, token, context) => given(actions.settle(step, token, context)),
       ...(actions.isReachable === undefined ? {} : { isReachable: actions.isReachable }),
+      ...(afterFailure === undefined
+        ? {}
+        : { afterFailure: (step, fault, context) => given(afterFailure(step, fault, context)) }),
       ...(reallocate === undefined ? {} : { reallocate: (step, cluster) => given(reallocate(step, cluster)) }),
     },
   }

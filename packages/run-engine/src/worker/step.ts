@@ -120,6 +120,14 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     return "settled"
   })
 
+  /** What the run tells of a step that failed for good. */
+  const lastWord = Effect.fnUntraced(function* (step: Step, fault: Fault): Effect.fn.Return<Fault, LeaseLost> {
+    if (actions.afterFailure === undefined || writer.state().cancelRequested) return fault
+    const done = yield* Effect.result(retryStorage(actions.afterFailure(step, fault, stepContext(head, step, writer))))
+    if (Result.isSuccess(done)) return done.success
+    return done.failure instanceof LeaseLost ? yield* done.failure : fault
+  })
+
   return Effect.fnUntraced(function* (key: string): Effect.fn.Return<StepOutcome, LeaseLost> {
     const known = writer.state().steps.get(key)
     const state: AttemptState = {
@@ -137,7 +145,8 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
       if (done.failure instanceof LeaseLost) return yield* done.failure
       const next = yield* handleFault(step, done.failure, state)
       if (next === "retry") continue
-      yield* writer.write({ type: "StepFailed", key, failure: failureOf(next, step), final: true })
+      const told = yield* lastWord(step, next)
+      yield* writer.write({ type: "StepFailed", key, failure: failureOf(told, step), final: true })
       return "failed"
     }
   })
