@@ -44,7 +44,7 @@ export const startAgain = Effect.fnUntraced(function* (
   const { node, vmid } = action.machine
   const hypervisor = yield* Hypervisor
   const look = Effect.all([hypervisor.snapshots(node, vmid), hypervisor.detail(node, vmid)])
-  const seen = yield* Effect.catch(insist(look, "while-reached"), () => Effect.undefined)
+  const seen = yield* Effect.orElseSucceed(insist(look, "while-reached"), () => undefined)
   if (seen === undefined) return withHint(fault, "Whether it runs cannot be read now: power it on if it is off.")
   const [{ running, current }, { lock, generation }] = seen
   if (running === true) return withHint(fault, "It still runs.")
