@@ -20,6 +20,7 @@ import {
   memoryTemplatesLayer,
   openLicense,
   memoryVpnLayer,
+  memoryPackagesLayer,
 } from "@rangewright/adapter-memory"
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import {
@@ -31,6 +32,7 @@ import {
   rangeEngineLayer,
   runKinds,
   handlerServicesLayer,
+  packageLooksLayer,
   runPlannerLayer,
   type RunRequest,
   Settings,
@@ -164,6 +166,7 @@ export const makeVirtualLab = async ({
     memoryTemplatesLayer(makeMemoryWorld()),
     licenseLayer(openLicense),
     memoryVpnLayer(),
+    Layer.provideMerge(packageLooksLayer, memoryPackagesLayer()),
     memoryNamesLayer(makeMemoryNames()),
     memoryProviderLayer(makeMemoryProvider()),
     Layer.succeed(Settings, settings),

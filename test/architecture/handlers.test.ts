@@ -5,6 +5,7 @@ import {
   HypervisorNetwork,
   Machines,
   NetworkMigration,
+  NodePackages,
   NodeShell,
   VpnServer,
 } from "@rangewright/ports"
@@ -35,6 +36,8 @@ const violations = [
   operation({ ...planted, handle: () => HypervisorNetwork.use((port) => port.observe) }),
   // @ts-expect-error
   operation({ ...planted, handle: () => NetworkMigration.use((port) => port.observeCached("zone")) }),
+  // @ts-expect-error
+  operation({ ...planted, handle: () => NodePackages.use((port) => port.observe("node")) }),
   // @ts-expect-error nor the server of the VPN
   operation({ ...planted, handle: () => VpnServer.use((port) => port.observe) }),
   // @ts-expect-error also by what they call
@@ -43,5 +46,5 @@ const violations = [
 
 test("handlers of operations may ask the store, and not the hypervisor", () => {
   const allowed = operation({ ...planted, handle: () => Machines.use((port) => port.freshness) })
-  expect([...violations, allowed].map(({ id }) => id)).toEqual(Array.from({ length: 7 }, () => "planted"))
+  expect([...violations, allowed].map(({ id }) => id)).toEqual(Array.from({ length: 8 }, () => "planted"))
 })

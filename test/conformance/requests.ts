@@ -90,8 +90,6 @@ const samples: Readonly<Record<string, Sample>> = {
   update: { json: { name: "R1-win11" } },
   antiSandboxEnable: { json: { vmIDs: "R1-win11,20000", vendor: "Lenovo", registeredOwner: "Jo", persist: true } },
   antiSandboxDisable: { json: { vmIDs: "R1-win11" } },
-  antiSandboxInstallCustom: { refused: 404 },
-  antiSandboxInstallStandard: { refused: 404 },
   createGroup: { json: { name: "New", description: "Made by a test" } },
   addUsersToGroup: { json: { userIDs: ["ST"], managers: ["ST"] } },
   removeUsersFromGroup: { json: { userIDs: ["ST"] } },

@@ -9,6 +9,9 @@ import {
   type MemoryFiles,
   memoryHypervisorLayer,
   memoryNamesLayer,
+  makeMemoryPackages,
+  type MemoryPackages,
+  memoryPackagesLayer,
   memoryProviderLayer,
   type MemoryProvider,
   type MemoryWorld,
@@ -17,6 +20,7 @@ import {
   bringInLine,
   giveMissingVpnKeys,
   operations,
+  packageLooksLayer,
   Settings,
   type AppServices,
   type Operation,
@@ -71,6 +75,21 @@ import { seedTemplates, startBuilds } from "./seed-templates.ts"
 /** Where people sign in by way of a provider, and who has just done so there: the member. */
 export const signedInThere = { code: "a code", issuer: "https://login.example/", subject: "248289761001" }
 export const ownPage = "https://lab.example"
+
+/** A node, and a patched package for it. */
+const patchedPackages = (): MemoryPackages => {
+  const version = { name: "pve-qemu-kvm", version: "10.0.2-4+lab1" } as const
+  const memory = makeMemoryPackages([
+    { for: "10.0.2-4", packages: [{ ...version, architecture: "amd64", bytes: 1, sha256: "0".repeat(64) }] },
+  ])
+  memory.nodes.set("node1", {
+    architecture: "amd64",
+    packages: [{ name: "pve-qemu-kvm", version: "10.0.2-4", held: false, settled: true, offered: ["10.0.2-4"] }],
+    reachable: true,
+    broken: undefined,
+  })
+  return memory
+}
 
 const ownSingleSignOn: SingleSignOn = {
   name: "Example",
@@ -307,6 +326,7 @@ export const startWholeService = async ({
           memoryHypervisorLayer(world),
           memoryBuilderLayer(world, builds),
           memoryProviderLayer(provider),
+          Layer.provideMerge(packageLooksLayer, memoryPackagesLayer(patchedPackages())),
           memoryNamesLayer({ ...makeMemoryNames(), listening: new Set(["kms.example.org:1688"]) }),
           Layer.succeed(Settings, { ...settings, singleSignOn: { ...ownSingleSignOn, ...singleSignOn } }),
           apiDescriptionLayer(operations, settings),

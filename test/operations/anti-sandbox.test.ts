@@ -243,19 +243,3 @@ describe("machines that are taken for ordinary computers", () => {
     })
   })
 })
-
-describe("packages on the nodes", () => {
-  it.each(["antiSandboxInstallCustom", "antiSandboxInstallStandard"])("%s says what is missing", async (id) => {
-    const service = makeRangeService()
-    const root = await service.addUser("Root", { isAdmin: true })
-    await expect(service.call(id, root)).rejects.toMatchObject({
-      kind: "not-found",
-      message: expect.stringContaining("installs no packages on the nodes"),
-      hint: expect.stringContaining("POST /antisandbox/enable"),
-    })
-    expect(await service.call("antiSandboxStatus", root)).toEqual({
-      result: { status: "unknown", message: expect.stringContaining("has installed no packages") },
-    })
-    await service.close()
-  })
-})

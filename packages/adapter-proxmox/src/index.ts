@@ -5,4 +5,5 @@ export { type PveAnswer, type PveMethod, type PveRequest, type PveTransport, Tra
 export { noGuestAutomation } from "./guest/no-automation.ts"
 export { proxmoxLayer } from "./layer.ts"
 export type { ProxmoxOptions } from "./options.ts"
+export { sshNodePackages } from "./packages/node-packages.ts"
 export { type SshNode, type SshOptions, sshShell } from "./shell/ssh-shell.ts"

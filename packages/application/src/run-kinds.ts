@@ -1,5 +1,6 @@
 import { accessRun } from "./rights/access-run.ts"
 import { blueprintInstall } from "./blueprint/dependency-run.ts"
+import { packagesRun } from "./host/packages-run.ts"
 import { migrateToSdn, returnToBridges } from "./migration/migration-runs.ts"
 import { sourceFetch } from "./source/fetch-run.ts"
 import { sourceInstall } from "./source/install-run.ts"
@@ -20,4 +21,5 @@ export const runKinds = [
   templateRemoval,
   migrateToSdn,
   returnToBridges,
+  packagesRun,
 ] as const

@@ -16,7 +16,9 @@ import type {
   MachineConsole,
   NameLookup,
   NetworkMigration,
+  NodePackages,
   NodeShell,
+  PackageFolder,
   RoleInstaller,
   SecretStore,
   StoragePorts,
@@ -32,6 +34,7 @@ import type { ApiDescription } from "./api-description.ts"
 import type { Consoles } from "./console/consoles.ts"
 import type { EventFeed } from "./feed/event-feed.ts"
 import type { NodeFigures } from "./host/node-figures.ts"
+import type { PackageLooks } from "./host/package-looks.ts"
 import type { Migrations } from "./migration/migrations.ts"
 import type { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "./settings.ts"
@@ -59,7 +62,9 @@ export type PortServices =
   | MachineConsole
   | NameLookup
   | NetworkMigration
+  | NodePackages
   | NodeShell
+  | PackageFolder
   | RoleInstaller
   | SecretStore
   | StoragePorts
@@ -79,6 +84,7 @@ export type AppServices =
   | EventFeed
   | Migrations
   | NodeFigures
+  | PackageLooks
   | RunEngine
   | RunPlanner
   | Settings
@@ -95,6 +101,7 @@ export type HandlerServices = Exclude<
   | HypervisorTemplates
   | MachineConsole
   | NetworkMigration
+  | NodePackages
   | NodeShell
   | VpnServer
 >

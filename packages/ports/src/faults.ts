@@ -294,3 +294,22 @@ export class VpnFault extends defineFault(
     ...(f.hint === undefined ? {} : { hint: f.hint }),
   }),
 ) {}
+
+/** Why packages of nodes could not be looked at or changed. */
+export type PackagesReason =
+  /** The node cannot be reached, or the connection broke. The same may work later. */
+  | "unreachable"
+  /** What the node answered is not understood. */
+  | "unexpected"
+  /** The node cannot do it, or it is not done there for a reason that `detail` names. */
+  | "refused"
+  /** The operator's folder is not what was signed, cannot be read, or nobody who is trusted signed it. */
+  | "folder"
+
+/** The packages of a node, or the folder of patched ones, cannot be looked at or changed. */
+export class PackagesFault extends defineFault(
+  "PackagesFault",
+  (f: { readonly doing: string; readonly reason: PackagesReason; readonly detail: string; readonly hint?: string }): FaultKind =>
+    f.reason === "unreachable" || f.reason === "unexpected" ? "unavailable" : "failed",
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}

@@ -6,7 +6,8 @@ import type { ShellFault } from "./faults.ts"
 export interface ShellCommand {
   readonly program: string
   readonly args: readonly string[]
-  readonly input?: string
+  /** What it reads. */
+  readonly input?: string | Uint8Array
   readonly timeoutSeconds?: number
 }
 

@@ -79,7 +79,10 @@ describe("the command subscription", () => {
 
   test("is a command of the service's program, which refuses what it does not understand with status 2", () => {
     const { status, stderr } = spawnSync(process.execPath, [main, "subscription", "frob"], { encoding: "utf8" })
-    expect([status, stderr]).toEqual([2, "Unknown command subscription frob. Commands: keygen, pack, license\nTry --help.\n"])
+    expect([status, stderr]).toEqual([
+      2,
+      "Unknown command subscription frob. Commands: keygen, pack, sign-packages, license\nTry --help.\n",
+    ])
   })
 
   test.each([

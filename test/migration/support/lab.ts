@@ -88,7 +88,7 @@ const makeGateway = ({ state }: Simulator, gateway: string, ranges: number): voi
 const shellOf = ({ sim, gateway }: MigrationLab, gate: CrashGate): Context.Service.Shape<typeof NodeShell> => {
   const run = (node: string, { program, args, input }: ShellCommand) =>
     Effect.tryPromise({
-      try: () => sim.command(node, [program, ...args], input),
+      try: () => sim.command(node, [program, ...args], input === undefined ? undefined : Buffer.from(input).toString()),
       catch: (error) => new ShellFault({ doing: `run ${program}`, detail: String(error) }),
     })
   const changing = gate.guard("shell", { run })

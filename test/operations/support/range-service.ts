@@ -2,12 +2,14 @@ import {
   licenseLayer,
   makeMemoryArtifacts,
   makeMemoryNames,
+  makeMemoryPackages,
   memoryArtifactsLayer,
   memoryHypervisorLayer,
   memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
   memoryVpnLayer,
+  memoryPackagesLayer,
 } from "@rangewright/adapter-memory"
 import {
   accessRun,
@@ -17,6 +19,8 @@ import {
   type AppServices,
   type HandlerRequest,
   operations,
+  packageLooksLayer,
+  packagesRun,
   rangeEngineLayer,
   runPlannerLayer,
   type ServerSentEvent,
@@ -35,7 +39,7 @@ import * as Stream from "effect/Stream"
 import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 
 /** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
-export const makeRangeService = (settings: SettingsShape = labSettings) => {
+export const makeRangeService = (settings: SettingsShape = labSettings, packages = makeMemoryPackages()) => {
   const lab = makeCompany()
   const names = makeMemoryNames()
   const secrets = { seal: (plain: string) => plain, open: (sealed: string) => sealed }
@@ -68,9 +72,9 @@ export const makeRangeService = (settings: SettingsShape = labSettings) => {
     memoryVpnLayer(),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
-  const engine = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
+  const engine = rangeEngineLayer({ owner: "service" }, [accessRun, packagesRun]).pipe(
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(ports),
+    Layer.provideMerge(Layer.merge(ports, Layer.provideMerge(packageLooksLayer, memoryPackagesLayer(packages)))),
   )
   const services = Layer.provideMerge(handlerServicesLayer, Layer.merge(engine, others))
   const runtime = ManagedRuntime.make(services as Layer.Layer<AppServices>)

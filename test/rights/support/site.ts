@@ -11,6 +11,7 @@ import {
   memoryStorageLayer,
   openLicense,
   memoryVpnLayer,
+  memoryPackagesLayer,
 } from "@rangewright/adapter-memory"
 import {
   accessControlLayer,
@@ -19,6 +20,7 @@ import {
   ApiDescription,
   type AppServices,
   operations,
+  packageLooksLayer,
   rangeEngineLayer,
   runKinds,
   runPlannerLayer,
@@ -191,6 +193,7 @@ export const boot = (
     }),
     Layer.succeed(SecretStore, { seal: sealed, open: (text) => Effect.succeed(unsealed(text)) }),
     memoryVpnLayer(),
+    Layer.provideMerge(packageLooksLayer, memoryPackagesLayer()),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
   const engine = rangeEngineLayer({ owner }, runKinds).pipe(

@@ -3,6 +3,7 @@ import {
   makeMemoryArtifacts,
   makeMemoryBuilds,
   makeMemoryNames,
+  makeMemoryPackages,
   makeMemoryRegistry,
   makeMemoryStore,
   makeMemoryWorld,
@@ -15,8 +16,16 @@ import {
   openLicense,
   publishTo,
   memoryVpnLayer,
+  memoryPackagesLayer,
 } from "@rangewright/adapter-memory"
-import { rangeEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
+import {
+  packageLooksLayer,
+  rangeEngineLayer,
+  runKinds,
+  runPlannerLayer,
+  Settings,
+  sourceContentsLayer,
+} from "@rangewright/application"
 import type { RecordId, UserId } from "@rangewright/domain"
 import {
   ArtifactLibrary,
@@ -26,6 +35,8 @@ import {
   HypervisorTemplates,
   type LegacyData,
   type NewUser,
+  NodePackages,
+  PackageFolder,
   RoleInstaller,
   RunJournal,
   SecretStore,
@@ -60,7 +71,7 @@ export const newAda: NewUser = {
 /** What outlives a process: its store, what can be fetched, pub.docker 7.4.4 where roles are published, and a clock. */
 export const makeSite = () => {
   const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
-  const builds = makeMemoryBuilds()
+  const [builds, packages] = [makeMemoryBuilds(), makeMemoryPackages()]
   const bytes = new TextEncoder().encode("[]\n")
   publishTo(artifacts.galaxy, "role", "pub.docker", "7.4.4", {
     entries: [
@@ -71,7 +82,7 @@ export const makeSite = () => {
   let texts = 0
   const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
   const storage: Layer.Layer<StoragePorts, StorageFault> = memoryStorageLayer(store)
-  return { store, storage, world, artifacts, builds, clock: makeVirtualClock(), randomText }
+  return { store, storage, world, artifacts, builds, packages, clock: makeVirtualClock(), randomText }
 }
 export type Site = ReturnType<typeof makeSite>
 
@@ -81,6 +92,8 @@ type Guarded =
   | Blueprints
   | ContentFetcher
   | HypervisorTemplates
+  | NodePackages
+  | PackageFolder
   | RoleInstaller
   | RunJournal
   | Sources
@@ -90,6 +103,8 @@ const keys = [
   Blueprints,
   ContentFetcher,
   HypervisorTemplates,
+  NodePackages,
+  PackageFolder,
   RoleInstaller,
   RunJournal,
   Sources,
@@ -97,12 +112,16 @@ const keys = [
 ] as const
 
 /** A process over a site that installs things, whose ports are seen through a gate. */
-export const boot = ({ storage, world, artifacts, builds, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
+export const boot = (
+  { storage, world, artifacts, builds, packages, clock, randomText }: Site,
+  gate: CrashGate = makeCrashGate(),
+) => {
   const ports = Layer.mergeAll(
     storage,
     memoryArtifactsLayer(artifacts),
     memoryHypervisorLayer(world),
     memoryBuilderLayer(world, builds),
+    memoryPackagesLayer(packages),
   )
   const seen = Layer.effectContext(Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, keys, context)))
   const base = Layer.mergeAll(
@@ -123,7 +142,10 @@ export const boot = ({ storage, world, artifacts, builds, clock, randomText }: S
     Layer.succeed(Clock.Clock, clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const services = Layer.provideMerge(sourceContentsLayer, Layer.merge(base, Layer.provideMerge(seen, ports)))
+  const services = Layer.provideMerge(
+    Layer.merge(sourceContentsLayer, packageLooksLayer),
+    Layer.merge(base, Layer.provideMerge(seen, ports)),
+  )
   return ManagedRuntime.make(
     rangeEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
   )

@@ -6,7 +6,8 @@ import type { PublicKey, SigningKey } from "./keys.ts"
  * Signed texts in the form of the Dead Simple Signing Envelope (DSSE 1.0): the type is signed with the text, so that a signed package can
  * never stand in for a signed index, nor a licence for either.
  */
-export type PayloadType = `application/vnd.rangewright.${"subscription-index" | "subscription-package" | "license"}+json`
+export type PayloadType =
+  `application/vnd.rangewright.${"subscription-index" | "subscription-package" | "license" | "node-packages"}+json`
 
 const mostSignatures = 16
 

@@ -14,7 +14,7 @@ import { Machines, MigrationRecords, NetworkMigration, type NetworkMigrationActi
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { waitForRangeRuns } from "../run/installation-gate.ts"
+import { restKey, restStep, restWork } from "../run/ranges-at-rest.ts"
 import { work } from "@rangewright/run-engine"
 import { planNetworks } from "./plan-networks.ts"
 
@@ -86,12 +86,6 @@ export const movedMachine = ({ action }: Step): { readonly name: string; readonl
   return { name: read.name, range: read.guard.type === "mark" ? read.guard.mark.range : read.guard.pool }
 }
 
-const restStep = work({
-  name: "ranges-at-rest",
-  input: Schema.Struct({}),
-  settle: () => Effect.as(waitForRangeRuns, {}),
-})
-
 /** A short text that differs when anything of what a plan does differs. */
 const fingerprintOf = ({ steps }: Pick<MigrationPlan, "steps">): string =>
   stageFingerprint(steps.map(({ key, action }) => [key, Schema.encodeSync(Schema.fromJsonString(MigrationActionJson))(action)]))
@@ -117,9 +111,8 @@ const checkStep = work({
     }),
 })
 
-export const migrationWorks = [networkStep, restStep, checkStep] as const
+export const migrationWorks = [networkStep, restWork, checkStep] as const
 
-const restKey = "ranges-at-rest"
 const checkKey = "check"
 
 const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: MigrationStep): Step => ({
@@ -148,7 +141,7 @@ export const runSteps = (
   plan: MigrationPlan,
   choice: { readonly direction: MigrationDirection; readonly createZone: boolean },
 ) => [
-  restStep.step({ key: restKey, title: "Wait until no range is being changed", estimate: 1 }, {}),
+  restStep,
   checkStep.step(
     { key: checkKey, title: "Check whether the plan still applies", estimate: 2, after: [restKey] },
     { ...choice, fingerprint: fingerprintOf(plan) },

@@ -1,18 +1,22 @@
+import * as Effect from "effect/Effect"
+import { changePackages } from "../host/change-packages.ts"
+import { changeTexts } from "../host/packages-run.ts"
 import { operation } from "../operation/operation.ts"
-import { refusePackages } from "../host/node-packages.ts"
 import { TextResult } from "../wire/common.ts"
-
-const does = "install the anti-sandbox packages"
+import { packagesStatuses } from "../wire/anti-sandbox.ts"
 
 export const antiSandboxInstallCustom = operation({
   id: "antiSandboxInstallCustom",
   route: "POST /antisandbox/install-custom",
   group: "AntiSandbox",
-  does,
-  summary: "Install patched QEMU packages on the nodes; not offered, with the reason",
+  does: changeTexts.custom,
+  summary: "Install the patched QEMU packages that the operator signed, node by node, and hold them",
   access: "admin",
   target: "none",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "custom packages are installed", 404: "this service installs no packages on nodes" },
-  handle: () => refusePackages(does),
+  statuses: {
+    200: "all nodes have the custom packages; machines that run keep what they were started with",
+    ...packagesStatuses,
+  },
+  handle: ({ caller }) => Effect.map(changePackages("custom", caller.id), (result) => ({ result })),
 })

@@ -1,18 +1,22 @@
+import * as Effect from "effect/Effect"
+import { changePackages } from "../host/change-packages.ts"
+import { changeTexts } from "../host/packages-run.ts"
 import { operation } from "../operation/operation.ts"
-import { refusePackages } from "../host/node-packages.ts"
 import { TextResult } from "../wire/common.ts"
-
-const does = "install the standard virtualization packages"
+import { packagesStatuses } from "../wire/anti-sandbox.ts"
 
 export const antiSandboxInstallStandard = operation({
   id: "antiSandboxInstallStandard",
   route: "POST /antisandbox/install-standard",
   group: "AntiSandbox",
-  does,
-  summary: "Install Proxmox's own QEMU packages on the nodes again; not offered, with the reason",
+  does: changeTexts.standard,
+  summary: "Install the QEMU packages of the nodes' own repositories again, node by node, and hold them no more",
   access: "admin",
   target: "none",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "standard packages are installed", 404: "this service installs no packages on nodes" },
-  handle: () => refusePackages(does),
+  statuses: {
+    200: "all nodes have the standard packages; machines that run keep what they were started with",
+    ...packagesStatuses,
+  },
+  handle: ({ caller }) => Effect.map(changePackages("standard", caller.id), (result) => ({ result })),
 })

@@ -47,3 +47,11 @@ export const antiSandboxStatuses = {
   409: "testing is on; a run is changing the range; it has not been deployed",
   502: hypervisorAway,
 } as const
+
+/** For both changes of the packages on nodes. */
+export const packagesStatuses = {
+  404: "no packages, or no nodes, are configured for this",
+  409: "another run changes the whole installation; no packages are signed for the version that a node has: nothing was changed",
+  500: "the folder of packages is not as it was signed, or a node failed: nodes after it were left as they are",
+  502: "a node cannot be reached, so nothing was changed",
+} as const

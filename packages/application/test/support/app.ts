@@ -7,6 +7,7 @@ import {
   type MarkedJson,
   type Operation,
   operations,
+  packageLooksLayer,
   Settings,
   type SettingsShape,
   signInsLayer,
@@ -35,6 +36,7 @@ import {
   openLicense,
   type MemoryVpn,
   memoryVpnLayer,
+  memoryPackagesLayer,
 } from "@rangewright/adapter-memory"
 import {
   type Fault,
@@ -185,6 +187,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(license),
     vpn === undefined || "peers" in vpn ? memoryVpnLayer(vpn) : vpn,
+    Layer.provideMerge(packageLooksLayer, memoryPackagesLayer()),
     memoryNamesLayer(names),
     memoryProviderLayer(provider),
     Layer.succeed(Settings, { ...settings, ...chosen }),

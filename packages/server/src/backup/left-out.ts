@@ -17,6 +17,8 @@ const namesFiles = [
   "subscriptionCaFile",
   "subscriptionFolder",
   "licenseFile",
+  "nodePackagesFolder",
+  "nodePackagesSshKeyFile",
 ] as const satisfies readonly (keyof Keys)[]
 
 const filesOf = (config: Config): string => {

@@ -61,7 +61,7 @@ authentication code, so nothing shows that it is unchanged. It is restored only 
   },
   subscription: {
     operands: "WHAT",
-    about: "pack a registry of subscription roles, create keys, issue licences (subscription --help)",
+    about: "sign what you offer: subscription roles, QEMU packages, licences (subscription --help)",
     options: [],
   },
   openapi: { operands: "", about: "print the OpenAPI document as JSON", options: [] },

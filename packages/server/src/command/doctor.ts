@@ -2,10 +2,11 @@ import { Settings } from "@rangewright/application"
 import { nothingHeldByVpn } from "@rangewright/domain"
 import { Ranges, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { bindVpn } from "../compose/vpn.ts"
+import { bindNodePackages } from "../compose/node-packages.ts"
 import { bindHypervisor, type HypervisorPorts, makeSimulator } from "../compose/hypervisor.ts"
 import { useTemporaryFolder } from "../compose/temporary-folder.ts"
 import { templateFindings } from "../compose/templates.ts"
@@ -17,6 +18,7 @@ import { checkKms } from "../doctor/kms-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { type Finding, renderFinding, warn } from "../doctor/finding.ts"
 import { checkProvider } from "../doctor/oidc-checks.ts"
+import { checkPackages } from "../doctor/packages-checks.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
 import { checkVpn, type StoredForVpn } from "../doctor/vpn-checks.ts"
@@ -77,7 +79,8 @@ export const doctor = async (args: Arguments): Promise<number> => {
   ]
   if (hypervisor.kind === "proxmox" && findings.every(({ what }) => what !== "hypervisor"))
     findings.push(...(await accessFindings(config, hypervisor.layer)))
-  findings.push(...(await vpnFindings(config)), ...(await kmsFindings(config)))
+  const packages = checkPackages.pipe(Effect.provide(Layer.merge(hypervisor.layer, bindNodePackages(config))))
+  findings.push(...(await vpnFindings(config)), ...(await kmsFindings(config)), ...(await Effect.runPromise(packages)))
   if (hypervisor.kind === "simulator")
     process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to check a real one.\n")
   for (const finding of findings) process.stdout.write(`${renderFinding(finding)}\n`)

@@ -1,20 +1,24 @@
-import { createKeyFile, issueLicense, packRegistry, readKeyFile } from "@rangewright/adapter-subscription"
+import { createKeyFile, issueLicense, packRegistry, readKeyFile, signPackages } from "@rangewright/adapter-subscription"
 import { isFault, readLicenseTerms, tiers, writeLicenseTerms } from "@rangewright/domain"
 import * as Result from "effect/Result"
 import { writeFile } from "node:fs/promises"
 import { parseWords, UsageError } from "./arguments.ts"
 
-const helpText = `Your own subscription roles: pack a registry, issue licences
+const helpText = `What you sign: registries of subscription roles, patched QEMU packages, licences
 
 usage: npm start -- subscription COMMAND [options]
 
   keygen --key FILE
-      create a private key (mode 0600) and print the public one, for subscription_keys and license_keys
+      create a private key (mode 0600) and print the public one, for subscription_keys, license_keys and
+      node_packages_keys
   pack ROLES --key FILE --out FOLDER [--entitlements NAMES]
       pack each folder of ROLES as a role into the signed registry FOLDER, or update it; set subscription_folder to the
       folder, or let any web server serve it over HTTPS as subscription_registry
       version: meta/version.yml; description: galaxy_info in meta/main.yml; entitlements: meta/subscription.yml,
       else NAMES, separated by commas (default PRO_ROLES,ENTERPRISE_ROLES)
+  sign-packages FOLDER --key FILE
+      sign the patched QEMU packages FOLDER/VERSION/*.deb, each for nodes that have VERSION of pve-qemu-kvm, for
+      node_packages_folder; sign again after every change of the folder
   license --key FILE --out FILE --tier TIER --to NAME [--entitlement NAME]... [--expires DATE]
           [--host NAME]...
       write a signed licence for license_file; TIER is ${tiers.join(", ")}; it ends at the beginning of DATE
@@ -62,6 +66,15 @@ const pack = async (values: Values, roles: string | undefined): Promise<void> =>
   say(`Public key: ${key.public.text}`)
 }
 
+const signFolder = async (values: Values, folder: string | undefined): Promise<void> => {
+  if (folder === undefined) throw new UsageError("subscription sign-packages needs a folder: subscription sign-packages FOLDER")
+  const key = await readKeyFile(needed(values, "sign-packages", "key"))
+  const sets = await signPackages(folder, key)
+  for (const set of sets)
+    for (const one of set.packages) say(`for pve-qemu-kvm ${set.for}: ${one.name} ${one.version} ${one.architecture}`)
+  say(`Public key: ${key.public.text}`)
+}
+
 const dateOf = (text: string): Date => {
   const date = new Date(`${text}T00:00:00Z`)
   if (!/^\d{4}-\d{2}-\d{2}$/u.test(text) || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
@@ -96,17 +109,19 @@ const run = async (argv: readonly string[]): Promise<void> => {
   const { values, positionals } = parseWords(argv, options)
   const [command, ...rest] = positionals
   if (values.help || command === undefined || command === "help") return void process.stdout.write(helpText)
-  const surplus = command === "pack" ? rest.slice(1) : rest
+  const surplus = command === "pack" || command === "sign-packages" ? rest.slice(1) : rest
   if (surplus.length > 0) throw new UsageError(`subscription ${command} does not accept ${surplus.join(" ")}`)
   switch (command) {
     case "keygen":
       return keygen(values)
     case "pack":
       return pack(values, rest[0])
+    case "sign-packages":
+      return signFolder(values, rest[0])
     case "license":
       return license(values)
     default:
-      throw new UsageError(`Unknown command subscription ${command}. Commands: keygen, pack, license`)
+      throw new UsageError(`Unknown command subscription ${command}. Commands: keygen, pack, sign-packages, license`)
   }
 }
 

@@ -4,6 +4,7 @@ import {
   backgroundLayer,
   type ApiDescription,
   handlerServicesLayer,
+  packageLooksLayer,
   rangeEngineLayer,
   runKinds,
   runPlannerLayer,
@@ -22,6 +23,8 @@ import type {
   IdentityProvider,
   ImageServers,
   NameLookup,
+  NodePackages,
+  PackageFolder,
   SecretStore,
   StorageFault,
   StoragePorts,
@@ -57,6 +60,7 @@ export interface Parts<E> {
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly internet: Layer.Layer<NameLookup | ImageServers>
   readonly vpn: Layer.Layer<VpnServer>
+  readonly packages: Layer.Layer<NodePackages | PackageFolder>
   readonly provider: Layer.Layer<IdentityProvider>
   readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor | ImageServers>
   readonly description: Layer.Layer<ApiDescription>
@@ -79,6 +83,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.succeed(Settings, parts.settings),
     parts.description,
     parts.vpn,
+    Layer.provideMerge(packageLooksLayer, parts.packages),
     parts.provider,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))

@@ -19,6 +19,7 @@ import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { cryptoOf } from "./installation-key.ts"
 import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
+import { bindNodePackages } from "./node-packages.ts"
 import { bindProvider } from "./oidc.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
 import { toolOptions } from "./tools.ts"
@@ -110,6 +111,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               library,
               internet: internetLayer(toolOptions(config)),
               vpn: bindVpn(config),
+              packages: bindNodePackages(config),
               provider: bindProvider(config),
               builder: bindBuilder(config, folder.path),
               description: apiDescriptionLayer(all, { version }),

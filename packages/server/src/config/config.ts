@@ -6,6 +6,7 @@ import { rangeDefaultsProblems } from "./range-defaults.ts"
 import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
+import { packagesProblems } from "./node-packages.ts"
 import { kmsProblems } from "./kms.ts"
 import { oidcProblems } from "./oidc.ts"
 import { vpnProblems } from "./vpn.ts"
@@ -169,6 +170,7 @@ const crossChecks = (config: Config): readonly string[] => {
     ...rangeDefaultsProblems(config.rangeDefaults),
     ...vpnProblems(config),
     ...kmsProblems(config),
+    ...packagesProblems(config),
     ...oidcProblems(config),
   )
   for (const n of config.reservedRangeNumbers)

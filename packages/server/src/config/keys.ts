@@ -11,6 +11,7 @@ const network = "Networks and machines"
 const ranges = "Ranges"
 const sources = "Sources"
 const subscriptions = "Subscription roles and licence"
+const packages = "Patched QEMU packages"
 const vpn = "VPN"
 const oidc = "Sign-in by way of a provider (OpenID Connect)"
 const keeping = "Keeping and logging"
@@ -454,6 +455,29 @@ export const keys = {
     about: "Your organisation's own product key of a KMS host, for kms_server.",
     default: undefined,
     secret: true,
+  }),
+
+  nodePackagesFolder: optionalText(packages, "node_packages_folder", {
+    about:
+      "Folder of this host with patched QEMU packages that you built, and your signature (`subscription sign-packages`). POST /antisandbox/install-custom installs them on node_packages_nodes. The four keys of this group belong together.",
+    default: undefined,
+    example: "/srv/qemu-packages",
+  }),
+  nodePackagesKeys: list(packages, "node_packages_keys", {
+    about: "Public keys that the folder must be signed by, `ed25519:…` as `subscription keygen` prints them.",
+    default: [],
+    shown: "none",
+  }),
+  nodePackagesNodes: list(packages, "node_packages_nodes", {
+    about:
+      "The nodes, in the order in which they are changed: `NODE=HOST SHA256:…`, with the node's name, its host for SSH (with `:PORT` if that is not 22), and its host key as `ssh-keygen -lf` prints it. Name all nodes of the cluster. The service connects as root.",
+    default: [],
+    shown: "none",
+    example: "pve1=10.0.0.11 SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
+  }),
+  nodePackagesSshKeyFile: optionalText(packages, "node_packages_ssh_key_file", {
+    about: "Private key file (OpenSSH) with which root logs in to these nodes.",
+    default: undefined,
   }),
 
   wireguardEndpoint: optionalText(vpn, "wireguard_endpoint", {

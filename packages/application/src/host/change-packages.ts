@@ -1,0 +1,19 @@
+import { type Fault, installation, type UserId } from "@rangewright/domain"
+import { endOfRun, RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import { changeTexts, packagesRun, type PackageTarget } from "./packages-run.ts"
+
+const keepRunning = "Machines that run keep the emulator with which they were started until they are shut down and started again."
+
+/** Gives all nodes these packages as a run, and waits for its end; a caller that leaves does not end the run. The text tells what came of it. */
+export const changePackages = (to: PackageTarget, by: UserId): Effect.Effect<string, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    const { id } = yield* engine.start(packagesRun.request(installation, { to }), by)
+    const { steps } = yield* endOfRun(changeTexts[to], id)
+    const changed = [...steps.values()].flatMap(({ step, facts }) =>
+      step.key.startsWith("node:") && facts?.changed === true ? [step.key.slice("node:".length)] : [],
+    )
+    if (changed.length === 0) return `All nodes had the ${to} packages already, and nothing was changed.`
+    return `The ${to} packages are installed on ${changed.join(", ")}. ${keepRunning}`
+  })

@@ -1,0 +1,3 @@
+export * from "./judge.ts"
+export * from "./manifest.ts"
+export * from "./model.ts"

@@ -1,0 +1,175 @@
+import { makeMemoryPackages, type MemoryPackageNode, type MemoryPackages } from "@rangewright/adapter-memory"
+import { lookAtPackages } from "@rangewright/application"
+import type { NodePackage, PackageSet, User } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { labSettings } from "../runs/support/lab.ts"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+const sets: readonly PackageSet[] = [
+  {
+    for: "10.0.2-4",
+    packages: [{ name: "pve-qemu-kvm", version: "10.0.2-4+lab1", architecture: "amd64", bytes: 10, sha256: "0".repeat(64) }],
+  },
+]
+
+const qemu = (version = "10.0.2-4"): NodePackage => ({
+  name: "pve-qemu-kvm",
+  version,
+  held: false,
+  settled: true,
+  offered: ["10.1.0-1", "10.0.2-4"],
+})
+const node = (version?: string): MemoryPackageNode => ({
+  architecture: "amd64",
+  packages: [qemu(version)],
+  reachable: true,
+  broken: undefined,
+})
+
+let packages: MemoryPackages
+let service: RangeService
+let root: User
+const open = async (nodes: Readonly<Record<string, MemoryPackageNode>>) => {
+  packages = makeMemoryPackages(sets)
+  for (const [name, one] of Object.entries(nodes)) packages.nodes.set(name, one)
+  service = makeRangeService(labSettings, packages)
+  root = await service.addUser("Root", { isAdmin: true })
+}
+beforeEach(() => open({ pve1: node(), pve2: node(), pve3: node() }))
+afterEach(() => service.close())
+
+const resultOf = async (id: string, user = root) => (await service.call(id, user)) as { readonly result: unknown }
+const install = () => resultOf("antiSandboxInstallCustom")
+const restore = () => resultOf("antiSandboxInstallStandard")
+const status = async (user = root) =>
+  (await resultOf("antiSandboxStatus", user)).result as { readonly status: string; readonly message: string }
+const versions = () => [...packages.nodes.values()].map((one) => one.packages.map(({ version, held }) => [version, held]))
+const runs = () => service.run(RunJournal.use((journal) => journal.list({ types: ["installation"], limit: 10 })))
+
+describe("without a configuration", () => {
+  it.each(["antiSandboxInstallCustom", "antiSandboxInstallStandard"])(
+    "%s says what is missing, and begins nothing",
+    async (id) => {
+      await open({})
+      await expect(service.call(id, root)).rejects.toMatchObject({
+        kind: "not-found",
+        message: expect.stringContaining("looks after no packages of nodes"),
+        hint: expect.stringMatching(/POST \/antisandbox\/enable.*node_packages_folder/su),
+      })
+      expect(await status()).toEqual({ status: "unknown", message: expect.stringContaining("POST /antisandbox/enable") })
+      expect(await runs()).toEqual([])
+    },
+  )
+})
+
+describe("patched packages", () => {
+  it("are installed and held node by node, and taken off the same way", async () => {
+    expect(await install()).toEqual({
+      result: expect.stringMatching(/custom packages are installed on pve1, pve2, pve3\. .*shut down and started again/u),
+    })
+    expect(packages.changes).toEqual(["install pve1", "install pve2", "install pve3"])
+    expect(versions()).toEqual([[["10.0.2-4+lab1", true]], [["10.0.2-4+lab1", true]], [["10.0.2-4+lab1", true]]])
+    expect(await status()).toMatchObject({ status: "custom" })
+    // the same again
+    expect(await install()).toEqual({ result: expect.stringContaining("nothing was changed") })
+    expect(await restore()).toEqual({ result: expect.stringContaining("standard packages are installed on pve1, pve2, pve3") })
+    expect(versions()).toEqual([[["10.0.2-4", false]], [["10.0.2-4", false]], [["10.0.2-4", false]]])
+    expect(await status()).toMatchObject({ status: "standard" })
+    expect(await restore()).toEqual({ result: expect.stringContaining("nothing was changed") })
+    expect(packages.changes).toHaveLength(6)
+  })
+
+  it("end at the first node that fails, which the status shows, and go on from there", async () => {
+    packages.nodes.get("pve2")!.broken = "the disk is full"
+    await expect(install()).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining("the disk is full") })
+    expect(packages.changes).toEqual(["install pve1"])
+    const seen = await status()
+    expect(seen.status).toBe("mixed")
+    expect(seen.message).toMatch(
+      /pve1: custom \(pve-qemu-kvm 10\.0\.2-4\+lab1, held\), seen .*\npve2: standard \(.*\npve3: standard \(/u,
+    )
+    packages.nodes.get("pve2")!.broken = undefined
+    expect(await install()).toEqual({ result: expect.stringContaining("installed on pve2, pve3.") })
+    expect(packages.changes).toEqual(["install pve1", "install pve2", "install pve3"])
+  })
+
+  it("begin on no node when one is away, has another version, or the folder is not as it was signed", async () => {
+    packages.nodes.get("pve3")!.reachable = false
+    await expect(install()).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("on node pve3") })
+    expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("nobody answers") })
+    packages.nodes.set("pve3", node("10.1.0-1"))
+    packages.nodes.set("pve2", node("9.0.0-1"))
+    await expect(install()).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringMatching(/node pve2: it has pve-qemu-kvm 9\.0\.0-1.*node pve3: it has pve-qemu-kvm 10\.1\.0-1/u),
+      hint: expect.stringContaining("exactly the version"),
+    })
+    packages.damaged = "none of the trusted keys signed it"
+    await expect(install()).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining("trusted keys") })
+    expect(packages.changes).toEqual([])
+    expect(await runs()).toEqual([])
+  })
+
+  it("are taken off also when the folder is gone or a node is away, which comes last and is told", async () => {
+    await install()
+    packages.changes.length = 0
+    packages.damaged = "there is no packages.json"
+    packages.nodes.get("pve1")!.reachable = false
+    await expect(restore()).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining("on node pve1") })
+    expect(packages.changes).toEqual(["restore pve2", "restore pve3"])
+    // nobody says any more for which version they were built
+    expect(versions().slice(1)).toEqual([[["10.1.0-1", false]], [["10.1.0-1", false]]])
+  })
+
+  it("are of one signature on all nodes: a folder that is signed anew meanwhile ends it", async () => {
+    packages.changing = (name) => {
+      if (name === "pve1") packages.sets = [{ ...sets[0]!, packages: [{ ...sets[0]!.packages[0]!, sha256: "1".repeat(64) }] }]
+    }
+    await expect(install()).rejects.toMatchObject({ message: expect.stringContaining("changed since the run began") })
+    expect(packages.changes).toEqual(["install pve1"])
+  })
+
+  it("that apt said were installed, and are not, are no success", async () => {
+    packages.changing = () => {
+      for (const one of packages.nodes.values()) Object.defineProperty(one, "packages", { get: () => [qemu()], set: () => {} })
+    }
+    await expect(install()).rejects.toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("apt succeeded, but afterwards pve-qemu-kvm 10.0.2-4"),
+    })
+  })
+
+  it("change in one run at a time", async () => {
+    let second: Promise<unknown> = Promise.resolve()
+    packages.changing = (name) => {
+      if (name === "pve2") second = restore().catch((error: unknown) => error)
+    }
+    await install()
+    expect(await second).toMatchObject({ kind: "conflict", message: expect.stringContaining("the QEMU packages of nodes") })
+    expect(packages.changes).toEqual(["install pve1", "install pve2", "install pve3"])
+  })
+})
+
+describe("the status", () => {
+  it("is what the last look found, and asks nobody", async () => {
+    expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("pve1: not looked at yet") })
+    await service.run(lookAtPackages)
+    expect(await status()).toMatchObject({ status: "standard" })
+    // an update of the node
+    packages.nodes.set("pve2", node("10.0.2-4+lab1"))
+    expect(await status()).toMatchObject({ status: "standard" })
+    packages.nodes.get("pve3")!.reachable = false
+    await service.run(Effect.asVoid(lookAtPackages))
+    expect(await status()).toMatchObject({ status: "mixed", message: expect.stringContaining("pve3: unknown (Cannot look at") })
+  })
+
+  it("names nodes and versions to administrators alone", async () => {
+    await service.run(lookAtPackages)
+    const member = await service.addUser("Member")
+    const seen = await status(member)
+    expect(seen.status).toBe("standard")
+    expect(seen.message).not.toMatch(/pve|10\.0/u)
+  })
+})
