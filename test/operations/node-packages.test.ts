@@ -31,10 +31,18 @@ const node = (version?: string): MemoryPackageNode => ({
 let packages: MemoryPackages
 let service: RangeService
 let root: User
+/** The hypervisor has these nodes. */
+const onHypervisor = (names: readonly string[]): void => {
+  const { nodes } = service.lab.world
+  const [one] = nodes.values()
+  nodes.clear()
+  for (const name of names) nodes.set(name, { ...one!, name })
+}
 const open = async (nodes: Readonly<Record<string, MemoryPackageNode>>) => {
   packages = makeMemoryPackages(sets)
   for (const [name, one] of Object.entries(nodes)) packages.nodes.set(name, one)
   service = makeRangeService(labSettings, packages)
+  onHypervisor(Object.keys(nodes))
   root = await service.addUser("Root", { isAdmin: true })
 }
 beforeEach(() => open({ pve1: node(), pve2: node(), pve3: node() }))
@@ -163,6 +171,18 @@ describe("the status", () => {
     packages.nodes.get("pve3")!.reachable = false
     await service.run(Effect.asVoid(lookAtPackages))
     expect(await status()).toMatchObject({ status: "mixed", message: expect.stringContaining("pve3: unknown (Cannot look at") })
+  })
+
+  it("is not known where the cluster has nodes that the configuration does not name", async () => {
+    onHypervisor(["pve1", "pve2", "pve3", "pve4"])
+    await service.run(lookAtPackages)
+    expect(await status()).toMatchObject({
+      status: "unknown",
+      message: expect.stringMatching(/pve4: unknown \(node_packages_nodes/u),
+    })
+    onHypervisor(["pve1", "pve2", "pve3"])
+    await service.run(lookAtPackages)
+    expect(await status()).toMatchObject({ status: "standard" })
   })
 
   it("names nodes and versions to administrators alone", async () => {

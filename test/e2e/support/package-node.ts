@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process"
-import { createHash } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -44,12 +44,12 @@ const commandIn = (root: string, words: readonly string[]): readonly string[] =>
   ...words,
 ]
 
-/** Builds a package as a file; its installation waits while `/opt/hold` is there. Returns the file. */
-export const buildPackage = (folder: string, name: string, version: string, control = ""): string => {
+/** Builds a package as a file with so many bytes in it; its installation waits while `/opt/hold` is there. Returns the file. */
+export const buildPackage = (folder: string, name: string, version: string, control = "", bytes = 10): string => {
   const tree = join(folder, `.build-${name}-${version}`)
   mkdirSync(join(tree, "DEBIAN"), { recursive: true })
   mkdirSync(join(tree, "opt"), { recursive: true })
-  writeFileSync(join(tree, "opt", name), `${version}\n`)
+  writeFileSync(join(tree, "opt", name), randomBytes(bytes))
   const fields = [
     `Package: ${name}`,
     `Version: ${version}`,
@@ -105,6 +105,8 @@ export const openPackageNode = async (root: string, client: KeyPair) => {
   const commands: string[] = []
   const server = new ssh2.Server({ hostKeys: [host.privateKey] }, (connection) => {
     connection.on("error", () => {})
+    // its types do not have it; without it every answer waits for a delayed acknowledgement
+    ;(connection as unknown as { readonly setNoDelay: (on: boolean) => void }).setNoDelay(true)
     connection.on("authentication", (context) => {
       const isRoot = context.username === "root" && context.method === "publickey" && context.key.data.equals(client.publicBlob)
       return isRoot ? context.accept() : context.reject(["publickey"])

@@ -21,6 +21,9 @@ export class PackageLooks extends Context.Service<
     readonly nodes: readonly string[]
     readonly of: (node: string) => PackageLook | undefined
     readonly note: (node: string, look: PackageLook) => void
+    /** Nodes of the hypervisor whose packages nobody looks after. */
+    readonly others: () => readonly string[]
+    readonly noteOthers: (names: readonly string[]) => void
   }
 >()("rangewright/PackageLooks") {}
 
@@ -28,7 +31,16 @@ export const packageLooksLayer = Layer.effect(
   PackageLooks,
   Effect.map(NodePackages, ({ nodes }) => {
     const looks = new Map<string, PackageLook>()
-    return { nodes, of: (node) => looks.get(node), note: (node, look) => void looks.set(node, look) }
+    let others: readonly string[] = []
+    return {
+      nodes,
+      of: (node) => looks.get(node),
+      note: (node, look) => void looks.set(node, look),
+      others: () => others,
+      noteOthers: (names) => {
+        others = names
+      },
+    }
   }),
 )
 

@@ -9,19 +9,24 @@ const summaries: Readonly<Record<PackagesState, string>> = {
   standard: "All nodes have the standard QEMU packages.",
   custom: "All nodes have the operator's patched QEMU packages.",
   mixed: "Some QEMU packages of the nodes are patched, and others are standard.",
-  unknown: "It is not known which QEMU packages the nodes have.",
+  unknown: "It is not known which QEMU packages all nodes have.",
 }
 
 const keepRunning = "Machines that run may have been started with other ones."
 
 /** What the last looks at the nodes found. Which node has which version is for administrators alone: by it one knows what a node is prone to. */
 export const packagesStatus = (isAdmin: boolean) =>
-  Effect.map(PackageLooks, ({ nodes, of }) => {
+  Effect.map(PackageLooks, ({ nodes, of, others }) => {
     if (nodes.length === 0) return { status: "unknown" as const, message: notLookedAfter }
     const looks = nodes.map((node) => ({ node, look: of(node) }))
-    const status = joinStates(looks.map(({ look }) => look?.state ?? "unknown"))
-    const each = looks.map(({ node, look }) =>
-      look === undefined ? `${node}: not looked at yet` : `${node}: ${look.state} (${look.text}), seen ${look.at.toISOString()}`,
-    )
+    const status = joinStates([...looks.map(({ look }) => look?.state ?? "unknown"), ...others().map(() => "unknown" as const)])
+    const each = [
+      ...looks.map(({ node, look }) =>
+        look === undefined
+          ? `${node}: not looked at yet`
+          : `${node}: ${look.state} (${look.text}), seen ${look.at.toISOString()}`,
+      ),
+      ...others().map((node) => `${node}: unknown (node_packages_nodes does not name it)`),
+    ]
     return { status, message: [`${summaries[status]} ${keepRunning}`, ...(isAdmin ? each : [])].join("\n") }
   })
