@@ -135,7 +135,10 @@ describe("patched packages", () => {
     packages.changing = (name) => {
       if (name === "pve1") packages.sets = [{ ...sets[0]!, packages: [{ ...sets[0]!.packages[0]!, sha256: "1".repeat(64) }] }]
     }
-    await expect(install()).rejects.toMatchObject({ message: expect.stringContaining("changed since the run began") })
+    await expect(install()).rejects.toMatchObject({
+      message: expect.stringContaining("changed since the run began"),
+      hint: expect.stringMatching(/^Start again: .*GET \/runs\//u),
+    })
     expect(packages.changes).toEqual(["install pve1"])
   })
 

@@ -1,5 +1,5 @@
-import { type Fault, installation, type UserId } from "@rangewright/domain"
-import { endOfRun, RunEngine } from "@rangewright/run-engine"
+import { Failed, type Fault, installation, type UserId } from "@rangewright/domain"
+import { anyEndOfRun, outcomeFault, RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { changeTexts, packagesRun, type PackageTarget } from "./packages-run.ts"
 
@@ -10,7 +10,14 @@ export const changePackages = (to: PackageTarget, by: UserId): Effect.Effect<str
   Effect.gen(function* () {
     const engine = yield* RunEngine
     const { id } = yield* engine.start(packagesRun.request(installation, { to }), by)
-    const { steps } = yield* endOfRun(changeTexts[to], id)
+    const state = yield* anyEndOfRun(changeTexts[to], id)
+    const { steps, status } = state
+    if (status !== "success") {
+      const { message, hint } = outcomeFault(changeTexts[to], id, state)
+      // the way out that the node's fault knew comes first
+      const hints = [...[...steps.values()].map(({ failure }) => failure?.hint), hint].filter((text) => text !== undefined)
+      return yield* new Failed({ what: message, hint: hints.join(" ") })
+    }
     const changed = [...steps.values()].flatMap(({ step, facts }) =>
       step.key.startsWith("node:") && facts?.changed === true ? [step.key.slice("node:".length)] : [],
     )
