@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Look, noBrowser, openBrowser } from "./support/browser.ts"
@@ -12,72 +11,10 @@ import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } fro
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
+import { inspector, longLog, password, settled, signIn, watch } from "./support/web-page.ts"
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8")
-const password = "correct-horse-battery-7"
 const cause = "no memory is left on the node"
 const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
-
-interface AxeResult {
-  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
-}
-
-/** What a page did that it must not: errors, violations of its policy, requests to others. */
-const watch = (context: BrowserContext, origin: string): readonly string[] => {
-  const seen: string[] = []
-  context.on("console", (message) => {
-    if (message.type() === "error") seen.push(message.text())
-  })
-  context.on("weberror", (error) => seen.push(error.error().message))
-  context.on("dialog", (dialog) => {
-    seen.push(`dialog: ${dialog.message()}`)
-    void dialog.dismiss()
-  })
-  context.on("request", (request) => {
-    if (!request.url().startsWith(`${origin}/`) && !/^(?:blob|data):/u.test(request.url())) seen.push(`request: ${request.url()}`)
-  })
-  return seen
-}
-
-const signIn = async (page: Page, url: string, user: string): Promise<void> => {
-  await page.goto(`${url}/`)
-  await page.waitForURL("**/ui/login**")
-  await fillIn(page, user)
-}
-
-const fillIn = async (page: Page, user: string): Promise<void> => {
-  await page.getByLabel("Email or user ID").fill(user)
-  await page.getByLabel("Password").fill(password)
-  await page.getByRole("button", { name: "Sign in" }).click()
-  await page.getByRole("heading", { level: 1, name: /^(?:Ranges|UMA|Overview)/u }).waitFor()
-}
-
-/** Waits until the page is there and has what it shows. */
-const settled = async (page: Page, url: string): Promise<void> => {
-  await page.goto(url)
-  await page.locator("main h1").first().waitFor()
-  await page.waitForFunction(
-    () =>
-      !/(?:^|\n)Loading…(?:$|\n)/u.test(
-        (globalThis as unknown as { document: { body: { innerText: string } } }).document.body.innerText,
-      ),
-  )
-}
-
-/** The events of a run that wrote so many lines: one of them a needle, one an error. */
-const longLog = (lines: number): string => {
-  const at = "2026-01-01T00:00:00.000Z"
-  const event = (seq: number, type: string, more: object) =>
-    `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, at, type, ...more })}\n\n`
-  const texts: Readonly<Record<number, string>> = { 7: "needle in line 7", 1000: "fatal: [m1]: FAILED!" }
-  const output = (line: number) =>
-    event(line + 1, "Output", { key: "s", text: `${texts[line] ?? `\u001b[32mok\u001b[0m: [m1] => (item=package-${line})`}\n` })
-  return [
-    event(1, "Planned", { plan: { steps: [{ key: "s", title: "Run role" }], notes: [] } }),
-    ...Array.from({ length: lines }, (_, line) => output(line + 1)),
-    event(lines + 2, "Ended", { status: "success", message: "" }),
-  ].join("")
-}
 
 const pathsOfAll = [
   "ranges",
@@ -387,28 +324,12 @@ describe.skipIf(noBrowser !== undefined)(
     test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
       const context = await browser()
       const page = await context.newPage()
-      const devtools = await context.newCDPSession(page)
       const faults: string[] = []
-      // by the tools of the browser: the policy of the page lets no other script in
-      const evaluate = async (expression: string): Promise<unknown> =>
-        (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value
-      const check = async (name: string): Promise<void> => {
-        await evaluate(axe)
-        for (const width of [1280, 375])
-          for (const colorScheme of ["light", "dark"] as const) {
-            await page.setViewportSize({ width, height: 800 })
-            await page.emulateMedia({ colorScheme })
-            const what = `${name}, ${colorScheme}, ${width} pixels`
-            const found = await evaluate(
-              `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] }).then((r) => JSON.stringify({ violations: r.violations.map((v) => ({ id: v.id, nodes: v.nodes.map((n) => ({ html: n.html.slice(0, 200) })) })) }))`,
-            )
-            const { violations } = JSON.parse(String(found)) as AxeResult
-            faults.push(...violations.map(({ id, nodes }) => `${what}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`))
-            const isWide = await evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-            if (isWide === true) faults.push(`${what}: is wider than its window`)
-          }
-        await page.setViewportSize({ width: 1280, height: 800 })
-      }
+      context.on("response", (response) => {
+        if (response.status() === 403) faults.push(`403 for ${response.url()}`)
+      })
+      const look = await inspector(context, page)
+      const check = async (name: string): Promise<void> => void faults.push(...(await look(name)))
       const walk = async (list: readonly string[]): Promise<void> => {
         for (const path of list) {
           await settled(page, `${service.url}/ui/${path}`)

@@ -58,6 +58,9 @@ const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
   ]
 }
 
+/** Whoever looks sees within a few seconds that the service is back. */
+const longestPause = 3_000
+
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 const lead = async (): Promise<never> => {
@@ -83,8 +86,9 @@ const lead = async (): Promise<never> => {
       // told below: a stream that broke and one that did not open are the same to who looks at the page
     }
     tell({ events: [], since: awaySince.value ?? Date.now() })
-    await wait(pause)
-    pause = Math.min(pause * 2, 15_000)
+    // not all browsers at once, when the service is back
+    await wait(pause * (0.75 + Math.random() / 2))
+    pause = Math.min(pause * 2, longestPause)
   }
 }
 
