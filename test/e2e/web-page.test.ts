@@ -9,9 +9,9 @@ import type { ApiClient } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
-import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
+import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
-import { inspector, longLog, password, settled, signIn, watch } from "./support/web-page.ts"
+import { inspector, longLog, manyRanges, password, rowCounter, settled, signIn, watch } from "./support/web-page.ts"
 
 const cause = "no memory is left on the node"
 const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
@@ -57,6 +57,8 @@ describe.skipIf(noBrowser !== undefined)(
     let bo: ApiClient
     let runId: string
     let failedRunId: string
+    let environment: Environment
+    const data = temporaryFolder()
     const closes: (() => Promise<void>)[] = []
     const browser = async (look?: Look): Promise<BrowserContext> => {
       const { context, close } = await openBrowser(look)
@@ -70,7 +72,8 @@ describe.skipIf(noBrowser !== undefined)(
         cwd: `${repository}packages/web`,
       })
       simulator = await startSimulator(["--speed", "60"])
-      service = await startService(temporaryFolder(), onSimulator(simulator, { RANGEWRIGHT_WEB_FOLDER: built }))
+      environment = onSimulator(simulator, { RANGEWRIGHT_WEB_FOLDER: built })
+      service = await startService(data, environment)
       const admin = service.as(await addUser(service.root, "ADA", true))
       await admin.send("POST", "/user/credentials", { proxmoxPassword: password })
       user = await addLab(service, "UMA", smallLab(3), admin)
@@ -384,6 +387,56 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("button", { name: "Sign out" }).focus()
       await page.keyboard.press("Enter")
       await page.waitForURL("**/ui/login**")
+    })
+
+    test("changes one row of a hundred when one machine is switched, and does not ask for the list again", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      let asked = 0
+      await page.route("**/api/v2/range/all", async (route) => {
+        asked += 1
+        const response = await route.fetch()
+        await route.fulfill({ response, json: [...((await response.json()) as readonly object[]), ...manyRanges(100, 10)] })
+      })
+      await settled(page, `${service.url}/ui/ranges`)
+      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+      // once to show it, and once more when the stream has begun: what changed in between would be missed
+      await expect.poll(() => asked, { timeout: 20_000 }).toBe(2)
+      const changedRows = await rowCounter(context, page)
+      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
+      await page.getByText("3 of 4 on", { exact: true }).waitFor()
+      expect(await changedRows()).toBe(1)
+      expect(asked).toBe(2)
+      await page.getByRole("searchbox").fill("r42-m7")
+      await page.getByText(/^1 of \d+ ranges$/u).waitFor()
+      expect(await page.getByRole("row").count()).toBe(2)
+      await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m1"] })
+      // its answers come through here: none is asked for while the service is away
+      await page.unrouteAll({ behavior: "ignoreErrors" })
+      await page.close()
+    })
+
+    test("says when the service is away, and goes on with a run by itself when it is back", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "BO")
+      await bo.upload("/range/config?rangeID=BO", smallLab(4))
+      const id = await deploy(bo, "BO")
+      await page.goto(`${service.url}/ui/runs/${id}?view=log`)
+      await page.locator(".line").first().waitFor()
+      await service.crash()
+      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor()
+      service = await startService(data, { ...environment, RANGEWRIGHT_PORT: String(service.port) })
+      await page.getByText("The run succeeded.").waitFor()
+      await page.getByText(/^Succeeded\./u).waitFor()
+      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor({ state: "hidden" })
+      // as who reads it all at once: no line twice, and none lost
+      const lines = () => page.getByText(/^\d+ lines$/u).textContent()
+      const followed = await lines()
+      await page.reload()
+      await page.getByText("The run succeeded.").waitFor()
+      expect(followed).toBe(await lines())
     })
   },
 )

@@ -77,6 +77,20 @@ const evaluator = async (context: BrowserContext, page: Page): Promise<Evaluate>
     (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value
 }
 
+/** Counts the rows of the page's table that are changed from now on. */
+export const rowCounter = async (context: BrowserContext, page: Page): Promise<() => Promise<unknown>> => {
+  const evaluate = await evaluator(context, page)
+  await evaluate(`{
+    globalThis.changedRows = new Set()
+    const look = (changes) => {
+      for (const { target } of changes) changedRows.add((target.parentElement ?? target).closest("tr"))
+    }
+    const what = { subtree: true, childList: true, characterData: true, attributes: true }
+    new MutationObserver(look).observe(document.querySelector("main tbody"), what)
+  }`)
+  return () => evaluate("changedRows.size")
+}
+
 /** Looks at what a page shows, light and dark, wide and narrow: what axe finds, and whether anything is beside the window. */
 export const inspector = async (context: BrowserContext, page: Page): Promise<(name: string) => Promise<readonly string[]>> => {
   const evaluate = await evaluator(context, page)
@@ -100,3 +114,28 @@ export const inspector = async (context: BrowserContext, page: Page): Promise<(n
     return faults
   }
 }
+
+/** Ranges as a list shows them, with so many machines each, all on. */
+export const manyRanges = (ranges: number, machines: number): readonly object[] =>
+  Array.from({ length: ranges }, (_, r) => ({
+    rangeID: `R${r}`,
+    name: `Range ${r}`,
+    rangeNumber: 1000 + r,
+    rangeState: "SUCCESS",
+    lastDeployment: "2026-01-01T00:00:00.000Z",
+    testingEnabled: false,
+    testingState: "off",
+    numberOfVMs: machines,
+    allowedIPs: [],
+    allowedDomains: [],
+    VMs: Array.from({ length: machines }, (__, m) => ({
+      ID: 0,
+      proxmoxID: 100_000 + r * machines + m,
+      rangeNumber: 1000 + r,
+      name: `R${r}-m${m}`,
+      poweredOn: true,
+      ip: `10.99.${r}.${m}`,
+      cpu: 2,
+      ram: 4,
+    })),
+  }))
