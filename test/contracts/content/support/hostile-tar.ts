@@ -13,7 +13,8 @@ export interface HostileArchive {
 }
 
 const mebibyte = 1024 * 1024
-const gz = (bytes: Uint8Array): Buffer => gzipSync(bytes)
+/** Packed as fast as that goes: most of the largest is zeros. */
+const gz = (bytes: Uint8Array): Buffer => gzipSync(bytes, { level: 1 })
 const honest: readonly TarEntry[] = [
   { name: "tasks/main.yml", content: "- ansible.builtin.ping:\n" },
   { name: "meta/main.yml", content: "galaxy_info: {}\n" },
@@ -93,7 +94,7 @@ export const hostileTargets = (outside: string): readonly string[] => [
 const zeros = (): readonly HostileArchive[] =>
   family(
     "zeros",
-    [2, 4, 8, 16, 32, 64, 128, 256].flatMap((size): Case[] => [
+    [2, 16, 256].flatMap((size): Case[] => [
       [`${size} MiB of them`, () => gz(Buffer.alloc(size * mebibyte))],
       [`${size} MiB of them after a file`, () => gz(Buffer.concat([entries(honest), Buffer.alloc(size * mebibyte)]))],
     ]),
@@ -462,10 +463,7 @@ const floods = (): readonly HostileArchive[] => {
       /left out|descriptions of all|through links/u.test(one.name) ? one : { ...one, refused: refused as true },
     ),
     ...family("bombs", [
-      ...[100, 200, 400].map((size): Case => [
-        `a file of ${size} MiB of zeros`,
-        () => tgz(entries([{ name: "z", content: Buffer.alloc(size * mebibyte) }])),
-      ]),
+      ["a file of 400 MiB of zeros", () => tgz(entries([{ name: "z", content: Buffer.alloc(400 * mebibyte) }]))],
       ["files of 1 MiB of zeros", () => tgz(many(300, (n) => ({ name: `z${n}`, content: Buffer.alloc(mebibyte) })))],
       ["a file that claims 8 GiB", () => tgz(entries([{ name: "z", size: 2 ** 33 - 1 }]))],
     ]),

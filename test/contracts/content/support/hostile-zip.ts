@@ -307,13 +307,9 @@ const forms = (outside: string): readonly HostileArchive[] => {
       [["of empty folders", () => zipOf(Array.from({ length: 60_000 }, (_, n): Part => ({ name: `d${n}/`, mode: 0o040755 })))]],
       true,
     ),
-    ...family(
-      "bombs",
-      [64, 200, 400].map((size): Case => [
-        `${size} MiB of zeros`,
-        () => zipOf([{ name: "z", content: Buffer.alloc(size * mebibyte), deflated: true }]),
-      ]),
-    ),
+    ...family("bombs", [
+      ["400 MiB of zeros", () => zipOf([{ name: "z", content: Buffer.alloc(400 * mebibyte), deflated: true }])],
+    ]),
     ...family(
       "cut off",
       Array.from({ length: 10 }, (_, n): Case => {
