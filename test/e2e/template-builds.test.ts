@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { obstacle as ofHosts, patience } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
-import { tarGz } from "../contracts/content/support/archives.ts"
+import { tar } from "../contracts/content/support/archives.ts"
 import type { ApiClient } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
@@ -17,17 +17,26 @@ const obstacle = ofHosts ?? (existsSync("/usr/bin/packer") ? undefined : "packer
 const note = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 
 const rangeId = "BUILDER"
-const template = "small-clone-template"
+/** Folders of templates: cloned from another one, and installed from a disc. */
+const folders = ["small-clone", "small-iso"] as const
+const [cloned, installed] = ["small-clone-template", "small-iso-template"] as const
+const disc = "debian-12.11.0-amd64-netinst.iso"
 
 describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${note}`, { timeout: 2 * patience }, () => {
   let lab: RealLab
   let service: ServiceProcess
   let key: string
   const user = (): ApiClient => service.as(key)
+  const two = { RANGEWRIGHT_TEMPLATE_BUILDS: "2" }
 
   beforeAll(async () => {
-    lab = await openRealLab(60)
-    service = await lab.start()
+    lab = await openRealLab(180)
+    await lab.simulator.post("/nodes/pve/storage/local/download-url", {
+      content: "iso",
+      filename: disc,
+      url: `https://images.example/${disc}`,
+    })
+    service = await lab.start(two)
     key = await addUser(service.root, rangeId)
   }, patience)
   afterAll(async () => {
@@ -37,26 +46,32 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     removeFolders()
   }, patience)
 
-  const upload = async (force: boolean): Promise<readonly [status: number, text: string]> => {
-    const folder = join(repository, "test/e2e/templates/small-clone")
-    const entries = readdirSync(folder).map((file) => ({
-      name: `small-clone/${file}`,
-      content: readFileSync(join(folder, file), "utf8"),
-    }))
+  const upload = async (folder: string, force = false): Promise<readonly [status: number, text: string]> => {
+    const path = join(repository, "test/e2e/templates", folder)
+    const entries = readdirSync(path, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+      const file = join(entry.parentPath, entry.name)
+      return entry.isFile() ? [{ name: `${folder}${file.slice(path.length)}`, content: readFileSync(file, "utf8") }] : []
+    })
     const form = new FormData()
-    form.set("file", new File([new Uint8Array(tarGz(entries))], "small-clone.tar.gz"))
+    // as clients send it: a plain archive, called after the folder
+    form.set("file", new File([new Uint8Array(tar(entries))], folder))
     form.set("force", String(force))
     const answer = await fetch(`${service.url}/api/v2/templates`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
     return [answer.status, await answer.text()]
   }
-  const build = async (): Promise<string> => {
-    const { builds } = await user().send<{ readonly builds: readonly { readonly runID: string }[] }>("POST", "/templates", {
-      templates: [template],
-    })
-    return builds[0]?.runID ?? ""
+  interface Builds {
+    readonly builds: readonly { readonly template: string; readonly runID: string }[]
   }
-  const log = async () => (await user().get<{ readonly result: string }>("/templates/logs")).result
-  const logSays = (pattern: RegExp) => eventually(`${String(pattern)} in the log`, log, (text) => pattern.test(text))
+  const build = async (...templates: readonly string[]) =>
+    (await user().send<Builds>("POST", "/templates", { templates, parallel: 2 })).builds
+  /** The log of a build, of one that goes on or of one that has ended. */
+  const logOf = async (run: string) => (await user().get<{ readonly result: string }>(`/templates/logs/history/${run}`)).result
+  const says = (run: string, pattern: RegExp) =>
+    eventually(
+      `${String(pattern)} in the log`,
+      () => logOf(run),
+      (text) => pattern.test(text),
+    )
   interface Listed {
     readonly name: string
     readonly built: boolean
@@ -68,7 +83,8 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     await expectSuccess(user(), run)
   }
   const guests = () => lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
-  const built = async () => (await guests()).filter(({ name }) => name === template)
+  const built = async () =>
+    (await guests()).flatMap(({ name, template, pool }) => (/^small-/u.test(name) && template === 1 ? [`${name} ${pool}`] : []))
   /** What builds have on the hypervisor and on the service's host. */
   const leftovers = async () => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")
@@ -91,51 +107,57 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     expect(await listed(windows)).toEqual({ ...told, built: false, status: "not_built" })
   })
 
-  it("are built from a folder that was uploaded; what is aborted leaves nothing, and the next build begins at once", async () => {
-    expect(await upload(false)).toEqual([200, expect.stringContaining(`Successfully added template ${template}`)])
-    expect((await upload(false))[0]).toBe(400)
-    expect((await upload(true))[0]).toBe(200)
-    expect((await listed(template))?.status).toBe("not_built")
-    await build()
-    await logSays(/Waiting for SSH|Creating VM/u)
-    expect((await listed(template))?.status).toBe("building")
+  it("are built from folders that were uploaded; what is aborted leaves nothing, and the next build begins at once", async () => {
+    for (const folder of folders)
+      expect(await upload(folder)).toEqual([200, expect.stringContaining(`Successfully added template ${folder}-template`)])
+    expect((await upload("small-clone"))[0]).toBe(400)
+    expect((await upload("small-clone", true))[0]).toBe(200)
+    expect((await listed(cloned))?.status).toBe("not_built")
+    const builds = await build(cloned, installed)
+    await Promise.all(builds.map(({ runID }) => says(runID, /Creating VM/u)))
+    expect((await listed(cloned))?.status).toBe("building")
     expect(await user().send("POST", "/templates/abort")).toMatchObject({
       result: expect.stringMatching(/^Aborted the build of/u),
     })
     expect(await leftovers()).toEqual([])
-    expect(await log()).toContain("=> Build aborted")
+    for (const { runID } of builds) expect(await logOf(runID)).toContain("=> Build aborted")
   })
 
-  it("a build goes on where the service was killed in it, and ends with one template and nothing else", async () => {
-    const run = await build()
-    await logSays(/Connected to SSH/u)
+  it("builds go on where the service was killed in them, and end with one template each and nothing else", async () => {
+    const builds = await build(cloned, installed)
+    await says(builds[0]?.runID ?? "", /Connected to SSH/u)
     await service.crash()
     await atRest(lab)
-    service = await lab.start()
-    await whole(run)
-    const text = await log()
-    expect(text).toContain("=> The service was restarted: unfinished builds start over")
-    expect(text).toMatch(/=> Build complete!/u)
+    service = await lab.start(two)
+    await Promise.all(builds.map(({ runID }) => whole(runID)))
+    const logs = await Promise.all(builds.map(({ runID }) => logOf(runID)))
+    for (const text of logs) {
+      expect(text).toContain("=> The service was restarted: unfinished builds start over")
+      expect(text).toMatch(/=> Build complete!/u)
+    }
+    expect(logs[1]).toMatch(/==> rangewright: 192\.0\.2\.\d+ fetches \/preseed\.cfg/u)
     // Proxmox's list tells of a change up to ten seconds later
-    const seen = await eventually("the template in the list", built, (guests) => guests[0]?.template === 1 && guests)
-    expect(seen.map(({ pool }) => pool)).toEqual(["SHARED"])
+    const seen = await eventually("the templates in the list", built, (names) => names.length > 1 && names)
+    expect(seen.toSorted()).toEqual([`${cloned} SHARED`, `${installed} SHARED`])
     expect(await leftovers()).toEqual([])
-    expect(await listed(template)).toMatchObject({ built: true, status: "built" })
-    expect(await user().get("/templates/logs/history")).toMatchObject([
-      { status: "success", template },
-      { status: "aborted", template },
-    ])
+    for (const name of [cloned, installed]) expect(await listed(name)).toMatchObject({ built: true, status: "built" })
+    const history = await user().get<readonly { readonly status: string }[]>("/templates/logs/history")
+    expect(history.map(({ status }) => status)).toEqual(["success", "success", "aborted", "aborted"])
   })
 
-  it("a range is deployed from it, and its machine has what the builder's provisioner wrote", async () => {
+  it("a range is deployed from them, and its machines have what the builders' provisioners wrote", async () => {
     const { rangeNumber } = await rangeOf(user(), rangeId)
-    const config = `ludus:\n${machine("web", 10).replace("debian-12-x64-server-template", template)}`
-    const answer = await user().upload(`/range/config?rangeID=${rangeId}`, config)
+    const config = ["ludus:\n", machine("web", 10), machine("db", 20).replace("debian-12-x64-server-template", installed)]
+    const answer = await user().upload(
+      `/range/config?rangeID=${rangeId}`,
+      config.join("").replace("debian-12-x64-server-template", cloned),
+    )
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     await whole(await deploy(user(), rangeId))
-    expect((await lab.on(`10.${rangeNumber}.10.11`, "cat /etc/made-by-packer")).output).toBe("built\n")
+    const made = [10, 20].map((vlan) => lab.on(`10.${rangeNumber}.${vlan}.11`, "cat /etc/made-by-packer"))
+    expect((await Promise.all(made)).map(({ output }) => output)).toEqual(["built\n", "built from a disc\n"])
     // its disk is linked to the template's
-    const refused = await user().ask("DELETE", `/template/${template}`)
+    const refused = await user().ask("DELETE", `/template/${cloned}`)
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringContaining(`${rangeId}-web`)])
   })
 })
