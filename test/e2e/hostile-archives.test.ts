@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { tar } from "../contracts/content/support/archives.ts"
+import { tar, tarGz } from "../contracts/content/support/archives.ts"
 import { hostileTars } from "../contracts/content/support/hostile-tar.ts"
 import { hostileZips } from "../contracts/content/support/hostile-zip.ts"
 import type { Problem } from "./support/client.ts"
@@ -92,6 +92,18 @@ describe("archives that are uploaded", { timeout: 300_000 }, () => {
     expect(await kept()).toEqual(before)
     expect(below("")).not.toContain("outside")
     expect(readdirSync(outside)).toEqual([])
+  })
+
+  test("that of a template is read for what it is, whatever its sender calls it", async () => {
+    const builder = { name: "v1/a.pkr.hcl", content: 'variable "vm_name" { default = "called" }\n' }
+    const [plain, packed] = [tar([builder]), tarGz([builder])]
+    const names = ["v1", "v1.zip", "v1.TAR.GZ", "v1.tgz", "../../v1.tar.gz", "$(id)", "-rf", "v".repeat(300)]
+    for (const name of names)
+      for (const bytes of name.toLowerCase().endsWith("gz") || name === "v1" ? [plain, packed] : [plain]) {
+        const response = await upload(doors[3] ?? roles, name, bytes)
+        expect([name, response.status, await response.text()]).toEqual([name, 200, expect.stringContaining("template called")])
+      }
+    expect((await service.as(key).ask("DELETE", "/template/called")).status).toBe(200)
   })
 
   test("one whose sender leaves in the middle is not unpacked to its end, and leaves nothing", async () => {

@@ -84,7 +84,9 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
   }
   const guests = () => lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
   const built = async () =>
-    (await guests()).flatMap(({ name, template, pool }) => (/^small-/u.test(name) && template === 1 ? [`${name} ${pool}`] : []))
+    (await guests()).flatMap(({ name, template, pool }) =>
+      name.startsWith("small-") && template === 1 ? [`${name} ${pool}`] : [],
+    )
   /** What builds have on the hypervisor and on the service's host. */
   const leftovers = async () => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")

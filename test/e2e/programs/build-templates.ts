@@ -58,7 +58,7 @@ const build = Effect.fnUntraced(function* (id: RunId, folder: string, name: stri
       id,
       template: name,
       files,
-      builderFile: files.find(({ path }) => /\.pkr\.hcl$/u.test(path))?.path ?? "",
+      builderFile: files.find(({ path }) => path.endsWith(".pkr.hcl"))?.path ?? "",
       node: "pve",
       account,
       output: (text) => Effect.sync(() => say({ id, text })),

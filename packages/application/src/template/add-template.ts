@@ -93,10 +93,10 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* mayBuild(user, "add a template")
-      const archive = {
-        file,
-        names: /\.(?:tar\.gz|tgz|zip)$/iu.test(file.filename) ? [file.filename] : ["template.tar", "template.tar.gz"],
-      }
+      // the folder's name, with whatever ending the folder has, or that of an archive
+      const [, ending] = /\.(tar\.gz|tgz|zip)$/iu.exec(file.filename) ?? []
+      const endings = new Set([...(ending === undefined ? [] : [ending]), "tar", "tar.gz"])
+      const archive = { file, names: Array.from(endings, (one) => `template.${one}`) }
       const entries = yield* Effect.flatMap(uploadedEntries(archive, scopeOf(user)), inOneFolder)
       const { name, told, undeclared } = yield* readFacts(entries)
       yield* mayHaveName(user, name, "add template")
