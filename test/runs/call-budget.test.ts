@@ -84,8 +84,8 @@ describe.each([
 describe("an API read", () => {
   /** These compare with the hypervisor as it is now, or ask whether it would open a console, which is what they are for. */
   const lookAnew = new Set(["planRange", "getRangeDrift", "getConsoleWebsocketTicket"])
-  /** These fail, since nobody has built a template here; that, too, is told without a call. */
-  const failing = new Set(["getPackerLogs", "getTemplateLogHistoryByID"])
+  /** These fail, since nobody has built a template or has a picture of one here; that, too, is told without a call. */
+  const failing = new Set(["getPackerLogs", "getTemplateLogHistoryByID", "getTemplatePicture"])
   const reads = operations.filter(({ route, mutates }) => route.method === "GET" && !mutates)
 
   let lab: VirtualLab
@@ -138,6 +138,7 @@ describe("an API read", () => {
       sourceID: "labs",
       runID: runId,
       logID: runId,
+      name: "kali",
       ...blueprint,
     }
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
