@@ -86,6 +86,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     "+ + + 403 + + +",
     [
       "index",
+      "getCapabilities",
       "getLicense",
       "getOpenAPISpec",
       "whoami",

@@ -80,6 +80,8 @@ export interface SettingsShape {
   readonly hypervisorUrl: string
   /** Seconds between two whole observations. */
   readonly observeEverySeconds: number
+  /** The hypervisor is the built-in simulator. Absent: it is not. */
+  readonly simulator?: boolean
 }
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("rangewright/Settings") {}

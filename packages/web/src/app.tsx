@@ -4,8 +4,8 @@ import { useEffect, useRef } from "preact/hooks"
 import { read } from "./api/client.ts"
 import { mayBeSignedIn, signedOut } from "./api/session.ts"
 import { startLive } from "./live/live.ts"
-import { managed, me } from "./me.ts"
-import type { MembershipAnswer, UserAnswer } from "@rangewright/application/wire"
+import { capabilities, me } from "./me.ts"
+import type { CapabilitiesAnswer, UserAnswer } from "@rangewright/application/wire"
 import { Loading, Refused } from "./parts/parts.tsx"
 import { Refusal } from "./api/client.ts"
 import { matchPath, place } from "./router.ts"
@@ -82,11 +82,11 @@ const isForAdministrators = (path: string): boolean => /^\/(?:admin(?:\/|$)|rang
 const identify = async (): Promise<void> => {
   if (!mayBeSignedIn()) return signedOut()
   try {
-    const [{ user }, groups] = await Promise.all([
+    const [{ user }, can] = await Promise.all([
       read<{ readonly user: UserAnswer }>("/whoami"),
-      read<readonly MembershipAnswer[]>("/user/memberships"),
+      read<CapabilitiesAnswer>("/capabilities"),
     ])
-    managed.value = groups.filter(({ role }) => role === "manager").map(({ groupName }) => groupName)
+    capabilities.value = can
     me.value = user
     startLive()
   } catch (error) {

@@ -1,11 +1,14 @@
-import type { UserAnswer } from "@rangewright/application/wire"
-import { signal } from "@preact/signals"
+import type { CapabilitiesAnswer, UserAnswer } from "@rangewright/application/wire"
+import { computed, signal } from "@preact/signals"
 
 /** Who is signed in; undefined until it is known. */
 export const me = signal<UserAnswer | undefined>(undefined)
 
-/** Groups that the user manages; administrators manage all, and have none here. */
-export const managed = signal<readonly string[]>([])
+/** What the service can do and the user may; known when `me` is. */
+export const capabilities = signal<CapabilitiesAnswer | undefined>(undefined)
+
+/** Groups that the user manages; administrators manage all, and may have none here. */
+export const managed = computed<readonly string[]>(() => capabilities.value?.rights.manages ?? [])
 
 export type Theme = "auto" | "light" | "dark"
 const kept = "rangewright-theme"

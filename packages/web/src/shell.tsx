@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks"
 import { ask } from "./api/client.ts"
 import { signedOut } from "./api/session.ts"
 import { awaySince } from "./live/live.ts"
-import { managed, me } from "./me.ts"
+import { capabilities, managed, me } from "./me.ts"
 import { shortTime } from "./parts/format.ts"
 import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
@@ -182,6 +182,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
               <Icon name="help" />
               {t.nav.help}
             </button>
+            {capabilities.value?.simulator === true ? <p class="hint">{t.simulator}</p> : null}
             <NavLink path="/me" text={me.value?.userID ?? t.nav.me} icon="me" />
             <button type="button" class="as-link" onClick={() => void signOut()}>
               <Icon name="out" />

@@ -4,6 +4,7 @@ const list = new Intl.ListFormat("en", { type: "conjunction" })
 
 export const t = {
   product: "Rangewright",
+  simulator: "Simulator: nothing real happens.",
   skip: "Skip to the content",
   loading: "Loading…",
   retry: "Try again",

@@ -158,9 +158,9 @@ const admitAndHandle = Effect.fnUntraced(function* (
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
-  const { session, user, range, group } = admission
+  const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* trail.begin
-  return yield* operation.handle({ path, query, body, file, caller, session, user, range, group, meta: call.meta })
+  return yield* operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
 })
 
 /**

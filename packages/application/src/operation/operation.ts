@@ -1,4 +1,4 @@
-import type { Access, Fault, Group as UserGroup, Range, Session, User } from "@rangewright/domain"
+import type { Access, Fault, Group as UserGroup, Range, ScopedKey, Session, User } from "@rangewright/domain"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -193,6 +193,8 @@ export interface HandlerRequest {
   readonly caller: User | undefined
   /** With which the caller asked; undefined: with a key or a token. */
   readonly session?: Session | undefined
+  /** The scoped key with which the caller asked; undefined: with one that is not, or otherwise. */
+  readonly key?: ScopedKey | undefined
   /** The user acted as: `?userID=` of an admin, else the caller. */
   readonly user: User | undefined
   /** The loaded and authorised range; undefined when the target is `none` and no `?rangeID=` was sent. */
@@ -208,6 +210,7 @@ type Loaded<A extends Access, T extends Target> = {
   readonly range: T extends "none" | "group-in-path" ? Range | undefined : Range
   readonly group: T extends "group-in-path" ? UserGroup : undefined
   readonly session?: Session | undefined
+  readonly key?: ScopedKey | undefined
   readonly meta: RequestMeta
 }
 type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]

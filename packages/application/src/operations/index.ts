@@ -56,6 +56,7 @@ import { getAutoShutdown } from "./get-auto-shutdown.ts"
 import { getBlueprintConfig } from "./get-blueprint-config.ts"
 import { getBlueprintDetail } from "./get-blueprint-detail.ts"
 import { getCatalog } from "./get-catalog.ts"
+import { getCapabilities } from "./get-capabilities.ts"
 import { getConfig } from "./get-config.ts"
 import { getConsoleWebsocketTicket } from "./get-console-websocket-ticket.ts"
 import { getConfigExample } from "./get-config-example.ts"
@@ -189,6 +190,7 @@ import { whoami } from "./whoami.ts"
 
 const host = [
   getIndex,
+  getCapabilities,
   getLicense,
   diagnostics,
   getOpenApiSpec,

@@ -3,6 +3,7 @@ import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
 import type { BulkResult } from "./bulk.ts"
+import type { Capabilities } from "./capabilities.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
 import type { GroupMemberObject, GroupObject, UserMembershipObject } from "./group.ts"
 import type { PlanChange, PlanObject, PlanStep } from "./plan.ts"
@@ -26,6 +27,7 @@ export type BlockedTrafficAnswer = typeof BlockedTraffic.Type
 export type BlueprintAnswer = typeof BlueprintDetail.Type
 export type BlueprintItem = typeof BlueprintListItem.Type
 export type BulkAnswer = typeof BulkResult.Type
+export type CapabilitiesAnswer = typeof Capabilities.Type
 export type Change = typeof PlanChange.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
 export type Failure = typeof StepFailureObject.Type

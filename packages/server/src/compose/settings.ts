@@ -1,6 +1,6 @@
 import type { SettingsShape } from "@rangewright/application"
 import { isIP } from "node:net"
-import type { Config } from "../config/config.ts"
+import { type Config, hypervisorKind } from "../config/config.ts"
 import { kmsOf } from "../config/kms.ts"
 import { singleSignOnOf } from "../config/oidc.ts"
 import { vpnEndpointOf } from "../config/vpn.ts"
@@ -43,4 +43,5 @@ export const settingsOf = (config: Config): SettingsShape => ({
       : config.proxmoxUrl.map(addressOf).filter((a): a is string => a !== undefined),
   hypervisorUrl: config.proxmoxUrl[0] ?? "",
   observeEverySeconds: config.observeEvery,
+  simulator: hypervisorKind(config) === "simulator",
 })

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks"
 import { ask, change, Refusal, save, vpnFile } from "../api/client.ts"
 import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
-import { me, setTheme, theme, type Theme } from "../me.ts"
+import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Connection } from "./single-sign-on.tsx"
@@ -189,7 +189,7 @@ export const MePage = () => {
         <Password />
         <Connection />
         <Keys />
-        <Vpn />
+        {capabilities.value?.features.vpn === true ? <Vpn /> : null}
         <Sessions />
         <Usage />
         <section class="card" aria-labelledby="theme">
