@@ -147,6 +147,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     "403 403 + 403 + + +",
     [
       "diagnostics",
+      "listNodes",
       "listAudit",
       "getAccess",
       "getVPNStatus",
@@ -207,7 +208,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     ],
   ],
   // administrators, who have the range also as whom they act as
-  ["403 403 + 403 + 403 +", ["assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
+  ["403 403 + 403 + 403 +", ["getCapacity", "assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
   ["+ + + 403 403 + +", ["InstallCollection", "InstallRole", "installSubscriptionRoles"]],
   // managers of the group, and administrators, whomever they act as
   ["403 + + 403 + + +", ["listGroupMembers", "listGroupRanges"]],

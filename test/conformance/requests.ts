@@ -73,6 +73,7 @@ const samples: Readonly<Record<string, Sample>> = {
   vmConsoleWebsocketHandler: { query: { ticket: consoleTicket } },
   putConfig: { file: config },
   validateConfig: { file: config },
+  getCapacity: { query: { blueprintID: "web/basic" } },
   updateAutoShutdown: { json: { autoShutdownTimeout: "2h" } },
   powerOnRange: { json: { machines: ["all"] } },
   powerOffRange: { json: { machines: ["R1-win11"] } },

@@ -1,5 +1,5 @@
 import { operations, runKinds } from "@rangewright/application"
-import type { Machine, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
+import type { NodeAnswer, Machine, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
 import { type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
@@ -211,7 +211,7 @@ describe("an event about a machine", () => {
 })
 
 describe("what needs an administrator", () => {
-  const nothing = { ranges: [], runs: [], sources: [], access: undefined, quotas: [] }
+  const nothing = { ranges: [], runs: [], sources: [], access: undefined, quotas: [], nodes: [] }
   test("is nothing where all is well", () => {
     expect(needsOf({ ...nothing, ranges: [range([machine("UMA-a", "10.2.1.1", true)])] })).toEqual([])
   })
@@ -224,6 +224,23 @@ describe("what needs an administrator", () => {
     expect(needs.map(({ tone, title, href }) => [tone, title, href])).toEqual([
       ["bad", "The last change of BO failed", "/ui/runs/r1"],
       ["warn", "UMA: the hypervisor no longer lists a", "/ui/ranges/UMA/plan"],
+    ])
+  })
+  test("is a node that is down, memory that is promised twice, and a storage that is nearly full", () => {
+    const storage = { name: "ssd", usedBytes: 90, totalBytes: 100 }
+    const nodes = [
+      {
+        name: "a",
+        online: true,
+        freeMemoryMiB: -1,
+        storages: [storage, { ...storage, usedBytes: 84 }, { ...storage, totalBytes: 0 }],
+      },
+      { name: "b", online: false, freeMemoryMiB: 1, storages: [] },
+    ] as unknown as NodeAnswer[]
+    expect(needsOf({ ...nothing, nodes }).map(({ tone, title }) => [tone, title])).toEqual([
+      ["bad", "The node b is down"],
+      ["warn", "The memory of the node a is promised more than once"],
+      ["warn", "The storage ssd of the node a is 90 % full"],
     ])
   })
 })

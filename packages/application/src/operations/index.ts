@@ -57,6 +57,7 @@ import { getBlueprintConfig } from "./get-blueprint-config.ts"
 import { getBlueprintDetail } from "./get-blueprint-detail.ts"
 import { getCatalog } from "./get-catalog.ts"
 import { getCapabilities } from "./get-capabilities.ts"
+import { getCapacity } from "./get-capacity.ts"
 import { getConfig } from "./get-config.ts"
 import { getConsoleWebsocketTicket } from "./get-console-websocket-ticket.ts"
 import { getConfigExample } from "./get-config-example.ts"
@@ -120,6 +121,7 @@ import { listBlueprints } from "./list-blueprints.ts"
 import { listGroupMembers } from "./list-group-members.ts"
 import { listGroupRanges } from "./list-group-ranges.ts"
 import { listGroups } from "./list-groups.ts"
+import { listNodes } from "./list-nodes.ts"
 import { listRange } from "./list-range.ts"
 import { listRangeTags } from "./list-range-tags.ts"
 import { listRangeUsers } from "./list-range-users.ts"
@@ -193,6 +195,8 @@ const host = [
   getCapabilities,
   getLicense,
   diagnostics,
+  listNodes,
+  getCapacity,
   getOpenApiSpec,
   recordHealth,
   listAudit,

@@ -4,8 +4,10 @@ import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
 import type { BulkResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
+import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
 import type { GroupMemberObject, GroupObject, UserMembershipObject } from "./group.ts"
+import type { NodeObject, NodesObject } from "./nodes.ts"
 import type { PlanChange, PlanObject, PlanStep } from "./plan.ts"
 import type { GroupQuota, QuotaLimits, QuotaStatus, QuotaStatusOfUser } from "./quota.ts"
 import type { RangeObject, VMObject } from "./range-object.ts"
@@ -28,6 +30,7 @@ export type BlueprintAnswer = typeof BlueprintDetail.Type
 export type BlueprintItem = typeof BlueprintListItem.Type
 export type BulkAnswer = typeof BulkResult.Type
 export type CapabilitiesAnswer = typeof Capabilities.Type
+export type CapacityAnswer = typeof Capacity.Type
 export type Change = typeof PlanChange.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
 export type Failure = typeof StepFailureObject.Type
@@ -36,6 +39,8 @@ export type GroupLimits = typeof GroupQuota.Type
 export type GroupMemberAnswer = typeof GroupMemberObject.Type
 export type Machine = typeof VMObject.Type
 export type MembershipAnswer = typeof UserMembershipObject.Type
+export type NodeAnswer = typeof NodeObject.Type
+export type NodesAnswer = typeof NodesObject.Type
 export type Plan = typeof PlanObject.Type
 export type PlannedStep = typeof PlanStep.Type
 export type Quota = typeof QuotaStatus.Type

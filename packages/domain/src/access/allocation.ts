@@ -39,6 +39,10 @@ export const lowestFree = (span: Span, taken: { readonly has: (n: number) => boo
   return undefined
 }
 
+/** How many numbers of the span are not taken. */
+export const freeNumbers = ({ from, to }: Span, taken: { readonly has: (n: number) => boolean }): number =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at).filter((n) => !taken.has(n)).length
+
 /** The requested number where it can be given, else the lowest free one. `taken`: the numbers of all users and those that rest. */
 export const allocateUserNumber = (
   userId: UserId,

@@ -1,6 +1,7 @@
 export * from "./anti-sandbox.ts"
 export * from "./activate-windows.ts"
 export * from "./action.ts"
+export * from "./capacity.ts"
 export * from "./deploy.ts"
 export * from "./destroy.ts"
 export * from "./drift.ts"

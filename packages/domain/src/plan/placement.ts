@@ -24,7 +24,10 @@ export interface PlacementInput {
 }
 
 /** The node that holds everything where there is no cluster mode: the configured one, else the first by name that is up. */
-export const singleNode = (world: PlanWorld, settings: PlanSettings): string | undefined =>
+export const singleNode = (
+  world: { readonly cluster: Pick<PlanWorld["cluster"], "nodes"> },
+  settings: Pick<PlanSettings, "defaultNode">,
+): string | undefined =>
   settings.defaultNode ??
   world.cluster.nodes
     .filter((n) => n.online)

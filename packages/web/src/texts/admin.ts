@@ -1,5 +1,11 @@
+import type { NodeAnswer } from "@rangewright/application/wire"
+
 /** Texts of the administrator's pages, which others do not load. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+type StorageAnswer = NodeAnswer["storages"][number]
+const gib = (mib: number): string => (Math.round(mib / 102.4) / 10).toString()
+const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const admin = {
   label: "Administration",
@@ -22,11 +28,38 @@ export const admin = {
     revocations: (n: number) => s(n, "revocation"),
     grants: (n: number) => s(n, "grant"),
     routers: (n: number) => s(n, "router"),
+    nodeDown: (name: string) => `The node ${name} is down`,
+    nodeDownText: "Its machines are off or unreachable, and new ones go to other nodes.",
+    overbooked: (name: string) => `The memory of the node ${name} is promised more than once`,
+    overbookedText: "If all machines of ranges there are on and use what they may, it is not enough.",
+    storage: (name: string, node: string, share: number) => `The storage ${name} of the node ${node} is ${percent(share)} full`,
     quota: (id: string, what: string) => `${id} has used up the quota of ${what}`,
     running: "Running now",
     noRuns: "Nothing is running.",
     numbers: { ranges: "Ranges", on: "Machines on", users: "Users", runs: "Runs today" },
     onOf: (on: number, of: number) => `${on} of ${of}`,
+  },
+  nodes: {
+    title: "Nodes",
+    columns: { node: "Node", memory: "Memory", cpus: "Processors", machines: "Machines of ranges", storage: "Storage" },
+    empty: "No node was seen yet.",
+    online: "Up",
+    offline: "Down",
+    memory: (used: number, total: number) => `${gib(used)} of ${gib(total)} GiB in use`,
+    promised: (mib: number) => `${gib(mib)} GiB promised to ranges`,
+    cpus: (load: number, cores: number) => `${percent(load)} of ${s(cores, "core")} in use`,
+    promisedCpus: (cores: number) => `${s(cores, "core")} promised to ranges`,
+    machines: (on: number, all: number) => `${on} of ${all} on`,
+    storage: ({ name, active, usedBytes, totalBytes }: StorageAnswer) =>
+      active && totalBytes > 0
+        ? `${name}: ${percent(usedBytes / totalBytes)} of ${Math.round(totalBytes / 2 ** 30)} GiB in use`
+        : `${name}: not available`,
+    fit: "How many more fit",
+    choose: "Choose a blueprint or a range…",
+    blueprint: (id: string) => `Blueprint ${id}`,
+    range: (id: string) => `Range ${id}`,
+    fits: (n: number, by: "memory" | "range numbers") =>
+      `${n === 0 ? "No more fits" : `${s(n, "more fits", "more fit")}`}: then ${by === "memory" ? "the memory" : "the numbers of ranges"} would be used up.`,
   },
   users: {
     title: "Users",

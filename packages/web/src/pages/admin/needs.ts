@@ -1,4 +1,4 @@
-import type { QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
+import type { NodeAnswer, QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
 import { dateOf, shortTime } from "../../parts/format.ts"
 import { kindOf, shortName } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
@@ -29,6 +29,7 @@ interface Facts {
   readonly sources: readonly SourceAnswer[]
   readonly access: PendingAccess | undefined
   readonly quotas: readonly QuotaOfUser[]
+  readonly nodes: readonly NodeAnswer[]
 }
 
 const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]): readonly Need[] => {
@@ -89,14 +90,34 @@ const ofQuota = ({ userID, ...quota }: QuotaOfUser): readonly Need[] => {
     : [{ tone: "warn", title: texts.quota(userID, names.join(", ").toLowerCase()), href: linkTo("admin", "quotas") }]
 }
 
+/** A storage that is so full fills up before anybody has looked again. */
+const fullFrom = 0.85
+
+const ofNode = ({ name, online, freeMemoryMiB, storages }: NodeAnswer): readonly Need[] => [
+  ...(online
+    ? []
+    : [{ tone: "bad" as const, title: texts.nodeDown(name), text: texts.nodeDownText, href: "/ui/admin/overview" }]),
+  ...(freeMemoryMiB < 0
+    ? [{ tone: "warn" as const, title: texts.overbooked(name), text: texts.overbookedText, href: "/ui/ranges" }]
+    : []),
+  ...storages
+    .filter(({ totalBytes, usedBytes }) => totalBytes > 0 && usedBytes / totalBytes >= fullFrom)
+    .map((storage) => ({
+      tone: "warn" as const,
+      title: texts.storage(storage.name, name, storage.usedBytes / storage.totalBytes),
+      href: "/ui/admin/overview",
+    })),
+]
+
 /** What an administrator has to look at, the worst first. */
-export const needsOf = ({ ranges, runs, sources, access, quotas }: Facts): readonly Need[] => {
+export const needsOf = ({ ranges, runs, sources, access, quotas, nodes }: Facts): readonly Need[] => {
   const away = ranges.find(({ awaySince }) => awaySince !== undefined)?.awaySince
   const since = dateOf(away)
   const needs: readonly Need[] = [
     ...(since === undefined
       ? []
       : [{ tone: "bad" as const, title: texts.away, text: texts.awayText(shortTime(since)), href: "/ui/ranges" }]),
+    ...nodes.flatMap(ofNode),
     ...ranges.flatMap((range) => ofRange(range, runs)),
     ...ofOthers(runs),
     ...sources

@@ -1,4 +1,4 @@
-import type { QuotaOfUser, Range, RunHead, SourceAnswer, UserItem } from "@rangewright/application/wire"
+import type { NodesAnswer, QuotaOfUser, Range, RunHead, SourceAnswer, UserItem } from "@rangewright/application/wire"
 import { useRead } from "../../api/resource.ts"
 import type { LiveEvent } from "../../live/live.ts"
 import { Unread } from "../../parts/list.tsx"
@@ -8,6 +8,7 @@ import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
 import { AdminHead } from "./admin-head.tsx"
+import { Nodes } from "./nodes.tsx"
 import { needsOf, type PendingAccess } from "./needs.ts"
 
 const texts = admin.overview
@@ -44,6 +45,7 @@ export const OverviewPage = () => {
   const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ofRuns)
   const access = useRead<PendingAccess>("/access")
   const quotas = useRead<readonly QuotaOfUser[]>("/user/quotas/all")
+  const nodes = useRead<NodesAnswer>("/nodes", {}, ofRanges)
   const users = useRead<readonly UserItem[]>("/user/all")
   const all = ranges.data.value ?? []
   const allRuns = runs.data.value ?? []
@@ -55,13 +57,14 @@ export const OverviewPage = () => {
     [texts.numbers.users, users.data.value?.length ?? ""],
     [texts.numbers.runs, allRuns.filter(({ startedAt }) => new Date(startedAt).toDateString() === today).length],
   ]
-  const isRead = [ranges, runs, sources, access, quotas].every(({ data }) => data.value !== undefined)
+  const isRead = [ranges, runs, sources, access, quotas, nodes].every(({ data }) => data.value !== undefined)
   const needs = needsOf({
     ranges: all,
     runs: allRuns,
     sources: sources.data.value ?? [],
     access: access.data.value,
     quotas: quotas.data.value ?? [],
+    nodes: nodes.data.value?.nodes ?? [],
   })
   return (
     <>
@@ -100,6 +103,7 @@ export const OverviewPage = () => {
           <Running runs={allRuns} />
         </aside>
       </div>
+      <Nodes nodes={nodes} ranges={all} />
     </>
   )
 }

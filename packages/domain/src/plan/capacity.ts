@@ -1,0 +1,72 @@
+import type { ObservedMachine, ObservedNode } from "../machine/observed.ts"
+import { type RangeConfig, renderName } from "../range/config/index.ts"
+
+/** What ranges may take of a node, beside what the node itself shows. */
+export interface NodeUse {
+  readonly machines: number
+  readonly machinesOn: number
+  /** Of all machines of ranges on it, as if all of them were on. */
+  readonly cpus: number
+  readonly memoryMiB: number
+  /** Memory that is left when all of them are on; below 0: they cannot all be on. */
+  readonly freeMemoryMiB: number
+}
+
+const memoryOf = (machines: readonly Pick<ObservedMachine, "memoryMiB">[]): number =>
+  machines.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0)
+
+/**
+ * What machines of ranges take of their node and may take of it. A machine that is on counts with what the node shows of it, or with all
+ * that it may take where that is more: guests take memory later, and give back what they do not use.
+ */
+export const nodeUse = (
+  { name, memoryMiB, memoryUsedMiB }: ObservedNode,
+  all: readonly Pick<ObservedMachine, "node" | "power" | "cpus" | "memoryMiB">[],
+): NodeUse => {
+  const machines = all.filter(({ node }) => node === name)
+  const on = machines.filter(({ power }) => power !== "stopped")
+  const promised = memoryOf(machines)
+  const used = Math.max(memoryUsedMiB, memoryOf(on)) + promised - memoryOf(on)
+  return {
+    machines: machines.length,
+    machinesOn: on.length,
+    cpus: machines.reduce((sum, { cpus }) => sum + cpus, 0),
+    memoryMiB: promised,
+    freeMemoryMiB: memoryMiB - used,
+  }
+}
+
+/** A machine of a range that is to be put somewhere. */
+export interface SizedMachine {
+  readonly cpus: number
+  readonly memoryMiB: number
+  /** Where it must go; undefined: anywhere. */
+  readonly node: string | undefined
+}
+
+/** The machines that a range of this configuration has, its router included. Without a cluster all of them go to one node, whatever they name. */
+export const sizedMachines = (
+  { router, machines, defaults }: RangeConfig,
+  { rangeId, inCluster }: { readonly rangeId: string; readonly inCluster: boolean },
+): readonly SizedMachine[] =>
+  [router, ...machines].map(({ cpus, ramGb, targetNode = defaults.targetNode }) => ({
+    cpus,
+    memoryMiB: Math.round(ramGb * 1024),
+    node: targetNode === undefined || !inCluster ? undefined : renderName(targetNode, { rangeId }),
+  }))
+
+/**
+ * How many ranges with these machines fit into the memory that nodes have left, at most `most`: each machine goes to the node with most room, the
+ * largest first. Cores are shared, so they limit nothing.
+ */
+export const copiesThatFit = (free: ReadonlyMap<string, number>, machines: readonly SizedMachine[], most: number): number => {
+  const room = new Map(free)
+  const largestFirst = machines.toSorted((a, b) => b.memoryMiB - a.memoryMiB)
+  for (let copies = 0; copies < most; copies++)
+    for (const { memoryMiB, node } of largestFirst) {
+      const [best] = [...room].filter(([name]) => node === undefined || name === node).toSorted(([, a], [, b]) => b - a)
+      if (best === undefined || best[1] < memoryMiB) return copies
+      room.set(best[0], best[1] - memoryMiB)
+    }
+  return most
+}
