@@ -33,6 +33,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getTemplateLogHistoryByID",
       "getAutoShutdown",
       "updateAutoShutdown",
+      "extendAutoShutdown",
       "addUsersToGroup",
       "removeUsersFromGroup",
       "addRangesToGroup",

@@ -74,6 +74,7 @@ const samples: Readonly<Record<string, Sample>> = {
   putConfig: { file: config },
   validateConfig: { file: config },
   getCapacity: { query: { blueprintID: "web/basic" } },
+  extendAutoShutdown: { json: { duration: "2h" } },
   updateAutoShutdown: { json: { autoShutdownTimeout: "2h" } },
   powerOnRange: { json: { machines: ["all"] } },
   powerOffRange: { json: { machines: ["R1-win11"] } },

@@ -44,6 +44,7 @@ const ofRange = [
   "deleteRangeVMs",
   "deny",
   "deployRange",
+  "extendAutoShutdown",
   "getAutoShutdown",
   "getEtcHosts",
   "getLogs",

@@ -1,6 +1,6 @@
-import { activityLayer, makeAutoShutdown, makeObserver, RunPlanner } from "@rangewright/application"
+import { Activity, activityLayer, makeAutoShutdown, makeObserver, RunPlanner } from "@rangewright/application"
 import { communityLicense, licenseLayer, type MemoryVm, openLicense } from "@rangewright/adapter-memory"
-import { installation, isRouter, type RunId, type Vmid } from "@rangewright/domain"
+import { installation, isRouter, type RangeId, type RunId, type Vmid } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -410,20 +410,23 @@ describe("addresses that guests claim and that are not theirs", () => {
   })
 })
 
-/** Looks once for idle ranges, after so much time; what the VMs of the lab are then. */
-const lookAfter = async (lab: Lab, millis: number, license = openLicense) => {
+/** Looks once for idle ranges, after so much time: what the VMs of the lab are then, and why the range was left on. */
+const lookAt = async (lab: Lab, millis: number, license = openLicense) => {
   const process = boot(lab)
-  await process.runPromise(
+  const because = await process.runPromise(
     Effect.gen(function* () {
       const look = yield* makeAutoShutdown
       yield* Effect.sleep(millis)
       yield* look
       yield* Effect.sleep(hour / 12)
+      return (yield* Activity).keptOnBecause("LAB" as RangeId)
     }).pipe(Effect.provide([activityLayer, licenseLayer(license)])),
   )
   await process.dispose()
-  return [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map(({ power }) => power))]
+  const power = [...new Set([...lab.world.vms.values()].filter(({ template }) => !template).map((vm) => vm.power))]
+  return { power, because }
 }
+const lookAfter = async (...parameters: Parameters<typeof lookAt>) => (await lookAt(...parameters)).power
 
 const idleRange = async (autoShutdown: string | undefined) => {
   const lab = makeCompany()
@@ -450,10 +453,26 @@ describe("auto-shutdown", () => {
     const busy = await idleRange("1h")
     const [vm] = [...busy.world.vms.values()].filter(({ template }) => !template)
     busy.world.vms.set(vm!.vmid, { ...vm!, sessions: ["jane"] })
-    expect(await lookAfter(busy, 2 * hour)).toEqual(["running"])
+    const because = `somebody is logged in on ${vm!.name}`
+    expect(await lookAt(busy, 2 * hour)).toEqual({ power: ["running"], because })
+    busy.world.vms.set(vm!.vmid, { ...busy.world.vms.get(vm!.vmid)!, sessions: [] })
+    expect(await lookAt(busy, hour)).toEqual({ power: ["stopped"], because: undefined })
     const deaf = await idleRange("1h")
     deaf.world.fault = ({ method }) => (method === "sessions" ? { when: "before", reason: "away" } : undefined)
-    expect(await lookAfter(deaf, 2 * hour)).toEqual(["running"])
+    expect(await lookAt(deaf, 2 * hour)).toMatchObject({
+      power: ["running"],
+      because: expect.stringContaining("cannot be asked whether somebody is logged in"),
+    })
+  })
+
+  it("leaves a range on for as long as somebody asked, and no longer", async () => {
+    const lab = await idleRange("1h")
+    const process = boot(lab)
+    const until = new Date(lab.clock.currentTimeMillisUnsafe() + 3 * hour)
+    await process.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.stayOn("LAB" as RangeId, until)))
+    await process.dispose()
+    expect(await lookAfter(lab, 2 * hour)).toEqual(["running"])
+    expect(await lookAfter(lab, 1.1 * hour)).toEqual(["stopped"])
   })
 
   it("begins nothing while a run changes the whole installation: people may be back when its turn comes", async () => {

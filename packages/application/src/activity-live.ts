@@ -13,6 +13,7 @@ const make = Effect.gen(function* () {
   const ofUsers = new Map<UserId, Date>()
   const ofRanges = new Map<RangeId, Date>()
   const latest = new Map<RangeId, Date>()
+  const kept = new Map<RangeId, string>()
 
   const write = <K>(pending: Map<K, Date>, touch: (stamps: ReadonlyMap<K, Date>) => Effect.Effect<void, unknown>) =>
     Effect.suspend(() => {
@@ -37,6 +38,8 @@ const make = Effect.gen(function* () {
       latest.set(id, at)
     },
     lastOfRange: (id) => latest.get(id),
+    keptOn: (id, because) => void (because === undefined ? kept.delete(id) : kept.set(id, because)),
+    keptOnBecause: (id) => kept.get(id),
     flush,
   })
 })

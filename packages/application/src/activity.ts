@@ -10,6 +10,9 @@ export class Activity extends Context.Service<
     readonly range: (id: RangeId, at: Date) => void
     /** The newest stamp known of a range, written or not. */
     readonly lastOfRange: (id: RangeId) => Date | undefined
+    /** Why the last look for idle ranges left this one on, which was idle long enough; undefined: it did not. */
+    readonly keptOn: (id: RangeId, because: string | undefined) => void
+    readonly keptOnBecause: (id: RangeId) => string | undefined
     /** Writes what has gathered; also called at stop. */
     readonly flush: Effect.Effect<void>
   }

@@ -2,7 +2,11 @@ import { passwordContext, type Range, type RangeId, type User, type Vmid } from 
 import { Machines, Ranges, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
+import { Activity } from "@rangewright/application"
+import type { AutoShutdownAnswer } from "@rangewright/application/wire"
 import { makeTestApp, type TestApp } from "./support/app.ts"
+
+const hour = 3_600_000
 
 let app: TestApp
 let admin: User
@@ -342,12 +346,62 @@ describe("auto-shutdown", () => {
     const get = async () => app.call("getAutoShutdown", ada, { range: await app.range("LAB") })
     const times = (rangeOverride: string, effective: string) => ({
       autoShutdownTimeout: { serverDefault: "4h", rangeOverride, effective },
+      keptAliveBy: [],
     })
     expect(await get()).toEqual(times("", "4h"))
     expect(await set("1h30m")).toEqual(times("1h30m", "1h30m"))
     expect(await set("0")).toEqual(times("0", "0"))
     expect(await get()).toEqual(times("0", "0"))
     expect(await set("")).toEqual(times("", "4h"))
+  })
+
+  it("tells since when a range with machines that are on is idle, when that ends, and what keeps it on", async () => {
+    const lab = await app.addRange("LAB", [ada])
+    await app.addMachine(lab, 200, "LAB-a")
+    const now = Date.now()
+    const used = async (at: number) => app.run(Ranges.use((ranges) => ranges.touch(new Map([[lab.id, new Date(at)]]))))
+    const get = async () => (await app.call("getAutoShutdown", ada, { range: await app.range("LAB") })) as AutoShutdownAnswer
+    await used(now - hour)
+    expect(await get()).toMatchObject({
+      idleSince: new Date(now - hour).toISOString(),
+      stopsAt: new Date(now + 3 * hour).toISOString(),
+      keptAliveBy: [],
+    })
+    const extend = async (duration: string) =>
+      (await app.call("extendAutoShutdown", ada, { range: await app.range("LAB"), body: { duration } })) as AutoShutdownAnswer
+    const until = (await extend("6h")).stopsAt ?? ""
+    expect(new Date(until).getTime()).toBeGreaterThanOrEqual(now + 6 * hour)
+    const asked = { kind: "request", text: `somebody asked for it until ${until}` }
+    // who asks for less shortens nothing, and nobody's own time counts for less either
+    expect(await extend("5h")).toMatchObject({ stopsAt: until, keptAliveBy: [asked] })
+    expect((await extend("0.01s")).stopsAt).toBe(until)
+    // what the last look found keeps it on only once its time is over
+    const found = (because: string | undefined) =>
+      app.run(Activity.use((activity) => Effect.sync(() => activity.keptOn(lab.id, because))))
+    await found("somebody is logged in on LAB-a")
+    expect((await get()).keptAliveBy).toEqual([asked])
+    await app.run(Ranges.use((ranges) => ranges.change(lab.id, { autoShutdown: "0" })))
+    expect(await get()).toEqual({
+      autoShutdownTimeout: { serverDefault: "4h", rangeOverride: "0", effective: "0" },
+      idleSince: new Date(now - hour).toISOString(),
+      keptAliveBy: [asked],
+    })
+    const other = await app.addRange("TWO", [ada])
+    await app.addMachine(other, 300, "TWO-a")
+    await app.run(Ranges.use((ranges) => ranges.change(other.id, { autoShutdown: "0.001s" })))
+    await app.run(Activity.use((activity) => Effect.sync(() => activity.keptOn(other.id, "somebody is logged in on TWO-a"))))
+    expect(await app.call("getAutoShutdown", ada, { range: await app.range("TWO") })).toMatchObject({
+      keptAliveBy: [{ kind: "session", text: "somebody is logged in on TWO-a" }],
+    })
+  })
+
+  it.each(["", "soon", "0", "-1h", "169h", "9".repeat(5000)])("is not put off by %j", async (duration) => {
+    const range = await app.addRange("LAB", [ada])
+    expect(await app.fails("extendAutoShutdown", ada, { range, body: { duration } })).toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(/^Cannot keep range LAB on: .{1,200}$/u) as string,
+    })
+    expect((await app.range("LAB")).stayOnUntil).toBeUndefined()
   })
 
   it("refuses what is no duration and keeps what was set", async () => {

@@ -80,6 +80,8 @@ export class Ranges extends Context.Service<
       range: NewRange,
     ) => Effect.Effect<Range, RangeExists | Exhausted | QuotaExceeded | UserNotFound | StorageFault>
     readonly change: (id: RangeId, change: RangeChange) => Effect.Effect<Range, RangeNotFound | StorageFault>
+    /** Keeps until when it is wanted on; never earlier than it was. */
+    readonly stayOn: (id: RangeId, until: Date) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
     /** The bytes as they were uploaded (UTF-8 text), and when. */

@@ -39,6 +39,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           lastDeploymentAt: undefined,
           lastActiveAt: undefined,
           autoShutdown: undefined,
+          stayOnUntil: undefined,
           createdBy: "alice",
           madeFor: "alice",
           createdAt: startedAt,
@@ -147,6 +148,21 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* ranges.find(range.id)).toEqual(changed)
         expect((yield* ranges.change(range.id, { autoShutdown: undefined })).autoShutdown).toBeUndefined()
         expect(yield* Effect.flip(ranges.change(rangeId("NO"), { name: "x" }))).toBeInstanceOf(RangeNotFound)
+      }),
+    )
+
+    it(
+      "keeps until when a range is wanted on, and never an earlier time",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        yield* TestClock.setTime(later(9).getTime())
+        const kept = { ...range, stayOnUntil: later(90), updatedAt: later(9) }
+        expect(yield* ranges.stayOn(range.id, later(90))).toEqual(kept)
+        yield* TestClock.setTime(later(10).getTime())
+        expect(yield* ranges.stayOn(range.id, later(80))).toEqual(kept)
+        expect(yield* ranges.find(range.id)).toEqual(kept)
+        expect(yield* Effect.flip(ranges.stayOn(rangeId("NO"), later(90)))).toBeInstanceOf(RangeNotFound)
       }),
     )
 
@@ -268,6 +284,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           ranges.revoke(range.id, user.id),
           ranges.grant(range.id, user.id),
           ranges.touch(new Map([[range.id, later(1)]])),
+          ranges.stayOn(range.id, later(1)),
           machines.replace(cluster(startedAt, [machine(102), machine(103)])),
           machines.replace(cluster(startedAt, [machine(102, { power: "stopped" }), machine(103)])),
           machines.replace(cluster(startedAt, [machine(102, { power: "stopped" })])),

@@ -60,7 +60,14 @@ export const makeRangeService = (settings: SettingsShape = labSettings, packages
   const others = Layer.mergeAll(
     Layer.provideMerge(sourceContentsLayer, memoryArtifactsLayer(makeMemoryArtifacts())),
     Layer.succeed(ApiDescription, { yaml: "" }),
-    Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
+    Layer.succeed(Activity, {
+      user: () => undefined,
+      range: () => undefined,
+      lastOfRange: () => undefined,
+      keptOn: () => undefined,
+      keptOnBecause: () => undefined,
+      flush: Effect.void,
+    }),
     Layer.succeed(CredentialHasher, {
       hash: (key) => key,
       verify: (key, hash) => key === hash,

@@ -85,6 +85,11 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
       atomically(function* (now) {
         return writeRange(store, { ...(yield* known(id)), ...change }, now)
       }),
+    stayOn: (id, until) =>
+      atomically(function* (now) {
+        const range = yield* known(id)
+        return until <= (range.stayOnUntil ?? new Date(0)) ? range : writeRange(store, { ...range, stayOnUntil: until }, now)
+      }),
     remove: (id) => change(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
     config: (id) =>
       Effect.sync(() => {

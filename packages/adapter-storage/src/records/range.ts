@@ -34,6 +34,7 @@ export const ranges = table("ranges", {
   lastDeploymentAt: optional(time),
   lastActiveAt: optional(time),
   autoShutdown: optional(text),
+  stayOnUntil: optional(time),
   createdBy: optional(reference(() => users.entity, userId, "set null")),
   madeFor: optional(reference(() => users.entity, userId, "set null")),
   createdAt: time,

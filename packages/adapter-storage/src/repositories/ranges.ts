@@ -42,6 +42,25 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             return changed ?? (yield* new RangeNotFound({ rangeId: id }))
           }),
         ),
+      stayOn: (id, until) =>
+        database.serializedWrite(`keep range ${id} on`, (tx) =>
+          Effect.gen(function* () {
+            const updated_at = yield* Clock.currentTimeMillis
+            const stay_on_until = until.getTime()
+            yield* tx((db) =>
+              db
+                .updateTable("ranges")
+                .set({ stay_on_until, updated_at })
+                .where("id", "=", id)
+                .where((where) => where.or([where("stay_on_until", "is", null), where("stay_on_until", "<", stay_on_until)]))
+                .execute(),
+            )
+            const kept = yield* tx((db) =>
+              db.selectFrom("ranges").selectAll().where("id", "=", id).execute().then(first(toRange)),
+            )
+            return kept ?? (yield* new RangeNotFound({ rangeId: id }))
+          }),
+        ),
       remove: (id) =>
         database.serializedWrite(`remove range ${id}`, (tx) =>
           Effect.gen(function* () {

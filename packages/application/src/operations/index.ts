@@ -48,6 +48,7 @@ import { deny } from "./deny.ts"
 import { deployRange } from "./deploy-range.ts"
 import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
+import { extendAutoShutdown } from "./extend-auto-shutdown.ts"
 import { exportBlueprint } from "./export-blueprint.ts"
 import { getAnsibleInventory } from "./get-ansible-inventory.ts"
 import { getAllQuotaStatus } from "./get-all-quota-status.ts"
@@ -283,6 +284,7 @@ const range = [
   getRangeLogHistoryById,
   getAutoShutdown,
   updateAutoShutdown,
+  extendAutoShutdown,
   recordListRanges,
   recordUpdateRange,
   recordListLogs,

@@ -3,8 +3,8 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { Settings } from "../settings.ts"
-import { AutoShutdown, autoShutdown } from "../wire/auto-shutdown.ts"
+import { shownTimer } from "../range/shown-timer.ts"
+import { AutoShutdown } from "../wire/auto-shutdown.ts"
 
 export const updateAutoShutdown = operation({
   id: "updateAutoShutdown",
@@ -24,7 +24,6 @@ export const updateAutoShutdown = operation({
   handle: ({ range, body }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
-      const settings = yield* Settings
       const text = body.autoShutdownTimeout.trim()
       if (text !== "" && parseDuration(text) === undefined)
         return yield* new InvalidInput({
@@ -32,6 +31,6 @@ export const updateAutoShutdown = operation({
           hint: "Write hours, minutes and seconds such as 4h, 30m or 1h30m; 0 never shuts down; an empty text takes the server's default.",
         })
       const changed = yield* ranges.change(range.id, { autoShutdown: text === "" ? undefined : text })
-      return autoShutdown(changed, settings.inactivityShutdown)
+      return yield* shownTimer(changed)
     }),
 })

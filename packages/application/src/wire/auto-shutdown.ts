@@ -1,7 +1,14 @@
 import type { Range } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** Go durations as they were given; `0` is never. */
+/** Why a range stays on although it may be idle. */
+const KeptAlive = Schema.Struct({
+  kind: Schema.Literals(["run", "request", "session"]),
+  /** The end of "It stays on because …". */
+  text: Schema.String,
+})
+
+/** Go durations as they were given; `0` is never. All but `autoShutdownTimeout` is ours, and absent while no machine is on. */
 export const AutoShutdown = Schema.Struct({
   autoShutdownTimeout: Schema.Struct({
     serverDefault: Schema.String,
@@ -9,12 +16,32 @@ export const AutoShutdown = Schema.Struct({
     rangeOverride: Schema.String,
     effective: Schema.String,
   }),
+  /** When the range was last used or changed. Absent while a run changes it. */
+  idleSince: Schema.optionalKey(Schema.String),
+  /** When it is shut down at the earliest, unless it is used. Absent: never. */
+  stopsAt: Schema.optionalKey(Schema.String),
+  keptAliveBy: Schema.Array(KeptAlive),
 }).annotate({ identifier: "AutoShutdown" })
 
-export const autoShutdown = (range: Pick<Range, "autoShutdown">, serverDefault: string): typeof AutoShutdown.Type => ({
+export type KeptAlive = typeof KeptAlive.Type
+
+export interface Timer {
+  readonly idleSince: Date | undefined
+  readonly stopsAt: Date | undefined
+  readonly keptAliveBy: readonly KeptAlive[]
+}
+
+export const autoShutdown = (
+  range: Pick<Range, "autoShutdown">,
+  serverDefault: string,
+  { idleSince, stopsAt, keptAliveBy }: Timer,
+): typeof AutoShutdown.Type => ({
   autoShutdownTimeout: {
     serverDefault,
     rangeOverride: range.autoShutdown ?? "",
     effective: range.autoShutdown ?? serverDefault,
   },
+  ...(idleSince === undefined ? {} : { idleSince: idleSince.toISOString() }),
+  ...(stopsAt === undefined ? {} : { stopsAt: stopsAt.toISOString() }),
+  keptAliveBy,
 })

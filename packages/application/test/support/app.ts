@@ -177,6 +177,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   const runs = scriptedRuns("LAB")
   const names = makeMemoryNames()
   const provider = makeMemoryProvider()
+  const kept = new Map<RangeId, string>()
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(
     storage,
@@ -192,7 +193,14 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     memoryProviderLayer(provider),
     Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),
-    Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
+    Layer.succeed(Activity, {
+      user: () => undefined,
+      range: () => undefined,
+      lastOfRange: () => undefined,
+      keptOn: (id, because) => void (because === undefined ? kept.delete(id) : kept.set(id, because)),
+      keptOnBecause: (id) => kept.get(id),
+      flush: Effect.void,
+    }),
   )
   const layer: Layer.Layer<AppServices> = Layer.provideMerge(scriptedRunsLayer(runs), services)
   // built once: what is kept for a store must stay with it; nothing of it has to be closed

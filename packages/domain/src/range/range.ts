@@ -39,6 +39,8 @@ export interface Range {
   readonly lastActiveAt: Date | undefined
   /** As given: a Go duration, `0` for never, undefined for the server's default. */
   readonly autoShutdown: string | undefined
+  /** Somebody asked that it is not shut down for being idle before then. */
+  readonly stayOnUntil: Date | undefined
   readonly createdBy: UserId | undefined
   /** Who is charged for it while this user has it directly (`payerOf`): the first to have it. */
   readonly madeFor: UserId | undefined
@@ -68,6 +70,7 @@ export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number, ow
   lastDeploymentAt: past?.lastDeploymentAt,
   lastActiveAt: undefined,
   autoShutdown: undefined,
+  stayOnUntil: undefined,
   updatedAt: said.createdAt,
   takenOver: past !== undefined,
 })

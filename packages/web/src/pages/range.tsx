@@ -1,4 +1,4 @@
-import type { AutoShutdownAnswer, Change, Range, RunHead, Topology } from "@rangewright/application/wire"
+import type { Change, Range, RunHead, Topology } from "@rangewright/application/wire"
 import { fetchFile, read, save, vpnFile } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
@@ -12,6 +12,7 @@ import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { t } from "../texts.ts"
+import { Timer } from "./range-timer.tsx"
 
 const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
   const { question, act } = useMachinePower(doing)
@@ -132,20 +133,6 @@ const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: readonly R
     </p>
   </section>
 )
-
-const Timer = ({ id }: { readonly id: string }) => {
-  const timer = useRead<{ readonly autoShutdownTimeout?: AutoShutdownAnswer } & AutoShutdownAnswer>("/range/auto-shutdown", {
-    rangeID: id,
-  })
-  const effective = timer.data.value?.autoShutdownTimeout.effective
-  if (effective === undefined) return null
-  return (
-    <section class="card" aria-labelledby="timer">
-      <h2 id="timer">{t.range.timer}</h2>
-      <p>{effective === "0" || effective === "" ? t.range.timerOff : t.range.timerOn(effective)}</p>
-    </section>
-  )
-}
 
 const Rules = ({ topology: { rules, defaults } }: { readonly topology: Topology }) => (
   <details class="rules">

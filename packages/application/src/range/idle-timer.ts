@@ -1,0 +1,33 @@
+import { idleEnd, lastUse, type Range, rangeSubject } from "@rangewright/domain"
+import { type RangeMachine, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { Activity } from "../activity.ts"
+import { Settings } from "../settings.ts"
+
+/** How long a range has been idle, and what follows from it. */
+export interface IdleTimer {
+  /** Those that are on; a range without one is not shut down. */
+  readonly running: readonly RangeMachine[]
+  /** The run that changes the range: while it works, nobody is idle. */
+  readonly run: RunRecord | undefined
+  readonly idleSince: Date
+  /** When it is shut down at the earliest, unless it is used; undefined: never. */
+  readonly endsAt: Date | undefined
+}
+
+export const idleTimer = Effect.fnUntraced(function* (
+  range: Range,
+  machines: readonly RangeMachine[],
+): Effect.fn.Return<IdleTimer, StorageFault, Activity | RunJournal | Settings> {
+  const activity = yield* Activity
+  const journal = yield* RunJournal
+  const { inactivityShutdown } = yield* Settings
+  const [last] = yield* journal.list({ subject: rangeSubject(range.id), limit: 1 })
+  const idleSince = lastUse(range, activity.lastOfRange(range.id), last?.endedAt)
+  return {
+    running: machines.filter(({ power }) => power === "running"),
+    run: last?.status === "running" ? last : undefined,
+    idleSince,
+    endsAt: idleEnd(range, inactivityShutdown, idleSince),
+  }
+})
