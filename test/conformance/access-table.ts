@@ -73,6 +73,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "kmsLicense",
       "antiSandboxEnable",
       "antiSandboxDisable",
+      "getMachine",
       "destroyVM",
       "getConsoleWebsocketTicket",
       "getRun",

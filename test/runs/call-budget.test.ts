@@ -138,6 +138,7 @@ describe("an API read", () => {
       sourceID: "labs",
       runID: runId,
       logID: runId,
+      vmID: machine?.vmid,
       name: "kali",
       ...blueprint,
     }

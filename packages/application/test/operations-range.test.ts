@@ -3,8 +3,9 @@ import { Machines, Ranges, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { Activity } from "@rangewright/application"
-import type { AutoShutdownAnswer } from "@rangewright/application/wire"
+import type { AutoShutdownAnswer, MachineAnswer, RunHead } from "@rangewright/application/wire"
 import { makeTestApp, type TestApp } from "./support/app.ts"
+import { stepOf } from "./support/scripted-runs.ts"
 
 const hour = 3_600_000
 
@@ -252,6 +253,69 @@ describe("the network of a range", () => {
       defaults: { betweenVlans: "ACCEPT", outside: "ACCEPT" },
     })
     expect(app.world.calls).toEqual([])
+  })
+})
+
+describe("a machine", () => {
+  const config =
+    "ludus:\n  - {vm_name: LAB-w, hostname: w, template: t, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, windows: {}}\n"
+
+  it("is shown with its node, place, guest, snapshots and last change, also while the hypervisor is unreachable", async () => {
+    const range = await app.addRange("LAB", [ada], config)
+    await app.addMachine(range, 141, "LAB-w", { address: "10.1.20.5", tags: ["rangewright"], foreignAddresses: ["10.9.9.9"] })
+    await app.addMachine(range, 142, "by-hand", { power: "stopped" })
+    const readAt = new Date("2026-01-02T03:04:05Z")
+    const snapshot = { name: "clean", description: "", takenAt: 1, memory: false, incomplete: false }
+    await app.run(
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        yield* machines.keepSystem(range.id, 141 as Vmid, { id: "windows", versionId: "2022" })
+        yield* machines.keepSnapshots(range.id, 141 as Vmid, { snapshots: [snapshot], current: "clean", readAt })
+      }),
+    )
+    const { plan } = app.runs
+    const changes = async (machine: string) => {
+      const step = { ...stepOf(`${machine}/work`, { kind: "work", work: "scripted", input: null }), machine }
+      app.runs.plan = (request) => ({ ...plan(request), steps: [step] })
+      await app.call("powerOnRange", ada, { range, body: { machines: [machine] } })
+    }
+    await changes("LAB-w")
+    await changes("by-hand")
+    const [second, first] = (await app.call("listRuns", ada, { range })) as readonly RunHead[]
+    app.world.calls.length = 0
+    app.world.fault = () => ({ when: "before", reason: "away" })
+    expect(await app.call("getMachine", ada, { path: { vmID: 141 } })).toMatchObject({
+      vmid: 141,
+      name: "LAB-w",
+      rangeID: "LAB",
+      node: "node1",
+      power: "running",
+      isRouter: false,
+      tags: ["rangewright"],
+      address: "10.1.20.5",
+      foreignAddresses: ["10.9.9.9"],
+      configured: "10.1.20.5",
+      vlan: 20,
+      network: "10.1.20.0/24",
+      gateway: "10.1.20.254",
+      os: "windows",
+      template: "t",
+      agent: { id: "windows", versionId: "2022" },
+      snapshots: { count: 1, current: "clean", readAt: readAt.toISOString() },
+      lastChange: { id: first?.id, kind: "power", by: "Ada", status: "success" },
+    })
+    const byHand = (await app.call("getMachine", ada, { path: { vmID: 142 } })) as MachineAnswer
+    expect(byHand).toMatchObject({ name: "by-hand", power: "stopped", lastChange: { id: second?.id } })
+    for (const member of ["vlan", "agent", "snapshots", "configured", "template"]) expect(byHand).not.toHaveProperty(member)
+    expect(app.world.calls).toEqual([])
+  })
+
+  it("is for those who may use its range, and others do not learn whose it is", async () => {
+    await app.addMachine(await app.addRange("LAB", [ada], config), 141, "LAB-w")
+    const refused = await app.fails("getMachine", bob, { path: { vmID: 141 } })
+    expect([refused.kind, refused.message]).toEqual(["forbidden", "Bob may not use VM 141"])
+    for (const vmID of [7, 999_999_999])
+      expect(await app.fails("getMachine", ada, { path: { vmID } })).toMatchObject({ kind: "not-found" })
   })
 })
 

@@ -257,6 +257,11 @@ export const t = {
   machine: {
     facts: "About",
     id: "ID at the hypervisor",
+    node: "Node",
+    foreign: "Claims addresses of others",
+    agent: "Its guest agent says",
+    tags: "Tags",
+    lastChange: "Last change",
     os: "System",
     template: "Template",
     network: "Network",

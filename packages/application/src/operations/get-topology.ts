@@ -1,9 +1,9 @@
-import { type RangeId, rangeSubject, shownAddresses, topologyOf } from "@rangewright/domain"
+import { type RangeId, rangeSubject } from "@rangewright/domain"
 import { Machines, RunJournal } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
-import { deployedConfig } from "../range/read-config.ts"
+import { rangeTopology } from "../range/range-topology.ts"
 import { topologyObject, TopologyObject } from "../wire/topology.ts"
 
 /** By the name of a machine, the title of the step that is at work on it. */
@@ -30,18 +30,8 @@ export const getTopology = operation({
   statuses: { 200: "as it is deployed, or, before the first deploy, as it is configured; with the machines that are there" },
   handle: ({ range }) =>
     Effect.gen(function* () {
-      const machineStore = yield* Machines
-      const config = yield* deployedConfig(range.id)
-      const machines = yield* machineStore.ofRange(range.id)
-      const addressOf = shownAddresses(range, config)
-      const seen = machines.map(({ vmid, name = String(vmid), power, isRouter, missingSince, ...machine }) => ({
-        vmid,
-        name,
-        power,
-        isRouter,
-        missingSince,
-        address: addressOf({ ...machine, vmid, name, power, isRouter }),
-      }))
-      return topologyObject(range.id, topologyOf(config, range, seen), yield* stepsAtWork(range.id))
+      const machines = yield* Machines
+      const topology = yield* rangeTopology(range, yield* machines.ofRange(range.id))
+      return topologyObject(range.id, topology, yield* stepsAtWork(range.id))
     }),
 })

@@ -70,6 +70,7 @@ import { getGroupQuotas } from "./get-group-quotas.ts"
 import { getIndex } from "./get-index.ts"
 import { getLicense } from "./get-license.ts"
 import { getLogs } from "./get-logs.ts"
+import { getMachine } from "./get-machine.ts"
 import { getOpenApiSpec } from "./get-openapi-spec.ts"
 import { getQuotaDefaults } from "./get-quota-defaults.ts"
 import { getQuotaStatus } from "./get-quota-status.ts"
@@ -374,7 +375,7 @@ const antiSandbox = [
   antiSandboxInstallStandard,
   antiSandboxStatus,
 ]
-const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
+const vm = [getMachine, getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
 const run = [listRuns, getRun, getRunLog, streamRunEvents, streamEvents, cancelRun, resumeRun]

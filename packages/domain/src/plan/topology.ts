@@ -159,3 +159,16 @@ export const topologyOf = (
         }),
   }
 }
+
+/** Where a machine is in the network of its range, and what is known of it there; undefined: nowhere. The router stands in no lane. */
+export const placeOf = (
+  { router, lanes }: Topology,
+  vmid: number,
+): { readonly machine: TopologyMachine; readonly lane: TopologyLane | undefined } | undefined => {
+  if (router.vmid === vmid) return { machine: router, lane: undefined }
+  for (const lane of lanes) {
+    const machine = lane.machines.find((one) => one.vmid === vmid)
+    if (machine !== undefined) return { machine, lane }
+  }
+  return undefined
+}

@@ -1,4 +1,4 @@
-import type { Machine, Run, Snapshots, Topology, TopologyMachine } from "@rangewright/application/wire"
+import type { Machine, MachineAnswer, Run, Snapshots } from "@rangewright/application/wire"
 import { useRead } from "../api/resource.ts"
 import { linkTo } from "../links.ts"
 import { duration, secondsBetween } from "../parts/format.ts"
@@ -7,42 +7,44 @@ import { Confirm, Empty, Head, Loading, Note, Outcome, Refused, State, Text, Tim
 import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { useRange } from "../range/range-head.tsx"
 import { kindOf, shortName } from "../range/sentence.ts"
-import { patchTopology } from "../range/topology.ts"
 import { stepTones } from "../run/step-tones.ts"
 import { t } from "../texts.ts"
 
 const texts = t.machine
 
-interface Placed {
-  readonly machine: TopologyMachine
-  readonly lane: Topology["lanes"][number] | undefined
-}
+const systemOf = ({ name, id, versionId, kernel }: NonNullable<MachineAnswer["agent"]>): string =>
+  [name ?? id, versionId, kernel].filter((text) => text !== undefined).join(", ")
 
-/** Where the machine is in the network of its range. */
-const placedIn = (topology: Topology | undefined, vmid: number): Placed | undefined => {
-  if (topology === undefined) return undefined
-  if (topology.router.vmid === vmid) return { machine: topology.router, lane: undefined }
-  for (const lane of topology.lanes) {
-    const machine = lane.machines.find((one) => one.vmid === vmid)
-    if (machine !== undefined) return { machine, lane }
-  }
-  return undefined
-}
-
-const Facts = ({ machine, placed }: { readonly machine: Machine; readonly placed: Placed | undefined }) => {
-  const { os, template, configured, domain } = placed?.machine ?? {}
-  const { vlan, network } = placed?.lane ?? {}
+/** What is known of it; `detail` is read apart, and may come later. */
+const Facts = ({ machine, detail }: { readonly machine: Machine; readonly detail: MachineAnswer | undefined }) => {
+  const {
+    os,
+    template,
+    configured,
+    domain,
+    vlan,
+    network,
+    node,
+    tags = [],
+    foreignAddresses = [],
+    agent,
+    lastChange,
+  } = detail ?? {}
   const licence = machine.licenseStatus === "N/A" ? undefined : machine.licenseStatus
   const facts: readonly (readonly [term: string, text: string | undefined])[] = [
     [texts.id, String(machine.proxmoxID)],
+    [texts.node, node],
     [texts.address, machine.ip === "null" ? texts.noAddress : machine.ip],
     [texts.configured, configured === machine.ip ? undefined : configured],
+    [texts.foreign, foreignAddresses.length === 0 ? undefined : foreignAddresses.join(", ")],
     [texts.network, vlan === undefined ? undefined : `${t.range.vlan(vlan)}${network === undefined ? "" : `, ${network}`}`],
     [texts.size, t.range.size(machine.cpu, machine.ram)],
     [texts.os, os],
+    [texts.agent, agent === undefined ? undefined : systemOf(agent)],
     [texts.template, template],
     [texts.domain, domain === undefined ? undefined : `${domain.fqdn}, ${texts.roles[domain.role]}`],
-    [texts.licence, licence],
+    [texts.licence, detail?.licence ?? licence],
+    [texts.tags, tags.length === 0 ? undefined : tags.join(", ")],
   ]
   return (
     <section class="card" aria-labelledby="facts">
@@ -57,6 +59,17 @@ const Facts = ({ machine, placed }: { readonly machine: Machine; readonly placed
               </dd>
             </>
           ),
+        )}
+        {lastChange === undefined ? null : (
+          <>
+            <dt>{texts.lastChange}</dt>
+            <dd>
+              <a href={linkTo("runs", lastChange.id)}>
+                <Text>{kindOf(lastChange.kind)}</Text>
+              </a>{" "}
+              <Time at={lastChange.startedAt} />
+            </dd>
+          </>
         )}
         {machine.missingSince === undefined ? null : (
           <>
@@ -129,7 +142,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
   const rangeID = values["id"] ?? ""
   const vmid = values["vmid"] ?? ""
   const view = useRange(rangeID)
-  const topology = useRead<Topology>("/range/topology", { rangeID }, (event) => event.rangeID === rangeID, patchTopology)
+  const detail = useRead<MachineAnswer>("/machine/{vmID}", { vmID: vmid }, (event) => event.rangeID === rangeID)
   const last = view.runs.data.value?.[0]?.id
   const run = useRead<Run>(
     last === undefined ? undefined : "/runs/{runID}",
@@ -156,8 +169,9 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
       </>
     )
   const name = shortName(rangeID, machine.name)
-  const placed = placedIn(topology.data.value, machine.proxmoxID)
-  const step = placed?.machine.step
+  const step = run.data.value?.steps.find(
+    (one) => one.machine === machine.name && (one.phase === "started" || one.phase === "dispatched"),
+  )?.title
   return (
     <>
       <Head
@@ -193,7 +207,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
         </Note>
       )}
       <div class="grid">
-        <Facts machine={machine} placed={placed} />
+        <Facts machine={machine} detail={detail.data.value} />
         {run.data.value === undefined ? null : <LastSteps run={run.data.value} name={machine.name} />}
         <SnapshotsOf rangeID={rangeID} vmid={machine.proxmoxID} />
       </div>
