@@ -27,6 +27,8 @@ export interface Found {
 const oldest = [1, 6, 6] as const
 const firstWithoutBuilder = [1, 9, 0] as const
 const lastFree = [1, 10, 0] as const
+/** The plugin that templates of public labs were tried with. */
+const testedPlugin = [1, 2, 4] as const
 
 const isBefore = (version: string, other: readonly number[]): boolean => {
   const parts = version.split(".").map((part) => Number.parseInt(part, 10))
@@ -85,6 +87,17 @@ const builderProblem = (plugins: string | undefined, found: readonly string[], v
     : `there is no packer-plugin-proxmox in ${plugins} (packer_plugins)`
 }
 
+const pluginVersion = /^packer-plugin-proxmox_v(?<version>\d+\.\d+\.\d+)/u
+
+/** What templates lack where the newest plugin, by the names of its files, is an old one. Before 1.1.3, nothing works after an upload. */
+const pluginLacks = (found: readonly string[]): readonly string[] => {
+  const versions = found.flatMap((path) => pluginVersion.exec(basename(path))?.groups?.["version"] ?? [])
+  if (versions.length === 0 || versions.some((version) => !isBefore(version, testedPlugin))) return []
+  return [
+    `some templates need the plugin proxmox ${testedPlugin.join(".")} or later: those with tpm_config or keep_cdrom_device and, where it is older than 1.1.3, those that upload images; ${versions.join(", ")} is there`,
+  ]
+}
+
 /** Asks the host what it has. Changes nothing. */
 export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
   Effect.gen(function* () {
@@ -115,6 +128,7 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
             ? []
             : ["templates with files on a disc (cd_files), such as those of Windows, need xorriso"]),
           ...(ansible === undefined ? ["templates that use Ansible need ansible-playbook"] : []),
+          ...pluginLacks(plugins),
         ],
       }
     })

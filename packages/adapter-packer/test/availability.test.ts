@@ -71,6 +71,14 @@ describe("a Packer outside of the system's folders", () => {
     expect(await told("1.9.4", { program: join(folder, "none") })).toMatch(/no templates are built: .*none/u)
     const whole = await told("1.9.4", { plugins })
     expect(whole).toContain("build network: machines fetch their answers from 192.0.2.254, ports 8000 to 9000")
+    const named = (version: string) => {
+      const old = join(folder, `plugins-${version}`)
+      mkdirSync(old)
+      writeFileSync(join(old, `packer-plugin-proxmox_v${version}_x5.0_linux_amd64`), "")
+      return told("1.9.4", { plugins: old })
+    }
+    expect(await named("1.1.1")).toContain("those that upload images; 1.1.1 is there")
+    expect(await named("1.2.10")).not.toContain("plugin proxmox")
     if (whole.includes("no templates are built")) return
     expect(whole).toMatch(/^Packer: Packer 1\.9\.4$/mu)
     expect(await told("1.10.0", { plugins })).toContain("Packer: Packer 1.10.0, whose licence (BUSL) has conditions")
