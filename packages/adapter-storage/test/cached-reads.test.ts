@@ -153,7 +153,7 @@ it("keeps nothing that was read before a commit which somebody else has seen mea
   const others = kept("read others", "select count(*) as n from t", (found) => found[0]?.["n"])
 
   const slow = Effect.runPromise(values())
-  await Promise.resolve()
+  await new Promise((resolve) => setImmediate(resolve))
   writer.exec("update t set n = 2")
   expect(await Effect.runPromise(others())).toBe(1)
   resume()

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import type { StoredRow } from "../schema/table.ts"
 import type { PreparedReads } from "./database.ts"
+import { writesHere } from "./node-sqlite.ts"
 import { isLocked, storageFault } from "./storage-fault.ts"
 
 /** Entries of one cache; when it is full it is emptied. */
@@ -17,28 +18,27 @@ type Cache = Map<string | number | undefined, unknown>
  * Checks whether any connection of any process has committed since the last check, and if so empties the caches. SQLite counts commits for
  * the connection that asks (`data_version`; its own do not count, but a connection that only reads has none). Returns how often they were emptied.
  *
- * A check is valid until the calling code returns to the event loop: nobody here can learn of a commit before that, whether another process made
- * it or a writer of this one, which continues in a later microtask.
+ * Asking costs more than all else of a small read. So a check is valid until this process writes, and until the event loop turns: the requests
+ * of one turn were sent before it, and what another process commits meanwhile was answered to nobody who has sent one of them.
  */
 const watch = (reader: DatabaseSync, all: readonly Cache[]): (() => number) => {
   const version = reader.prepare("pragma data_version")
-  const soon = Promise.resolve()
   let seen: unknown
   let emptiedTimes = 0
-  let holds = false
+  let holdsSince: number | undefined
   const expire = () => {
-    holds = false
+    holdsSince = undefined
   }
   return () => {
-    if (holds) return emptiedTimes
+    if (holdsSince === writesHere()) return emptiedTimes
     const current = version.get()?.["data_version"]
     if (current !== seen) {
       for (const cache of all) cache.clear()
       emptiedTimes += 1
     }
     seen = current
-    holds = true
-    void soon.then(expire)
+    if (holdsSince === undefined) setImmediate(expire)
+    holdsSince = writesHere()
     return emptiedTimes
   }
 }

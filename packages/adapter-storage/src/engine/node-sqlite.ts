@@ -17,6 +17,10 @@ const busyTimeoutMillis = 5_000
 /** Prepared statements kept; the least recently used goes first. */
 const keptStatements = 200
 
+let ran = 0
+/** How many statements of this process may have committed something, over all of its connections that write. */
+export const writesHere = (): number => ran
+
 /** A value as SQLite takes it: it has no booleans. */
 export const asSqlite = (value: unknown): SQLInputValue =>
   typeof value === "boolean" ? Number(value) : value === undefined ? null : (value as SQLInputValue)
@@ -28,7 +32,9 @@ const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSyn
     // SQLite itself rolls back after some failures, a full disk among them: then nothing is left to do
     if (sql === "rollback" && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
     try {
-      return prepared.run(...parameters.map(asSqlite))
+      const result = prepared.run(...parameters.map(asSqlite))
+      ran += 1
+      return result
     } catch (cause) {
       // a commit that fails may leave the transaction open, and the connection would never begin another
       if (sql === "commit" && database.isTransaction) database.exec("rollback")
