@@ -39,7 +39,13 @@ def answer(question):
     note("asked " + name + " " + str(kind))
     found = answers.get(name, ["198.18.0.2"]) if kind == 1 else []
     head = question[:2] + b"\\x85\\x80" + struct.pack("!HHHH", 1, len(found), 0, 0)
-    return head + question[12:at + 5] + b"".join(b"\\xc0\\x0c" + struct.pack("!HHIH", 1, 1, 1, 4) + socket.inet_aton(a) for a in found)
+    records, owner = b"", b"\\xc0\\x0c"
+    for one in found:
+        isName = re.search("[a-z]", one)
+        data = b"".join(bytes([len(l)]) + l.encode() for l in one.split(".")) + b"\\0" if isName else socket.inet_aton(one)
+        records += owner + struct.pack("!HHIH", 5 if isName else 1, 1, 1, len(data)) + data
+        if isName: owner = data
+    return head + question[12:at + 5] + records
 
 def udp(port):
     end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -82,7 +88,7 @@ export interface Internet {
   readonly seen: () => Promise<Seen>
   /** The same, and forgets it. */
   readonly take: () => Promise<Seen>
-  /** What its name service says of a name from now on. */
+  /** What its name service says of a name from now on; names before the addresses are those that it leads to, one after another. */
   readonly answer: (name: string, addresses: readonly string[]) => Promise<void>
   readonly close: () => void
 }

