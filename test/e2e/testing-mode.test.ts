@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
 import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
-import { flows, kinds, prober } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
+import { flows, kinds, local, openPorts, prober } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
 import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
@@ -15,8 +15,14 @@ const rangeId = "TEST"
 /** The name service of the lab's own outside has that port. */
 const sent = kinds.filter((kind) => kind !== "tcp53")
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
+/** The service's host. */
+const natHost = "192.0.2.254"
 const config = `ludus:
-${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
+${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}network:
+  inter_vlan_default: REJECT
+  rules:
+    - {name: web to the free one, vlan_src: 10, vlan_dst: 20, protocol: tcp, ports: 22, action: ACCEPT}
+`
 
 /** Sends to these addresses for ever, each time from another port: a packet, and what goes over a connection that it opens. */
 const knocker = `
@@ -63,18 +69,31 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   const reached = async (mark: string): Promise<readonly string[]> => {
     expect(await send(10, mark)).toMatchObject({ code: 0 })
     const seen = await drained()
-    return [good, bad].filter((to) => `${mark} ${to}` in seen || `flow-busy-udp ${to}` in seen || `flow-busy-tcp ${to}` in seen)
+    return [good, bad].filter(
+      (to) => `${mark} ${to}` in seen || ["flow-busy-udp", "flow-busy-tcp", "flood"].some((kind) => `${kind} ${to}` in seen),
+    )
   }
-  /** Of all kinds of packets and connections, those that get from a machine to each address. */
+  /** Whether a machine gets a connection to the SSH server of another. */
+  const crosses = async (from: number, to: number): Promise<boolean> =>
+    (await lab.on(at(from), python(`import socket; socket.create_connection(("${at(to)}", 22), 10).recv(3)`))).code === 0
+  /** Of all kinds of packets and connections, those that get from a machine to each address, also with made-up sources. */
   const probed = async (phase: string) => {
     await internet.take()
-    const goals = JSON.stringify([good, bad])
-    const line = `echo debian | sudo -S -p '' ${python(prober)} ${phase} ${at(10)} ${at(10).slice(0, -2)}254 '[]' '${goals}'`
+    const pretended = JSON.stringify([at(20), at(30), natHost, "198.51.100.4", "10.99.10.11"])
+    const goals = JSON.stringify([good, bad, natHost])
+    const line = `echo debian | sudo -S -p '' ${python(prober)} ${phase} ${at(10)} ${at(10).slice(0, -2)}254 '${pretended}' '${goals}'`
     const { code, output, errors } = await lab.on(at(10), line)
     expect([code, errors]).toEqual([0, ""])
     const seen = await drained()
+    const ofPhase = Object.keys(seen).filter((what) => what.includes(`.${phase} `) && !what.startsWith("asked "))
+    const said = JSON.parse(output) as Readonly<Record<string, string>>
+    // whatever the phase: nothing for the service's host, nothing that stays on a link, of the router its leases alone, and between VLANs
+    // what has a rule
+    expect(ofPhase.filter((what) => what.endsWith(` ${natHost}`) || local.includes(what.split(".")[0] ?? ""))).toEqual([])
+    expect(openPorts(said)).toEqual(["router udp 67"])
+    expect([await crosses(10, 20), await crosses(20, 10)]).toEqual([true, false])
     const [toGood, toBad] = [good, bad].map((to) => sent.filter((kind) => `${kind}.${phase} ${to}` in seen))
-    return { toGood, toBad, said: JSON.parse(output) as Readonly<Record<string, string>>, seen }
+    return { toGood, toBad, said, seen, got: ofPhase }
   }
   const change = (what: string, body: unknown = {}) =>
     user.ask(what.startsWith("st") ? "PUT" : "POST", `/testing/${what}?rangeID=${rangeId}`, body)
@@ -104,15 +123,22 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   it("blocks when it is started, lets pass what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
     expect(await reached("before")).toEqual([good, bad])
     expect(await probed("open")).toMatchObject({ toGood: sent, toBad: sent })
-    const busy = `setsid nohup ${python(flows)} busy - ${good} ${bad} >/dev/null 2>&1 &`
+    const busy = `echo debian | sudo -S -p '' setsid --fork ${python(flows)} busy ${at(10)} ${bad} ${good} >/dev/null 2>&1`
     expect(await lab.on(at(10), busy)).toMatchObject({ code: 0 })
-    await eventually("a busy connection", internet.seen, (seen) => `flow-busy-tcp ${bad}` in seen)
+    await eventually(
+      "a busy connection, and a flood",
+      internet.seen,
+      (seen) => `flow-busy-tcp ${bad}` in seen && `flood ${bad}` in seen,
+    )
 
     expect(await change("start")).toMatchObject({ status: 200 })
     await internet.take()
     expect(await reached("started")).toEqual([])
     const closed = await probed("closed")
-    expect(closed).toMatchObject({ toGood: [], toBad: [], said: { "t16.closed.evil.example 16": "5 " } })
+    expect(closed).toMatchObject({
+      got: [],
+      said: { "t16.closed.evil.example 16": "5 ", "tcp.closed.evil.example 16 tcp": "5 ", "secretclosed 16": "5 " },
+    })
     expect(Object.keys(closed.seen).filter((what) => what.startsWith("asked "))).toEqual([])
     expect(await user.get(`/testing/blocked?rangeID=${rangeId}&refresh=true`)).toMatchObject({
       testingState: "on",
@@ -130,7 +156,15 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })
     await internet.take()
     expect(await reached("denied")).toEqual([])
-    expect(await probed("denied")).toMatchObject({ toGood: [], toBad: [] })
+    expect(await probed("denied")).toMatchObject({ got: [] })
+
+    const { VMs } = await user.get<{ readonly VMs: readonly { readonly proxmoxID: number; readonly isRouter: boolean }[] }>(
+      `/range?rangeID=${rangeId}`,
+    )
+    const router = VMs.find(({ isRouter }) => isRouter)?.proxmoxID
+    expect(await user.ask("PUT", `/range/reboot?rangeID=${rangeId}`, { machines: [router] })).toMatchObject({ status: 200 })
+    expect(await reached("rebooted")).toEqual([])
+    expect(await probed("rebooted")).toMatchObject({ got: [] })
 
     expect(await lab.on(at(10), "touch infected")).toMatchObject({ code: 0 })
     const stopping = change("stop").catch(() => undefined)

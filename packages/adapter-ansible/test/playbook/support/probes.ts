@@ -180,6 +180,10 @@ export const kinds: readonly string[] = [
 /** What the prober sends that no router passes on, whatever may pass. */
 export const local: readonly string[] = ["ttl1", "six", "mdns6", "advert", "mdns", "ssdp", "broadcast", "dhcp"]
 
+/** Of what the prober was told, the ports of the router that answered it. */
+export const openPorts = (said: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(said).flatMap(([what, how]) => (what.startsWith("router ") && how === "open" ? [what] : []))
+
 /**
  * Flows that begin once and go on, each packet marked with `flow-KIND-NUMBER`: a TCP connection and a UDP one to each address. Never opens a
  * new one. With `flood` it also sends to the first address as fast as it can, from ever new ports.
