@@ -70,7 +70,7 @@ const migrateUntilFirstMove = async (client: ApiClient) => {
 }
 
 test(
-  "an installation that began on one node becomes a cluster: its networks move, also past a kill, and come back",
+  "an installation that began on one node becomes a cluster: its networks move, also past a kill and a rollback to before, and come back",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
@@ -85,6 +85,11 @@ test(
       needs_migration: false,
       cluster_mode: false,
     })
+    const ofAnn = (await simulator.guests()).filter(({ pool }) => pool === "ANN")
+    const [node, machines] = [ofAnn[0]?.node ?? "", ofAnn.map(({ vmid }) => vmid)]
+    const snapshots = (client: ApiClient, what: string) =>
+      client.send("POST", `/snapshots/${what}?rangeID=ANN`, { name: "before", vmids: machines, includeRAM: false })
+    expect(await snapshots(alone.as(adminKey), "create")).toMatchObject({ success: machines })
     await alone.crash()
 
     const environment = asCluster(simulator)
@@ -115,7 +120,15 @@ test(
     expect(again.result).toMatch(/^Nothing to migrate/u)
     // a cluster's deploy finds everything as it should be
     for (const id of ranges) await expectSuccess(service.as(adminKey), await deploy(service.as(adminKey), id))
-    expect((await networks(simulator))["ANN-m1"]).toBe("r2")
+    const moved = await networks(simulator)
+    expect(moved["ANN-m1"]).toBe("r2")
+    // the bridges of the snapshot are gone: a machine that was started on its cards would not come up
+    const interfaces = await simulator.read<readonly { readonly iface: string }[]>(`/nodes/${node}/network`)
+    expect(interfaces.map(({ iface }) => iface)).not.toContain("vmbr1002")
+    expect(await snapshots(service.as(adminKey), "rollback")).toMatchObject({ success: machines })
+    expect(await networks(simulator)).toEqual(moved)
+    for (const guest of await simulator.guests())
+      if (guest.pool === "ANN") expect([guest.name, guest.status]).toEqual([guest.name, "running"])
 
     const { result } = await service.as(adminKey).send<{ readonly result: string }>("POST", "/migrate/sdn/rollback")
     expect(result).toMatch(/^The return to bridges finished successfully: 6 machines moved[^]*Set cluster_mode: false/u)
