@@ -1,3 +1,6 @@
+import { natHost } from "@rangewright/domain"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
 import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
@@ -12,11 +15,9 @@ import type { ServiceProcess } from "./support/service.ts"
 import { machine } from "./support/shop-lab.ts"
 
 const rangeId = "TEST"
-/** The name service of the lab's own outside has that port. */
-const sent = kinds.filter((kind) => kind !== "tcp53")
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
-/** The service's host. */
-const natHost = "192.0.2.254"
+/** What a name that becomes allowed leads to: the service takes it for public, and the lab has it from then on. */
+const [name, named] = ["moving.example", "8.8.4.4"]
 const config = `ludus:
 ${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}network:
   inter_vlan_default: REJECT
@@ -46,13 +47,14 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   let user: ApiClient
   let internet: Internet
   let second: number
+  let resolver: string
   const at = (vlan: number): string => `10.${second}.${vlan}.11`
   const python = (code: string): string => `python3 -c '${code}'`
-  const send = (vlan: number, mark: string) =>
+  const send = (vlan: number, mark: string, goals: readonly string[] = [good, bad]) =>
     lab.on(
       at(vlan),
       python(
-        `import socket; [socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", (a, 80)) for a in ("${good}", "${bad}")]`,
+        `import socket; [socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", (a, 80)) for a in ${JSON.stringify(goals)}]`,
       ),
     )
   /** What arrived; the machine that keeps its way out says when all that will arrive has arrived. */
@@ -66,10 +68,10 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     return internet.take()
   }
   /** Which addresses a machine reaches. */
-  const reached = async (mark: string): Promise<readonly string[]> => {
-    expect(await send(10, mark)).toMatchObject({ code: 0 })
+  const reached = async (mark: string, goals: readonly string[] = [good, bad]): Promise<readonly string[]> => {
+    expect(await send(10, mark, goals)).toMatchObject({ code: 0 })
     const seen = await drained()
-    return [good, bad].filter(
+    return goals.filter(
       (to) => `${mark} ${to}` in seen || ["flow-busy-udp", "flow-busy-tcp", "flood"].some((kind) => `${kind} ${to}` in seen),
     )
   }
@@ -92,7 +94,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(ofPhase.filter((what) => what.endsWith(` ${natHost}`) || local.includes(what.split(".")[0] ?? ""))).toEqual([])
     expect(openPorts(said)).toEqual(["router udp 67"])
     expect([await crosses(10, 20), await crosses(20, 10)]).toEqual([true, false])
-    const [toGood, toBad] = [good, bad].map((to) => sent.filter((kind) => `${kind}.${phase} ${to}` in seen))
+    const [toGood, toBad] = [good, bad].map((to) => kinds.filter((kind) => `${kind}.${phase} ${to}` in seen))
     return { toGood, toBad, said, seen, got: ofPhase }
   }
   const change = (what: string, body: unknown = {}) =>
@@ -102,18 +104,24 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
 
   beforeAll(async () => {
     lab = await openRealLab(30)
+    // the service asks the outside for names, too
+    resolver = join("/etc/netns", `${lab.id}-outside`)
+    await mkdir(resolver, { recursive: true })
+    await writeFile(join(resolver, "resolv.conf"), `nameserver ${natHost}\n`)
     service = await lab.start()
     key = await addUser(service.root, rangeId)
     user = service.as(key)
     second = (await rangeOf(user, rangeId)).rangeNumber
     expect(await user.upload(`/range/config?rangeID=${rangeId}`, config)).toMatchObject({ status: 200 })
     internet = await openInternet(lab.place.launcher, [good, bad])
+    await internet.answer(name, [named])
     const run = await deploy(user, rangeId)
     await follow(user, run, [])
     await expectSuccess(user, run)
   }, 2 * patience)
   afterAll(async () => {
     internet?.close()
+    if (resolver !== undefined) await rm(resolver, { recursive: true })
     lab?.simulator.program.signal("SIGTERM")
     await lab?.simulator.program.ended
     await endAll()
@@ -122,7 +130,12 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
 
   it("blocks when it is started, lets pass what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
     expect(await reached("before")).toEqual([good, bad])
-    expect(await probed("open")).toMatchObject({ toGood: sent, toBad: sent })
+    expect(await probed("open")).toMatchObject({
+      toGood: kinds,
+      toBad: kinds,
+      seen: { "asked t16.open.evil.example 16": expect.any(Number) },
+      said: { "notallowed.example 1": `0 ${bad}` },
+    })
     const busy = `echo debian | sudo -S -p '' setsid --fork ${python(flows)} busy ${at(10)} ${bad} ${good} >/dev/null 2>&1`
     expect(await lab.on(at(10), busy)).toMatchObject({ code: 0 })
     await eventually(
@@ -152,7 +165,20 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     })
     expect(await change("allow", { ips: [good] })).toMatchObject({ status: 200, body: { allowed: [good] } })
     expect(await reached("allowed")).toEqual([good])
-    expect(await probed("allowed")).toMatchObject({ toGood: sent, toBad: [] })
+    expect(await probed("allowed")).toMatchObject({ toGood: kinds, toBad: [] })
+
+    expect(await change("allow", { domains: [name] })).toMatchObject({ status: 200, body: { allowed: [name] } })
+    internet.run("ip", "address", "add", `${named}/32`, "dev", "lo")
+    const byName = await probed("named")
+    expect(byName).toMatchObject({
+      toGood: kinds,
+      toBad: [],
+      said: { [`${name} 1`]: `0 ${named}`, "notallowed.example 1": "5 " },
+    })
+    expect(Object.keys(byName.seen).filter((what) => what.startsWith("asked "))).toEqual([`asked ${name} 1`])
+    expect(await reached("byname", [named])).toEqual([named])
+    expect(await change("deny", { domains: [name] })).toMatchObject({ status: 200 })
+    expect(await reached("unnamed", [named])).toEqual([])
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })
     await internet.take()
     expect(await reached("denied")).toEqual([])
@@ -187,7 +213,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       () => reached("stopped"),
       ({ length }) => length === 2,
     )
-    expect(await probed("over")).toMatchObject({ toGood: sent, toBad: sent })
+    expect(await probed("over")).toMatchObject({ toGood: kinds, toBad: kinds })
   })
 
   /** Asks for this, and kills the service after each thing that its run writes; each time, what arrived meanwhile has to be right. */

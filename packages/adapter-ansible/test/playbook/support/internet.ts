@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
+import { natHost } from "@rangewright/domain"
 
 /**
  * Everything outside, in the namespace of the service's host: servers at all its addresses, and a list of what arrives, each packet by the
@@ -54,7 +55,7 @@ def udp(port):
     while True:
         data, extra, _, who = end.recvmsg(65536, 1024)
         to = [d for l, t, d in extra if t == 8][0]
-        try: reply = answer(data) if port == 53 and b"rw:" not in data else data
+        try: reply = answer(data) if port == 5300 and b"rw:" not in data else data
         except Exception: continue
         # from the address that was asked
         try: end.sendmsg([reply], [(socket.IPPROTO_IP, 8, struct.pack("I4s4s", 0, to[8:12], b"\\0" * 4))], 0, who)
@@ -64,12 +65,19 @@ def tcp(port):
     server = socket.create_server(("", port), backlog=200)
     def serve(c):
         try:
-            while data := c.recv(65536): c.sendall(data)
-        except OSError: pass
+            while data := c.recv(65536):
+                asked = port == 5300 and b"rw:" not in data
+                reply = answer(data[2:]) if asked else data
+                c.sendall(struct.pack("!H", len(reply)) + reply if asked else data)
+        except (OSError, IndexError): pass
     while True: threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
 
-for port in (53, 80, 123, 443): threading.Thread(target=udp, args=(port,), daemon=True).start()
-for port in (53, 80, 443, 853): threading.Thread(target=tcp, args=(port,), daemon=True).start()
+def serve(how, port):
+    # a name service of the host's own may have its port at all addresses
+    try: how(port)
+    except OSError: pass
+for port in (53, 80, 123, 443, 5300): threading.Thread(target=serve, args=(udp, port), daemon=True).start()
+for port in (53, 80, 443, 853, 5300): threading.Thread(target=serve, args=(tcp, port), daemon=True).start()
 threading.Thread(target=sniff, daemon=True).start()
 for line in sys.stdin:
     order = json.loads(line)
@@ -97,6 +105,10 @@ export const openInternet = async (outside: readonly string[], addresses: readon
   const [first = "", ...before] = outside
   const run = (...command: readonly string[]): string => execFileSync(first, [...before, ...command], { encoding: "utf8" })
   for (const address of addresses) run("ip", "address", "add", `${address}/32`, "dev", "lo")
+  // whoever asks the host for a name, also from the host itself, is answered by the outside
+  const asked = `ip daddr ${natHost} meta l4proto { tcp, udp } th dport 53 dnat ip to ${addresses[0]}:5300`
+  const chains = ["prerouting", "output"].map((hook) => `chain ${hook} { type nat hook ${hook} priority -100; ${asked}; };`)
+  run("nft", `table ip names { ${chains.join(" ")} }`)
   const child: ChildProcessWithoutNullStreams = spawn(first, [...before, "python3", "-c", program])
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
