@@ -122,6 +122,28 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("shows what is done to machines at the hypervisor, by itself, and that the range is not as configured any more", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "uma@lab.example")
+      await page.goto(`${service.url}/ui/ranges/UMA`)
+      await page.getByText("Running: all 4 machines are on.").waitFor()
+      const { node, vmid } = (await simulator.guests()).find(({ name }) => name === "UMA-m1") ?? {}
+      const power = (what: string) => simulator.post(`/nodes/${node}/qemu/${vmid}/status/${what}`, {})
+      const badge = page.getByText("The range is not as its configuration says", { exact: false })
+      for (const cores of ["3", "1"]) {
+        await power("stop")
+        await page.getByText("3 of 4 machines are on; m1 is off.").waitFor()
+        await simulator.change("PUT", `/nodes/${node}/qemu/${vmid}/config`, { cores })
+        await power("start")
+        await page.getByText("Running: all 4 machines are on.").waitFor()
+        await badge.waitFor({ state: cores === "1" ? "hidden" : "visible" })
+      }
+      await page.goto(`${service.url}/ui/ranges/UMA/plan`)
+      await page.getByText("Nothing to do", { exact: false }).waitFor()
+      expect(await page.getByRole("button", { name: "Deploy this" }).isDisabled()).toBe(true)
+    })
+
     test("shows what a run failed of before all else, and goes on from there", async () => {
       const context = await browser({ viewport: { width: 1280, height: 720 } })
       const wrong = watch(context, service.url)

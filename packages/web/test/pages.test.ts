@@ -191,7 +191,7 @@ describe("the picture", () => {
       "stopped",
       "running",
     ])
-    for (const more of [{ ip: "10.2.1.9" }, { name: "other" }, { proxmoxID: 7 }])
+    for (const more of [{ ip: "10.2.1.9" }, { name: "other" }, { proxmoxID: 7 }, { missingSince: "2026-01-02T03:04:05Z" }])
       expect(patchTopology(topology, { topic: "machine", rangeID: "UMA", data: { ...data, ...more } })).toBeUndefined()
   })
 })
@@ -199,8 +199,14 @@ describe("the picture", () => {
 describe("an event about a machine", () => {
   const shown = range([machine("UMA-dc01", "10.2.10.11", true, { proxmoxID: 7 })])
   test("changes that machine alone", () => {
-    const data = { rangeID: "UMA", proxmoxID: 7, name: "UMA-dc01", poweredOn: false, ip: "10.2.10.11" }
-    expect(patchRange(shown, { topic: "machine", rangeID: "UMA", data })?.VMs.map(({ poweredOn }) => poweredOn)).toEqual([false])
+    const data = { rangeID: "UMA", proxmoxID: 7, name: "UMA-dc01", poweredOn: false, ip: "10.2.10.11", cpu: 3, ram: 2 }
+    const patched = patchRange(shown, {
+      topic: "machine",
+      rangeID: "UMA",
+      data: { ...data, missingSince: "2026-01-02T03:04:05Z" },
+    })
+    expect(patched?.VMs).toMatchObject([{ poweredOn: false, cpu: 3, ram: 2, missingSince: "2026-01-02T03:04:05Z" }])
+    expect(patchRange(patched ?? shown, { topic: "machine", rangeID: "UMA", data })?.VMs[0]).not.toHaveProperty("missingSince")
   })
   test.each([[{ proxmoxID: 8, name: "x", poweredOn: true, ip: "null" }], [{ proxmoxID: 7, removed: true }]])(
     "that is new or gone has the range read again: %j",

@@ -45,7 +45,7 @@ const dataOf = (seen: Seen, { ranges }: Sight): LiveData => {
       }
     }
     case "machine": {
-      const { rangeId, vmid, name, power, address, isRouter } = seen.machine
+      const { rangeId, vmid, name, power, address, isRouter, cpus, memoryMiB, missingSince } = seen.machine
       return {
         rangeID: rangeId,
         proxmoxID: vmid,
@@ -53,6 +53,9 @@ const dataOf = (seen: Seen, { ranges }: Sight): LiveData => {
         poweredOn: power === "running",
         ip: address ?? "null",
         isRouter,
+        cpu: cpus,
+        ram: Math.floor(memoryMiB / 1024),
+        ...(missingSince === undefined ? {} : { missingSince: missingSince.toISOString() }),
       }
     }
     case "run":

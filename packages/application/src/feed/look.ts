@@ -30,10 +30,9 @@ const textOf = (seen: Seen): string => {
   switch (seen.kind) {
     case "range":
       return JSON.stringify([seen.range.number, seen.range.name, seen.range.state])
-    case "machine": {
-      const { rangeId, name, power, address, isRouter } = seen.machine
-      return JSON.stringify([rangeId, name, power, address, isRouter])
-    }
+    case "machine":
+      // also what is not told: it may make a range differ from its configuration
+      return JSON.stringify(seen.machine)
     case "run":
       return JSON.stringify([seen.run.status, seen.run.lastSeq, seen.run.endedAt])
   }

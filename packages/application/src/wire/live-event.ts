@@ -13,6 +13,7 @@ export const LiveRange = Schema.Struct({
   rangeState: Schema.Literals(rangeStates),
 }).annotate({ identifier: "LiveRange" })
 
+/** A machine as `GET /range` shows it. */
 export const LiveMachine = Schema.Struct({
   rangeID: Schema.String,
   proxmoxID: Schema.Int,
@@ -21,6 +22,11 @@ export const LiveMachine = Schema.Struct({
   /** `null`, the text, while no address is known. */
   ip: Schema.String,
   isRouter: Schema.Boolean,
+  cpu: Schema.Int,
+  /** Whole GiB. */
+  ram: Schema.Int,
+  /** Since when the hypervisor's list lacks it. */
+  missingSince: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "LiveMachine" })
 
 /** A run as `GET /runs` lists it, and the last id on its own stream: that one has its progress. */

@@ -7,6 +7,7 @@ import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
 import type { GroupMemberObject, GroupObject, UserMembershipObject } from "./group.ts"
+import type { LiveMachine } from "./live-event.ts"
 import type { MachineObject } from "./machine.ts"
 import type { NodeObject, NodesObject } from "./nodes.ts"
 import type { PlanChange, PlanObject, PlanStep } from "./plan.ts"
@@ -39,6 +40,7 @@ export type GroupAnswer = typeof GroupObject.Type
 export type GroupLimits = typeof GroupQuota.Type
 export type GroupMemberAnswer = typeof GroupMemberObject.Type
 export type Machine = typeof VMObject.Type
+export type MachineEvent = typeof LiveMachine.Type
 export type MachineAnswer = typeof MachineObject.Type
 export type MembershipAnswer = typeof UserMembershipObject.Type
 export type NodeAnswer = typeof NodeObject.Type

@@ -1,4 +1,4 @@
-import type { Range } from "@rangewright/application/wire"
+import type { MachineEvent, Range } from "@rangewright/application/wire"
 import type { LiveEvent } from "../live/live.ts"
 
 /** The range with what the event tells of one of its machines; undefined: more has changed than that. */
@@ -6,9 +6,11 @@ export const patchRange = (range: Range, { topic, data }: LiveEvent): Range | un
   if (topic !== "machine") return undefined
   const at = range.VMs.findIndex(({ proxmoxID }) => proxmoxID === data["proxmoxID"])
   const machine = range.VMs[at]
-  const { poweredOn, ip, name } = data
-  if (machine === undefined || typeof poweredOn !== "boolean" || typeof ip !== "string" || machine.name !== name) return undefined
-  return { ...range, VMs: range.VMs.with(at, { ...machine, poweredOn, ip }) }
+  if (machine === undefined || machine.name !== data["name"]) return undefined
+  const { missingSince: _, ...kept } = machine
+  const { poweredOn, ip, cpu, ram, missingSince } = data as MachineEvent
+  const patched = { ...kept, poweredOn, ip, cpu, ram, ...(missingSince === undefined ? {} : { missingSince }) }
+  return { ...range, VMs: range.VMs.with(at, patched) }
 }
 
 /** The same for a list: the other ranges stay as they are. */

@@ -52,10 +52,13 @@ export const pictureOf = ({ lanes }: Topology, width: number): Picture => {
 
 /** The network with what the event tells of one of its machines; undefined: more has changed than that. */
 export const patchTopology = (topology: Topology, { topic, data }: LiveEvent): Topology | undefined => {
-  const { poweredOn, ip, name, proxmoxID } = data
+  const { poweredOn, ip, name, proxmoxID, missingSince } = data
   if (topic !== "machine" || typeof poweredOn !== "boolean" || typeof ip !== "string") return undefined
   const isIt = (machine: TopologyMachine): boolean =>
-    machine.vmid === proxmoxID && machine.name === name && (machine.address ?? "null") === ip
+    machine.vmid === proxmoxID &&
+    machine.name === name &&
+    (machine.address ?? "null") === ip &&
+    machine.missingSince === missingSince
   const patch = (machine: TopologyMachine): TopologyMachine =>
     isIt(machine) ? { ...machine, power: poweredOn ? "running" : "stopped" } : machine
   if (![topology.router, ...topology.lanes.flatMap(({ machines }) => machines)].some(isIt)) return undefined
