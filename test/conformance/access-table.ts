@@ -89,6 +89,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     [
       "index",
       "getCapabilities",
+      "changeManyRanges",
       "getLicense",
       "getOpenAPISpec",
       "whoami",

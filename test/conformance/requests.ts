@@ -79,6 +79,7 @@ const samples: Readonly<Record<string, Sample>> = {
   powerOnRange: { json: { machines: ["all"] } },
   powerOffRange: { json: { machines: ["R1-win11"] } },
   shutDownRange: { json: { machines: ["R1-win11"], timeout: 60 } },
+  changeManyRanges: { json: { action: "poweron", rangeIDs: ["R1"], name: "before" } },
   rebootRange: { json: { machines: ["all"] } },
   resetRange: { json: { machines: ["all"] } },
   createScopedKey: { json: { name: "dashboard", scope: "read", days: 30 } },

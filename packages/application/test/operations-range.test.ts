@@ -333,6 +333,11 @@ describe("files of a range", () => {
     expect(await app.call("getRDP", ada, { range })).toMatchObject([{ name: "LAB-w-localuser.rdp" }])
     expect(await app.call("getAnsibleInventory", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB-w:") })
     expect(await app.call("getSSHConfig", ada, { range })).toEqual({ result: "" })
+    for (const machine of ["LAB-w", "141"])
+      expect(await app.call("getRDP", ada, { range, query: { machine } })).toMatchObject([{ name: "LAB-w-localuser.rdp" }])
+    for (const machine of ["", "w", "LAB-other", "99999999999999999999", "../LAB-w"])
+      for (const id of ["getRDP", "getSSHConfig"])
+        expect(await app.fails(id, ada, { range, query: { machine } })).toMatchObject({ kind: "not-found" })
     expect(app.world.calls).toEqual([])
   })
 

@@ -31,6 +31,7 @@ import { antiSandboxInstallStandard } from "./anti-sandbox-install-standard.ts"
 import { antiSandboxStatus } from "./anti-sandbox-status.ts"
 import { applyBlueprintToRange } from "./apply-blueprint-to-range.ts"
 import { assignRangeToUser } from "./assign-range-to-user.ts"
+import { changeManyRanges } from "./change-many-ranges.ts"
 import { cancelRun } from "./cancel-run.ts"
 import { copyBlueprint } from "./copy-blueprint.ts"
 import { createBlueprint } from "./create-blueprint.ts"
@@ -261,6 +262,7 @@ const range = [
   getConfigSchema,
   validateConfig,
   deployRange,
+  changeManyRanges,
   planRange,
   getAllQuotaStatus,
   getGroupQuotas,

@@ -40,6 +40,10 @@ export const selectMachines = (
     },
   )
 
+/** Why no snapshot of the range may be changed by this name; undefined: it may. */
+export const snapshotProblem = ({ testing }: Range, name: string): string | undefined =>
+  snapshotNameProblem(name) ?? (isClosed(testing) ? testingSnapshotProblem(name) : undefined)
+
 /** Whether the snapshot of this request is on a machine, by what was read of it last; undefined where that was before its step ended. */
 const isLeft = (
   tree: KeptSnapshots | undefined,
@@ -138,8 +142,7 @@ export const changeSnapshots = (
     const isRemovedAgain = isAtomic && request.kind === "snapshot-create"
     const [first] = refused
     const problem =
-      snapshotNameProblem(name) ??
-      (isClosed(range.testing) ? testingSnapshotProblem(name) : undefined) ??
+      snapshotProblem(range, name) ??
       (isAtomic && first !== undefined ? `nothing was done, because all or none were requested: ${first.error}` : undefined)
     if (problem !== undefined || machines.length === 0) {
       const errors = new Map(machines.map(({ vmid }) => [vmid, problem ?? ""]))

@@ -1,6 +1,8 @@
 import {
   type Failed,
   type HostFacts,
+  howTo,
+  NotFound,
   type Range,
   type RangeConfig,
   type RangeHost,
@@ -34,4 +36,18 @@ export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | Sto
     const machines = yield* Machines
     const config = yield* deployedConfig(range.id)
     return { config, hosts: rangeHosts(range, config, yield* machines.ofRange(range.id), yield* hostFacts(range.id)) }
+  })
+
+/** The hosts of a range, or the one that is named by its name or VMID. */
+export const loadNamedHosts = (range: Range, machine: string | undefined) =>
+  Effect.gen(function* () {
+    const { config, hosts } = yield* loadHosts(range)
+    if (machine === undefined) return { config, hosts }
+    const found = hosts.filter(({ seen, name }) => String(seen.vmid) === machine || name === machine)
+    if (found.length === 0)
+      return yield* new NotFound({
+        what: `Machine ${machine.slice(0, 100)} not found in range ${range.id}`,
+        hint: `List its machines: ${howTo("GET /range")}.`,
+      })
+    return { config, hosts: found }
   })

@@ -1,7 +1,7 @@
-import type { Fault, Range, RunHead, RunState, UserId } from "@rangewright/domain"
+import type { Fault, Range, RunState, UserId } from "@rangewright/domain"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { endOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
+import { endOfRun, HypervisorAway, RunEngine, type StartedRun } from "@rangewright/run-engine"
 import { type RunRequest, rangeRequest } from "../run/request.ts"
 import { inStartTurn } from "../run/start-turns.ts"
 
@@ -11,7 +11,7 @@ export const startRun = (
   range: Range,
   request: RunRequest,
   by: UserId,
-): Effect.Effect<RunHead, Fault, RunEngine | Machines> =>
+): Effect.Effect<StartedRun, Fault, RunEngine | Machines> =>
   Effect.gen(function* () {
     const machines = yield* Machines
     const engine = yield* RunEngine
