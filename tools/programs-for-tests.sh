@@ -6,7 +6,7 @@ set -eu
 say() { printf '%s\n' "programs-for-tests: $*" >&2; }
 
 # program:package
-wanted='git:git ansible-playbook:ansible-core ansible-lint:ansible-lint bwrap:bubblewrap sshpass:sshpass sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables iptables:iptables dnsmasq:dnsmasq-base ifup:ifupdown dhclient:isc-dhcp-client sudo:sudo conntrack:conntrack openssl:openssl packer:packer xorriso:xorriso wg:wireguard-tools wireguard-go:wireguard-go chromium:chromium qemu-system-x86_64:qemu-system-x86'
+wanted='git:git ansible-playbook:ansible-core ansible-lint:ansible-lint bwrap:bubblewrap sshpass:sshpass sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables iptables:iptables dnsmasq:dnsmasq-base ifup:ifupdown dhclient:isc-dhcp-client sudo:sudo conntrack:conntrack openssl:openssl packer:packer xorriso:xorriso wg:wireguard-tools wireguard-go:wireguard-go chromium:chromium firefox-esr:firefox-esr qemu-system-x86_64:qemu-system-x86'
 # those that the built-in playbooks use; the package `ansible` has them among a hundred others
 collections='ansible/posix ansible/windows chocolatey/chocolatey community/general community/windows microsoft/ad'
 packaged=/usr/lib/python3/dist-packages/ansible_collections

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Look, noBrowser, openBrowser } from "./support/browser.ts"
 import type { ApiClient } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { noFirefox, openFirefox, shows, signInWithFirefox } from "./support/firefox.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
@@ -238,6 +239,33 @@ describe.skipIf(noBrowser !== undefined)(
       await show("Running: all 4 machines are on.")
       for (const tab of tabs) await tab.close()
     })
+
+    test.skipIf(noFirefox !== undefined)(
+      `shows the same in Firefox, and tells twelve of its tabs of a change over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}`,
+      async () => {
+        const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)
+        closes.push(() => firefox.close())
+        const first = await tab()
+        await signInWithFirefox(first, service.url, "uma@lab.example")
+        const tabs = [first]
+        for (let i = 1; i < 12; i++) tabs.push(await tab())
+        for (const one of tabs) await one.goto(`${service.url}/ui/ranges/UMA`)
+        const all = (text: string) => Promise.all(tabs.map((one) => shows(one, text)))
+        await all("Running: all 4 machines are on.")
+        const streams = asked(`${service.url}/api/v2/events`)
+        await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m3"] })
+        await all("3 of 4 machines are on; m3 is off.")
+        expect(asked(`${service.url}/api/v2/events`)).toBe(streams)
+        await tabs.shift()?.close()
+        await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m3"] })
+        await all("Running: all 4 machines are on.")
+        const screen = await tab()
+        await screen.goto(`${service.url}/ui/ranges/UMA`)
+        await screen.locator('a[aria-label="Console of m3"]').click()
+        await shows(screen, "Connected")
+        expect(wrong).toEqual([])
+      },
+    )
 
     test("completes and checks a configuration as it is typed, and overwrites nothing of somebody else's", async () => {
       const context = await browser()

@@ -1,0 +1,62 @@
+import { accessSync, constants } from "node:fs"
+import puppeteer, { type Browser, type Page } from "puppeteer-core"
+import { password } from "./web-page.ts"
+
+const program = "/usr/bin/firefox-esr"
+
+/** Why there is no Firefox here; undefined: there is one. */
+export const noFirefox = ((): string | undefined => {
+  try {
+    accessSync(program, constants.X_OK)
+    return undefined
+  } catch {
+    return `${program} is not installed`
+  }
+})()
+
+export interface Firefox {
+  readonly browser: Browser
+  /** A new tab. */
+  readonly tab: () => Promise<Page>
+  /** What pages did that they must not: errors, violations of their policy, requests to others. */
+  readonly wrong: readonly string[]
+  /** How often something below this address was asked for. */
+  readonly asked: (url: string) => number
+}
+
+/** Firefox, driven by WebDriver BiDi: Debian's own is not the one that Playwright drives. Its tabs are to see this origin alone. */
+export const openFirefox = async (origin: string): Promise<Firefox> => {
+  const browser = await puppeteer.launch({ browser: "firefox", executablePath: program, headless: true })
+  const seen: string[] = []
+  const requests: string[] = []
+  const tabs: Page[] = []
+  return {
+    browser,
+    tab: async () => {
+      const page = await browser.newPage()
+      tabs.push(page)
+      page.setDefaultTimeout(30_000)
+      page.on("console", (message) => void (message.type() === "error" && seen.push(message.text())))
+      // also of its policy
+      page.on("pageerror", (error) => void seen.push(String(error)))
+      page.on("request", (request) => {
+        requests.push(request.url())
+        if (!request.url().startsWith(`${origin}/`) && !/^(?:blob|data|about):/u.test(request.url()))
+          seen.push(`request: ${request.url()}`)
+      })
+      return page
+    },
+    wrong: seen,
+    asked: (url) => requests.filter((request) => request.startsWith(url)).length,
+  }
+}
+
+export const shows = async (page: Page, text: string): Promise<void> => void (await page.locator(`::-p-text(${text})`).wait())
+
+export const signInWithFirefox = async (page: Page, url: string, user: string): Promise<void> => {
+  await page.goto(`${url}/`)
+  await page.locator("input[name=user]").fill(user)
+  await page.locator("input[name=password]").fill(password)
+  await page.locator("button::-p-text(Sign in)").click()
+  await page.locator("main h1").wait()
+}
