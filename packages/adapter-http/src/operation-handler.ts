@@ -25,6 +25,7 @@ import { bodyReader, ignoresBodies, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
+import { replyOf } from "./encode/compressed.ts"
 import { sendDownload } from "./encode/download.ts"
 import { sendEvents } from "./encode/event-stream.ts"
 import { checkUpgrade, serveSocket, type Upgrade } from "./encode/socket.ts"
@@ -145,7 +146,9 @@ export const operationHandler = (
   const form = formOf(operation)
   const { output } = operation
   const answer =
-    output.type === "events" || output.type === "download" || output.type === "socket" ? undefined : answerWith(output)
+    output.type === "events" || output.type === "download" || output.type === "socket"
+      ? undefined
+      : answerWith(output, replyOf(operation))
   return async (ctx, next) => {
     // a HEAD must change nothing, so it does not know the GETs that do
     if (operation.mutates && ctx.method === "HEAD") return next()

@@ -6,6 +6,7 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 import type { Context, Middleware } from "koa"
 import { RouteNotFound } from "./faults.ts"
 import { problemOf } from "./problem.ts"
+import { acceptedEncodings } from "./encode/encodings.ts"
 import { reply, replyNotModified, replyProblem } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 
@@ -169,17 +170,9 @@ export const loadUi = async (folder: string, { strictTransport }: { readonly str
   return files
 }
 
-/** Which compressed body the client takes; one that it weighs with 0 it refuses. */
+/** Which compressed body the client takes. */
 const chosen = (ctx: Context, { bodies }: UiFile): Encoding | undefined => {
-  const accepted = new Set(
-    ctx
-      .get("Accept-Encoding")
-      .toLowerCase()
-      .split(",")
-      .map((part) => part.trim())
-      .filter((part) => !/;\s*q=0(?:\.0*)?$/u.test(part))
-      .map((part) => part.split(";")[0]?.trim()),
-  )
+  const accepted = acceptedEncodings(ctx)
   return encodings.find((encoding) => bodies[encoding] !== undefined && accepted.has(encoding))
 }
 

@@ -5,10 +5,11 @@ import type { Context } from "koa"
 import { reply } from "../reply.ts"
 import { cookieHeaders } from "../session.ts"
 import { attachment } from "./attachment.ts"
+import type { Reply } from "./compressed.ts"
 import { marks } from "./marks.ts"
 
 /** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
-export type Answer = (ctx: Context, result: unknown) => void
+export type Answer = (ctx: Context, result: unknown) => void | Promise<void>
 
 const json = "application/json"
 const zip = "application/zip"
@@ -23,23 +24,25 @@ const replyZip = (ctx: Context, filename: string, entries: readonly ZipEntry[]):
   reply(ctx, 200, zip, zipOf(entries), ["Content-Disposition", `attachment; filename="${filename}"`])
 
 /** How an operation's result becomes bytes. Streams are not written at once: see `event-stream.ts` and `download.ts`. */
-export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" | "socket" }>): Answer => {
+export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" | "socket" }>, send: Reply): Answer => {
   switch (output.type) {
     case "json": {
       const encode = Schema.encodeUnknownSync(output.schema)
       const status = output.status ?? 200
-      return (ctx, result) => reply(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
+      return (ctx, result) => send(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
     }
     case "json-or-download": {
       // a download is written before it comes to this
       const encode = Schema.encodeUnknownSync(output.schema)
-      return (ctx, result) => reply(ctx, 200, json, `${JSON.stringify(encode((result as { readonly json: unknown }).json))}\n`)
+      return (ctx, result) => send(ctx, 200, json, `${JSON.stringify(encode((result as { readonly json: unknown }).json))}\n`)
     }
     case "marked-json": {
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => {
         const marked = result as MarkedJson<unknown>
-        return reply(ctx, 200, json, `${JSON.stringify(encode(marked.json))}\n`, marks(ctx, marked))
+        // a version stands for the very bytes
+        const write = marked.version === undefined ? send : reply
+        return write(ctx, 200, json, `${JSON.stringify(encode(marked.json))}\n`, marks(ctx, marked))
       }
     }
     case "session": {
@@ -50,9 +53,9 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       }
     }
     case "prepared-json":
-      return (ctx, result) => reply(ctx, 200, json, result as string | Uint8Array)
+      return (ctx, result) => send(ctx, 200, json, result as string | Uint8Array)
     case "text":
-      return (ctx, result) => reply(ctx, 200, output.contentType, result as string)
+      return (ctx, result) => send(ctx, 200, output.contentType, result as string)
     case "binary":
       return (ctx, result) => {
         const { contentType, bytes } = result as BinaryFile
