@@ -12,7 +12,7 @@ import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } fro
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
-import { inspector, longLog, manyRanges, password, rowCounter, settled, signIn, watch } from "./support/web-page.ts"
+import { inspector, longLog, manyRanges, password, rowCounter, settled, signIn, soaker, watch } from "./support/web-page.ts"
 
 const cause = "no memory is left on the node"
 const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
@@ -465,6 +465,28 @@ describe.skipIf(noBrowser !== undefined)(
       // its answers come through here: none is asked for while the service is away
       await page.unrouteAll({ behavior: "ignoreErrors" })
       await page.close()
+    })
+
+    test("holds no more after 50,000 power changes than after the first thousands, and asks for none of them", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      let asked = 0
+      await context.route("**/api/v2/range/all", async (route) => {
+        asked += 1
+        await route.fulfill({ json: manyRanges(100, 10) })
+      })
+      await settled(page, `${service.url}/ui/ranges`)
+      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+      const soak = await soaker(context, page, 100, 10)
+      const before = await soak(4_000)
+      const askedBefore = asked
+      const after = await soak(50_000)
+      expect(asked).toBe(askedBefore)
+      expect(after.mebibytes - before.mebibytes).toBeLessThan(10)
+      expect(Math.abs(after.nodes / before.nodes - 1)).toBeLessThan(0.05)
+      await context.unrouteAll({ behavior: "ignoreErrors" })
+      for (const tab of context.pages()) await tab.close()
     })
 
     test("says when the service is away, and goes on with a run by itself when it is back", async () => {

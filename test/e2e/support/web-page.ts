@@ -91,6 +91,49 @@ export const rowCounter = async (context: BrowserContext, page: Page): Promise<(
   return () => evaluate("changedRows.size")
 }
 
+/** What a page holds after a garbage collection. */
+export interface Held {
+  readonly mebibytes: number
+  readonly nodes: number
+}
+
+/** Tells a page of power changes as another tab tells it those of the stream, of each machine in turn; and looks at what it holds. */
+export const soaker = async (
+  context: BrowserContext,
+  page: Page,
+  ranges: number,
+  machines: number,
+): Promise<(events: number) => Promise<Held>> => {
+  const other = await context.newPage()
+  await other.goto(page.url())
+  const evaluate = await evaluator(context, other)
+  const devtools = await context.newCDPSession(page)
+  await devtools.send("Performance.enable")
+  return async (events) => {
+    await evaluate(`(async () => {
+      const channel = new BroadcastChannel("rangewright-live")
+      const event = (i, poweredOn) => {
+        const [r, m] = [i % ${ranges}, Math.floor(i / ${ranges}) % ${machines}]
+        const data = { rangeID: "R" + r, proxmoxID: 100000 + r * ${machines} + m, name: "R" + r + "-m" + m, poweredOn, ip: "10.99." + r + "." + m, isRouter: false, cpu: 2, ram: 4 }
+        return { topic: "machine", rangeID: "R" + r, data }
+      }
+      for (let i = 0; i < ${events}; i += 100) {
+        // each is switched off and on again in turn
+        const poweredOn = Math.floor(i / ${ranges * machines}) % 2 === 1
+        channel.postMessage({ events: Array.from({ length: 100 }, (_, k) => event(i + k, poweredOn)), since: undefined })
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+      channel.postMessage({ events: [event(0, false)], since: undefined })
+      channel.close()
+    })()`)
+    await page.getByText(`${machines - 1} of ${machines} on`, { exact: true }).waitFor()
+    await devtools.send("HeapProfiler.collectGarbage")
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    const of = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN
+    return { mebibytes: of("JSHeapUsedSize") / 2 ** 20, nodes: of("Nodes") }
+  }
+}
+
 /** Looks at what a page shows, light and dark, wide and narrow: what axe finds, and whether anything is beside the window. */
 export const inspector = async (context: BrowserContext, page: Page): Promise<(name: string) => Promise<readonly string[]>> => {
   const evaluate = await evaluator(context, page)

@@ -56,6 +56,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
     }
     reading = once().finally(() => {
       reading = undefined
+      for (const event of meanwhile.splice(0)) apply(event)
       if (!stale) return
       stale = false
       later()
@@ -68,13 +69,19 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
       void reload()
     }, pace)
   }
+  /** Events that came while it was read: what was read may be older. */
+  const meanwhile: LiveEvent[] = []
+  const apply = (event: LiveEvent): void => {
+    const shown = data.peek()
+    const patched = shown === undefined ? undefined : patch?.(shown, event)
+    if (patched === undefined) later()
+    else data.value = patched
+  }
   const stop = onLive((event) => {
     if (event.topic === "reset") return later()
     if (!touched(event)) return
-    const shown = data.peek()
-    const patched = shown === undefined || reading !== undefined ? undefined : patch?.(shown, event)
-    if (patched === undefined) later()
-    else data.value = patched
+    if (reading === undefined) apply(event)
+    else meanwhile.push(event)
   })
   void reload()
   return {
