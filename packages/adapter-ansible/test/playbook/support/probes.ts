@@ -33,12 +33,12 @@ def icmp(goal, kind, size=0):
     packet(goal, 1, head[:2] + struct.pack("!H", total(head + body)) + head[4:] + body)
 def connect(goal, port):
     try:
-        with socket.create_connection((goal, port), 3) as c:
+        with socket.create_connection((goal, port), 10) as c:
             c.sendall(mark("tcp%d" % port)); c.recv(100)
     except OSError: pass
 def connected(port):
     try:
-        with socket.create_connection((router, port), 5): said["router tcp %d" % port] = "open"
+        with socket.create_connection((router, port), 3): said["router tcp %d" % port] = "open"
     except OSError: said["router tcp %d" % port] = "none"
 def leased():
     # a request for an address, which every host on the link may answer
@@ -49,8 +49,9 @@ def leased():
     head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(body), 7, 0, 64, 17, 0, b"\\0" * 4, b"\\xff" * 4)
     wire.send(b"\\xff" * 6 + card + b"\\x08\\0" + head[:10] + struct.pack("!H", total(head)) + head[12:] + struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body)
     said["router udp 67"] = "none"
-    end = time.monotonic() + 5
-    while time.monotonic() < end:
+    # who gives it out asks for some seconds whether anybody has it
+    end = time.monotonic() + 12
+    while time.monotonic() < end and said["router udp 67"] == "none":
         try: frame = wire.recv(2000)
         except OSError: continue
         if frame[23] == 17 and frame[34:38] == b"\\0\\x43\\0\\x44": said["router udp 67"] = "open"
