@@ -100,29 +100,34 @@ const settle = (
   ]
 }
 
+/** The connection to the server broke: that is tried once more. The tool itself does not, and a busy server does it now and then. */
+const isBroken = /econnreset|connection reset|connection aborted|remote end closed/iu
+
 const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
     const scratch = yield* scratchFolder(bench.settings)
-    const [roles, collections] = [
-      wanted.filter(({ type }) => type === "role"),
-      wanted.filter(({ type }) => type === "collection"),
-    ]
     const reasons = new Map<WantedArtifact, string>()
     const note = (one: WantedArtifact, reason: string | undefined, messages: Messages) =>
       reasons.set(one, tidyReason(reason ?? messages.join(" "), scratch) || "the tool does not say why")
-    if (roles.length > 0) {
-      const messages = yield* fetchRoles(bench, scratch, roles, output)
-      for (const one of roles) note(one, roleFailure(messages, one.name ?? ""), messages)
-    }
-    if (collections.length > 0) {
-      const messages = yield* fetchCollections(bench, scratch, collections, output)
-      for (const one of collections) note(one, undefined, messages)
-      // the tool installs all or none of them: where one cannot be had, each is tried by itself
-      const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
-      if (missing.length > 0 && collections.length > 1)
-        for (const one of missing) note(one, undefined, yield* fetchCollections(bench, scratch, [one], output))
-    }
-    return settle(wanted, yield* fetched(scratch), (one) => reasons.get(one) ?? "the tool did not install it")
+    const attempt = Effect.fnUntraced(function* (all: readonly WantedArtifact[]) {
+      const [roles, collections] = [all.filter(({ type }) => type === "role"), all.filter(({ type }) => type === "collection")]
+      if (roles.length > 0) {
+        const messages = yield* fetchRoles(bench, scratch, roles, output)
+        for (const one of roles) note(one, roleFailure(messages, one.name ?? ""), messages)
+      }
+      if (collections.length > 0) {
+        const messages = yield* fetchCollections(bench, scratch, collections, output)
+        for (const one of collections) note(one, undefined, messages)
+        // the tool installs all or none of them: where one cannot be had, each is tried by itself
+        const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
+        if (missing.length > 0 && collections.length > 1)
+          for (const one of missing) note(one, undefined, yield* fetchCollections(bench, scratch, [one], output))
+      }
+      return settle(wanted, yield* fetched(scratch), (one) => reasons.get(one) ?? "the tool did not install it")
+    })
+    const settled = yield* attempt(wanted)
+    const broken = settled.flatMap((one) => ("because" in one && isBroken.test(one.because) ? [one.wanted] : []))
+    return broken.length === 0 ? settled : yield* attempt(broken)
   })
 
 const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effect<boolean, InstallerFault> =>

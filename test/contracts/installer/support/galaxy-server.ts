@@ -42,6 +42,8 @@ export interface GalaxyServer {
   readonly requests: readonly { readonly line: string; readonly authorization: string | undefined }[]
   /** Requests for these paths are never answered. */
   readonly hang: (path: RegExp) => void
+  /** The next so many requests for these paths have their connection reset. */
+  readonly breakOff: (path: RegExp, times: number) => void
   readonly close: () => Promise<void>
 }
 
@@ -50,6 +52,7 @@ export const galaxyServer = async (): Promise<GalaxyServer> => {
   const releases: TestRelease[] = []
   const requests: { line: string; authorization: string | undefined }[] = []
   let hanging: RegExp | undefined
+  let broken: { readonly path: RegExp; times: number } | undefined
   let base = ""
   const versions = (type: TestRelease["type"], name: string) => releases.filter((one) => one.type === type && one.name === name)
   const roleNames = () => [...new Set(releases.filter(({ type }) => type === "role").map(({ name }) => name))]
@@ -107,6 +110,11 @@ export const galaxyServer = async (): Promise<GalaxyServer> => {
     requests.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization })
     const url = new URL(request.url ?? "/", base)
     if (hanging?.test(url.pathname) === true) return
+    if (broken !== undefined && broken.times > 0 && broken.path.test(url.pathname)) {
+      broken.times -= 1
+      request.socket.resetAndDestroy()
+      return
+    }
     const [, place, type = "", file = ""] = url.pathname.split("/")
     const body = place === "download" ? archive(type, file) : answer(url)
     response.statusCode = body === undefined ? 404 : 200
@@ -122,6 +130,9 @@ export const galaxyServer = async (): Promise<GalaxyServer> => {
     requests,
     hang: (path) => {
       hanging = path
+    },
+    breakOff: (path, times) => {
+      broken = { path, times }
     },
     close: async () => {
       server.closeAllConnections()

@@ -72,12 +72,8 @@ def tcp(port):
         except (OSError, IndexError): pass
     while True: threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
 
-def serve(how, port):
-    # a name service of the host's own may have its port at all addresses
-    try: how(port)
-    except OSError: pass
-for port in (53, 80, 123, 443, 5300): threading.Thread(target=serve, args=(udp, port), daemon=True).start()
-for port in (53, 80, 443, 853, 5300): threading.Thread(target=serve, args=(tcp, port), daemon=True).start()
+for port in (80, 123, 443, 5300): threading.Thread(target=udp, args=(port,), daemon=True).start()
+for port in (80, 443, 853, 5300): threading.Thread(target=tcp, args=(port,), daemon=True).start()
 threading.Thread(target=sniff, daemon=True).start()
 for line in sys.stdin:
     order = json.loads(line)
@@ -105,10 +101,13 @@ export const openInternet = async (outside: readonly string[], addresses: readon
   const [first = "", ...before] = outside
   const run = (...command: readonly string[]): string => execFileSync(first, [...before, ...command], { encoding: "utf8" })
   for (const address of addresses) run("ip", "address", "add", `${address}/32`, "dev", "lo")
-  // whoever asks the host for a name, also from the host itself, is answered by the outside
-  const asked = `ip daddr ${natHost} meta l4proto { tcp, udp } th dport 53 dnat ip to ${addresses[0]}:5300`
-  const chains = ["prerouting", "output"].map((hook) => `chain ${hook} { type nat hook ${hook} priority -100; ${asked}; };`)
-  run("nft", `table ip names { ${chains.join(" ")} }`)
+  // the host may have a name service of its own: all that comes for one is for ours, also what the host itself asks
+  const ours = `meta l4proto { tcp, udp } th dport 53 dnat ip to ${addresses[0]}:5300`
+  const chains = [
+    `prerouting { type nat hook prerouting priority -100; iifname eth0 ${ours}; }`,
+    `output { type nat hook output priority -100; ip daddr ${natHost} ${ours}; }`,
+  ]
+  run("nft", `table ip names { ${chains.map((chain) => `chain ${chain};`).join(" ")} }`)
   const child: ChildProcessWithoutNullStreams = spawn(first, [...before, "python3", "-c", program])
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))

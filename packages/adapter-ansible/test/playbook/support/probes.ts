@@ -33,7 +33,7 @@ def icmp(goal, kind, size=0):
     packet(goal, 1, head[:2] + struct.pack("!H", total(head + body)) + head[4:] + body)
 def connect(goal, port):
     try:
-        with socket.create_connection((goal, port), 10) as c:
+        with socket.create_connection((goal, port), 5) as c:
             c.sendall(mark("tcp%d" % port)); c.recv(100)
     except OSError: pass
 def connected(port):
