@@ -1,10 +1,10 @@
-import { natHost } from "@rangewright/domain"
+import { natHost, vpnAddress, vpnServer } from "@rangewright/domain"
 import { mkdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
 import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
-import { flows, kinds, local, openPorts, prober } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
+import { flows, kinds, local, openPorts, prober, question } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
 import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
@@ -16,8 +16,11 @@ import { machine } from "./support/shop-lab.ts"
 
 const rangeId = "TEST"
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
-/** What a name that becomes allowed leads to: the service takes it for public, and the lab has it from then on. */
-const [name, named] = ["moving.example", "8.8.4.4"]
+/** A name that becomes allowed, and addresses that it leads to one after another: the service takes them for public. */
+const [name, named, moved] = ["moving.example", "8.8.4.4", "8.8.4.5"]
+const twenty = Array.from({ length: 20 }, (_, i) => `8.8.8.${i + 1}`)
+/** Of the VPN: one who may use no range here. */
+const stranger = vpnAddress(200)
 const config = `ludus:
 ${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}network:
   inter_vlan_default: REJECT
@@ -48,6 +51,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   let internet: Internet
   let second: number
   let resolver: string
+  /** The user's own address in the VPN. */
+  let member: string
   const at = (vlan: number): string => `10.${second}.${vlan}.11`
   const python = (code: string): string => `python3 -c '${code}'`
   const send = (vlan: number, mark: string, goals: readonly string[] = [good, bad]) =>
@@ -78,6 +83,23 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   /** Whether a machine gets a connection to the SSH server of another. */
   const crosses = async (from: number, to: number): Promise<boolean> =>
     (await lab.on(at(from), python(`import socket; socket.create_connection(("${at(to)}", 22), 10).recv(3)`))).code === 0
+  /** Whether somebody outside gets a connection to a machine. */
+  const enters = (source: string): boolean => {
+    const code = `import socket; print(socket.create_connection(("${at(10)}", 22), 5, ("${source}", 0)).recv(3))`
+    try {
+      return internet.run("python3", "-c", code).includes("SSH")
+    } catch {
+      return false
+    }
+  }
+  /** What a machine's router answers for the name, once it is this. */
+  const answered = (addresses: readonly string[]) =>
+    eventually(
+      `the answer ${addresses.join(" ")}`,
+      async () =>
+        (await lab.on(at(10), `${python(question)} ${at(10).slice(0, -2)}254 ${name}`)).output.trim().split(",").toSorted(),
+      (told) => told.join() === addresses.toSorted().join(),
+    )
   /** Of all kinds of packets and connections, those that get from a machine to each address, also with made-up sources. */
   const probed = async (phase: string) => {
     await internet.take()
@@ -94,6 +116,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(ofPhase.filter((what) => what.endsWith(` ${natHost}`) || local.includes(what.split(".")[0] ?? ""))).toEqual([])
     expect(openPorts(said)).toEqual(["router udp 67"])
     expect([await crosses(10, 20), await crosses(20, 10)]).toEqual([true, false])
+    // nor for whom of the VPN
+    expect([enters(member), enters(stranger)]).toEqual([true, false])
     const [toGood, toBad] = [good, bad].map((to) => kinds.filter((kind) => `${kind}.${phase} ${to}` in seen))
     return { toGood, toBad, said, seen, got: ofPhase }
   }
@@ -113,7 +137,9 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     user = service.as(key)
     second = (await rangeOf(user, rangeId)).rangeNumber
     expect(await user.upload(`/range/config?rangeID=${rangeId}`, config)).toMatchObject({ status: 200 })
-    internet = await openInternet(lab.place.launcher, [good, bad])
+    const [{ userNumber }] = await user.get<readonly [{ readonly userNumber: number }]>("/user")
+    member = vpnAddress(userNumber)
+    internet = await openInternet(lab.place.launcher, [good, bad, member, stranger])
     await internet.answer(name, [named])
     const run = await deploy(user, rangeId)
     await follow(user, run, [])
@@ -153,6 +179,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       said: { "t16.closed.evil.example 16": "5 ", "tcp.closed.evil.example 16 tcp": "5 ", "secretclosed 16": "5 " },
     })
     expect(Object.keys(closed.seen).filter((what) => what.startsWith("asked "))).toEqual([])
+    expect(await reached("vpn", [member, stranger, vpnServer])).toEqual([])
     expect(await user.get(`/testing/blocked?rangeID=${rangeId}&refresh=true`)).toMatchObject({
       testingState: "on",
       rules: "as-loaded",
@@ -168,7 +195,6 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await probed("allowed")).toMatchObject({ toGood: kinds, toBad: [] })
 
     expect(await change("allow", { domains: [name] })).toMatchObject({ status: 200, body: { allowed: [name] } })
-    internet.run("ip", "address", "add", `${named}/32`, "dev", "lo")
     const byName = await probed("named")
     expect(byName).toMatchObject({
       toGood: kinds,
@@ -176,7 +202,15 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       said: { [`${name} 1`]: `0 ${named}`, "notallowed.example 1": "5 " },
     })
     expect(Object.keys(byName.seen).filter((what) => what.startsWith("asked "))).toEqual([`asked ${name} 1`])
-    expect(await reached("byname", [named])).toEqual([named])
+    expect(await reached("byname", [named, moved])).toEqual([named])
+    await internet.answer(name, [moved])
+    await answered([moved])
+    expect(await reached("moved", [named, moved])).toEqual([named, moved])
+    await internet.answer(name, twenty)
+    await answered(twenty)
+    expect(await reached("twenty", twenty)).toEqual(twenty)
+    await internet.answer(name, [natHost])
+    await answered([""])
     expect(await change("deny", { domains: [name] })).toMatchObject({ status: 200 })
     expect(await reached("unnamed", [named])).toEqual([])
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "./support/internet.ts"
 import { type Lab, openLab, rangeNumber, routerInput, routerName } from "./support/lab.ts"
 import { obstacle, patience, skipNote } from "./support/obstacle.ts"
-import { flows, forger, kinds, local, misdirector, openPorts, prober } from "./support/probes.ts"
+import { flows, forger, kinds, local, misdirector, openPorts, prober, question } from "./support/probes.ts"
 
 const config = `ludus:
   - {vm_name: "{{ range_id }}-web", hostname: web, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
@@ -74,17 +74,6 @@ const inputs = (macOfFree: string, testing?: Testing): { readonly firewall: Json
     },
   }
 }
-
-/** Prints the addresses that a router answers for a name. */
-const question = `
-import socket, struct, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.settimeout(5)
-s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in sys.argv[2].split(".")) + b"\\0\\0\\1\\0\\1", (sys.argv[1], 53))
-data = s.recv(4096)
-count = struct.unpack("!H", data[6:8])[0]
-print(",".join(socket.inet_ntoa(data[len(data) - 16 * (i + 1) + 12:][:4]) for i in range(count)))
-`
 
 /** Asks the router for names of the outside, again and again. */
 const asker = `

@@ -99,7 +99,8 @@ export interface Internet {
 
 export const openInternet = async (outside: readonly string[], addresses: readonly string[]): Promise<Internet> => {
   const [first = "", ...before] = outside
-  const run = (...command: readonly string[]): string => execFileSync(first, [...before, ...command], { encoding: "utf8" })
+  const run = (...command: readonly string[]): string =>
+    execFileSync(first, [...before, ...command], { encoding: "utf8", stdio: "pipe" })
   for (const address of addresses) run("ip", "address", "add", `${address}/32`, "dev", "lo")
   // the host may have a name service of its own: all that comes for one is for ours, also what the host itself asks
   const ours = `meta l4proto { tcp, udp } th dport 53 dnat ip to ${addresses[0]}:5300`

@@ -225,3 +225,14 @@ for goal in goals:
     threading.Thread(target=udp, args=(goal,)).start()
 if flood != "-": threading.Thread(target=storm, args=(goals[0],)).start()
 `
+
+/** Prints the addresses that a router answers for a name. Arguments: router, name. */
+export const question = `
+import socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in sys.argv[2].split(".")) + b"\\0\\0\\1\\0\\1", (sys.argv[1], 53))
+data = s.recv(4096)
+count = struct.unpack("!H", data[6:8])[0]
+print(",".join(socket.inet_ntoa(data[len(data) - 16 * (i + 1) + 12:][:4]) for i in range(count)))
+`
