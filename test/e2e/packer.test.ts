@@ -206,8 +206,11 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     await half.says(/Creating VM/u)
     const fresh = start("small-clone", "left-fresh")
     await Promise.all([far.says(/Connected to SSH/u), eventually("Packer", async () => packerOf(fresh), Boolean)])
-    await builder.kill()
     const builds = [far, half, fresh]
+    // on a busy machine the last ones may overtake the first
+    const made: string[] = []
+    for (const { name, ended } of builds) void ended.then((how) => how === "built" && made.push(name))
+    await builder.kill()
     await eventually(
       "the end of what it had started",
       async () => builds.flatMap(({ id }) => processesOf(lab, id)),
@@ -216,6 +219,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     builder = startBuilder(lab)
     expect(await Promise.all(builds.map(({ id }) => builder.clear(id)))).toEqual(["built", "built", "built"])
     expect(await leftovers()).toEqual([])
-    expect((await guests()).filter(({ name }) => builds.some((build) => build.name === name))).toEqual([])
+    const left = (await guests()).filter(({ name }) => builds.some((build) => build.name === name))
+    expect(left.map(({ name }) => name).toSorted()).toEqual(made.toSorted())
   })
 })
