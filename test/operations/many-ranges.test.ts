@@ -43,7 +43,12 @@ describe("an action on many ranges", () => {
     expect(await ends(await act(ada, "rollback", ids, { name: "lesson-3" }))).toEqual(["success", "success", "success"])
     expect(await ends(await act(ada, "testing-start", ["LAB2"]))).toEqual(["success"])
     expect((await service.find("LAB2")).testing.mode).toBe("on")
+    service.lab.world.guestsOverNetwork = true
+    service.lab.world.routerReport = `check 0\n${JSON.stringify({ packets: 3, full: false })}`
     expect(await ends(await act(ada, "testing-stop", ["LAB2"]))).toEqual(["success"])
+    // what its router counted is kept, as by any other stop
+    const blocked = { range: await service.find("LAB2"), query: { refresh: false } }
+    expect(await service.call("getTestingBlocked", ada, blocked)).toMatchObject({ testingState: "off", packets: 3 })
     expect((await service.find("LAB2")).testing.mode).toBe("off")
   })
 

@@ -762,6 +762,14 @@ describe("testing mode of a range", () => {
       expect(await blocked(false)).toEqual({ ...told, testingState: "off" })
     })
 
+    it("is read once more before a stop, where the router is reached over the network", async () => {
+      service.lab.world.guestsOverNetwork = true
+      await start()
+      shows(0, line, { packets: 3, full: false })
+      await stop()
+      expect(await blocked(false)).toMatchObject({ testingState: "off", packets: 3, blocked: [{ packets: 3 }] })
+    })
+
     it("ends the state on where its rules were changed, until a start has loaded them again", async () => {
       await start()
       expect((await drift()).inSync).toBe(true)

@@ -6,7 +6,6 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 import type { Context, Middleware } from "koa"
 import { RouteNotFound } from "./faults.ts"
 import { problemOf } from "./problem.ts"
-import { acceptedEncodings } from "./encode/encodings.ts"
 import { reply, replyNotModified, replyProblem } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 
@@ -171,10 +170,8 @@ export const loadUi = async (folder: string, { strictTransport }: { readonly str
 }
 
 /** Which compressed body the client takes. */
-const chosen = (ctx: Context, { bodies }: UiFile): Encoding | undefined => {
-  const accepted = acceptedEncodings(ctx)
-  return encodings.find((encoding) => bodies[encoding] !== undefined && accepted.has(encoding))
-}
+const chosen = (ctx: Context, { bodies }: UiFile): Encoding | undefined =>
+  encodings.find((encoding) => bodies[encoding] !== undefined && ctx.acceptsEncodings(encoding) === encoding)
 
 /** Whether the client has the file already. */
 const hasIt = (ctx: Context, etag: string): boolean =>

@@ -8,15 +8,18 @@ import { type BrowserContext, type BrowserContextOptions, chromium, type Page } 
 
 const program = "/usr/bin/chromium"
 
-/** Why there is no browser here; undefined: there is one. */
-export const noBrowser = ((): string | undefined => {
+/** Why a browser cannot be run here; undefined: it can. */
+export const absence = (browser: string): string | undefined => {
   try {
-    accessSync(program, constants.X_OK)
+    accessSync(browser, constants.X_OK)
     return undefined
   } catch {
-    return `${program} is not installed`
+    return `${browser} is not installed`
   }
-})()
+}
+
+/** Why there is no browser here; undefined: there is one. */
+export const noBrowser = absence(program)
 
 export type Look = Pick<BrowserContextOptions, "colorScheme" | "viewport">
 

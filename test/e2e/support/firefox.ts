@@ -1,18 +1,11 @@
-import { accessSync, constants } from "node:fs"
 import puppeteer, { type Browser, type Page } from "puppeteer-core"
+import { absence } from "./browser.ts"
 import { password } from "./web-page.ts"
 
 const program = "/usr/bin/firefox-esr"
 
 /** Why there is no Firefox here; undefined: there is one. */
-export const noFirefox = ((): string | undefined => {
-  try {
-    accessSync(program, constants.X_OK)
-    return undefined
-  } catch {
-    return `${program} is not installed`
-  }
-})()
+export const noFirefox = absence(program)
 
 export interface Firefox {
   readonly browser: Browser

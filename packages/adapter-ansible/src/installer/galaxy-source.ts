@@ -100,7 +100,7 @@ const settle = (
   ]
 }
 
-/** The connection to the server broke: that is tried once more. The tool itself does not, and a busy server does it now and then. */
+/** What the tool says when its connection to the server broke. Busy servers do that, and the tool does not try again. */
 const isBroken = /econnreset|connection reset|connection aborted|remote end closed/iu
 
 const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>

@@ -152,15 +152,6 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
   }
   const arrived = (seen: Seen, phase: string, to: string): readonly string[] =>
     kinds.filter((kind) => `${kind}.${phase} ${to}` in seen)
-  /** Whether somebody outside gets a connection to a machine's SSH server. */
-  const enters = (source: string): boolean => {
-    const code = `import socket; print(socket.create_connection(("${web}", 22), 3, ("${source}", 0)).recv(3))`
-    try {
-      return internet.run("python3", "-c", code).includes("SSH")
-    } catch {
-      return false
-    }
-  }
   /** Whether a machine gets a connection to the SSH server of another. */
   const crosses = async (from: string, to: string): Promise<boolean> =>
     (await lab.host(`LAB-${from}`).run("python3", "-c", `import socket; socket.create_connection(("${to}", 22), 30).recv(3)`))
@@ -223,7 +214,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await internet.take()
     const said = await probe(phase, "web", web, pretended)
     const seen = await drained()
-    expect([enters(natHost), enters(client), enters(stranger)]).toEqual([true, true, false])
+    expect([natHost, client, stranger].map((source) => internet.enters(source, web))).toEqual([true, true, false])
     // whatever the phase: nothing for the service's host, and between VLANs what has a rule
     expect(Object.keys(seen).filter((what) => what.startsWith("port") && what.endsWith(` ${natHost}`))).toEqual([])
     expect(arrived(seen, phase, natHost)).toEqual([])
@@ -288,7 +279,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       }
     const seen = await drained()
     expect(Object.keys(seen).filter((key) => goals.some((goal) => key.endsWith(` ${goal}`)))).toEqual([])
-    expect([enters(client), enters(stranger)]).toEqual([true, false])
+    expect([client, stranger].map((source) => internet.enters(source, web))).toEqual([true, false])
   })
 
   it("tells what it did not let out", async () => {

@@ -3,7 +3,6 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { reply } from "../reply.ts"
 import type { HeaderList } from "../request-state.ts"
-import { acceptedEncodings } from "./encodings.ts"
 
 /** A whole answer. */
 export type Reply = (...answer: Parameters<typeof reply>) => void | Promise<void>
@@ -19,15 +18,19 @@ const compress = (body: string | Uint8Array): Promise<Buffer> => promisify(gzip)
 const kept = new WeakMap<Uint8Array, Promise<Buffer>>()
 const compressed = (body: string | Uint8Array): Promise<Buffer> => {
   if (typeof body === "string") return compress(body)
-  const known = kept.get(body) ?? compress(body)
-  kept.set(body, known)
-  return known
+  const known = kept.get(body)
+  if (known !== undefined) return known
+  const made = compress(body)
+  kept.set(body, made)
+  return made
 }
 
 const replyCompressed: Reply = (ctx, status, contentType, body, more = []) => {
   if (body.length < worthIt) return reply(ctx, status, contentType, body, more)
   const headers = [...more, ...vary]
-  if (!acceptedEncodings(ctx).has("gzip")) return reply(ctx, status, contentType, body, headers)
+  // scripts send no such header: for them nothing is negotiated
+  if (ctx.headers["accept-encoding"] === undefined || ctx.acceptsEncodings("gzip") !== "gzip")
+    return reply(ctx, status, contentType, body, headers)
   return compressed(body).then((short) => reply(ctx, status, contentType, short, [...headers, "Content-Encoding", "gzip"]))
 }
 

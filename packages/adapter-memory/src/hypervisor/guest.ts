@@ -34,6 +34,9 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
   })
 
   return Layer.succeed(GuestAutomation, {
+    get overNetwork() {
+      return world.guestsOverNetwork
+    },
     obstacles: () => Effect.sync(() => world.guestObstacles),
     roles: () => Effect.sync(() => world.roles),
     dispatch: (task) =>

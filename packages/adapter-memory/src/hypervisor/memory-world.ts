@@ -143,6 +143,8 @@ export interface MemoryWorld {
   roles: ReadonlySet<string> | undefined
   /** What stands in the way of work inside machines. */
   guestObstacles: readonly GuestObstacle[]
+  /** Machines are reached over the network, and not only by their agents. */
+  guestsOverNetwork: boolean
   /** What a router prints that is asked for its rules; undefined: it tells nothing. */
   routerReport: string | undefined
   /** What a machine with Windows prints when it is asked for its licence, or was activated; undefined: it tells nothing. */
@@ -187,6 +189,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   durations: quick,
   roles: undefined,
   guestObstacles: [],
+  guestsOverNetwork: false,
   routerReport: undefined,
   windowsReport: () => undefined,
   print: () => "",

@@ -1,5 +1,4 @@
-import { Conflict, type Fault, type PowerChange, type Range, type User, type Vmid, writeSnapshotText } from "@rangewright/domain"
-import { CredentialHasher } from "@rangewright/ports"
+import { Conflict, type Fault, type PowerChange, type Range, type User, type Vmid } from "@rangewright/domain"
 import { RunEngine, type StartedRun } from "@rangewright/run-engine"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,7 +7,8 @@ import * as Schema from "effect/Schema"
 import { rangeOfBody } from "../access/select-range.ts"
 import { Activity } from "../activity.ts"
 import { operation } from "../operation/operation.ts"
-import { selectMachines, snapshotProblem } from "../range/change-snapshots.ts"
+import { markedText, selectMachines, snapshotProblem } from "../range/change-snapshots.ts"
+import { testingStart, testingStop } from "../range/change-testing.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { startRun } from "../range/run-to-end.ts"
 import { rangeRequest, type RunRequest } from "../run/request.ts"
@@ -51,8 +51,6 @@ const snapshots = (range: Range, user: User, name: string, doing: string, make: 
     if (machines.length === 0) return yield* new Conflict({ what: `Cannot ${doing}: range ${range.id} has no machines` })
     return yield* startRun(doing, range, make(machines.map(({ vmid }) => vmid)), user.id)
   })
-/** A text that marks the snapshots of one request. */
-const marked = (text: string) => Effect.map(CredentialHasher, (hasher) => writeSnapshotText(text, hasher.randomText(12)))
 
 const begin: Readonly<Record<Action, Begin>> = {
   poweron: power("on"),
@@ -66,7 +64,7 @@ const begin: Readonly<Record<Action, Begin>> = {
       return yield* engine.start(rangeRequest(range, { kind: "deploy", options }), user.id).pipe(tellTemplates(user))
     }),
   snapshot: (range, user, name) =>
-    Effect.flatMap(marked(""), (description) =>
+    Effect.flatMap(markedText(""), (description) =>
       snapshots(range, user, name, `take snapshots of range ${range.id}`, (vmids) => ({
         kind: "snapshot-create",
         name,
@@ -84,11 +82,11 @@ const begin: Readonly<Record<Action, Begin>> = {
       vmids,
     })),
   "testing-start": (range, user) =>
-    Effect.flatMap(marked("Taken when testing started"), (description) =>
-      startRun(`start testing of range ${range.id}`, range, { kind: "testing-start", description }, user.id),
-    ),
-  "testing-stop": (range, user) =>
-    startRun(`stop testing of range ${range.id}`, range, { kind: "testing-stop", force: false }, user.id),
+    Effect.flatMap(testingStart, (request) => startRun(`start testing of range ${range.id}`, range, request, user.id)),
+  "testing-stop": (range, user) => {
+    const doing = `stop testing of range ${range.id}`
+    return Effect.flatMap(testingStop(doing, range, false), (request) => startRun(doing, range, request, user.id))
+  },
 }
 
 const mostRanges = 1000

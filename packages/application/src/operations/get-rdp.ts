@@ -25,13 +25,17 @@ export const getRdp = operation({
       const { config, hosts } = yield* loadNamedHosts(range, query.machine)
       const files = config === undefined ? [] : renderRemoteDesktopFiles(range, config, hosts)
       if (files.length === 0)
-        return yield* new Failed({
-          what:
-            query.machine === undefined
-              ? `Range ${range.id} has no remote desktop files: it has no Windows machine`
-              : `Machine ${query.machine.slice(0, 100)} of range ${range.id} has no remote desktop files: it has no Windows`,
-          hint: "Deploy a configuration with one; machines appear as soon as they are cloned.",
-        })
+        return yield* new Failed(
+          query.machine === undefined
+            ? {
+                what: `Range ${range.id} has no remote desktop files: it has no Windows machine`,
+                hint: "Deploy a configuration with one; machines appear as soon as they are cloned.",
+              }
+            : {
+                what: `Machine ${query.machine} of range ${range.id} has no remote desktop files: it does not run Windows`,
+                hint: "GET /range/sshconfig with the same machine returns its SSH client file.",
+              },
+        )
       return files
     }),
 })

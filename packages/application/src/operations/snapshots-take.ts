@@ -1,8 +1,7 @@
-import { InvalidInput, snapshotTextProblem, writeSnapshotText } from "@rangewright/domain"
-import { CredentialHasher } from "@rangewright/ports"
+import { InvalidInput, snapshotTextProblem } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
-import { changeSnapshots } from "../range/change-snapshots.ts"
+import { changeSnapshots, markedText } from "../range/change-snapshots.ts"
 import { SnapshotCreatePayload, SnapshotOutcome, snapshotStatuses } from "../wire/snapshot.ts"
 
 export const snapshotsTake = operation({
@@ -18,7 +17,6 @@ export const snapshotsTake = operation({
   statuses: snapshotStatuses,
   handle: ({ range, body, user }) =>
     Effect.gen(function* () {
-      const hasher = yield* CredentialHasher
       const { name, description = "", includeRAM: memory = false, atomic = false } = body
       const doing = `take snapshots of machines of range ${range.id}`
       const problem = snapshotTextProblem(description)
@@ -27,8 +25,7 @@ export const snapshotsTake = operation({
           what: `Cannot ${doing}: ${problem}`,
           issues: [{ path: "description", message: problem }],
         })
-      const mark = hasher.randomText(12)
-      const text = writeSnapshotText(description, mark)
+      const text = yield* markedText(description)
       return yield* changeSnapshots(
         doing,
         range,

@@ -1,8 +1,6 @@
-import { writeSnapshotText } from "@rangewright/domain"
-import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
-import { changeTesting, warningsOf } from "../range/change-testing.ts"
+import { changeTesting, testingStart, warningsOf } from "../range/change-testing.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 import { TestingResult } from "../wire/testing.ts"
 
@@ -23,10 +21,8 @@ export const startTesting = operation({
   },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const hasher = yield* CredentialHasher
-      const description = writeSnapshotText("Taken when testing started", hasher.randomText(12))
       const doing = `start testing of range ${range.id}`
-      const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-start", description }, "on", user.id)
+      const { state, runId } = yield* changeTesting(doing, range, yield* testingStart, "on", user.id)
       return {
         result: `Testing started: range ${range.id} is isolated from the internet`,
         ...warningsOf(state),

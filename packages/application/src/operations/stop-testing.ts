@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { changeTesting, leftUndone, warningsOf } from "../range/change-testing.ts"
-import { keepLastLook } from "../range/inspect-router.ts"
+import { changeTesting, leftUndone, testingStop, warningsOf } from "../range/change-testing.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 import { TestingResult } from "../wire/testing.ts"
 
@@ -27,8 +26,8 @@ export const stopTesting = operation({
     Effect.gen(function* () {
       const force = body?.force ?? false
       const doing = `stop testing of range ${range.id}`
-      yield* keepLastLook(doing, range)
-      const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-stop", force }, "off", user.id)
+      const request = yield* testingStop(doing, range, force)
+      const { state, runId } = yield* changeTesting(doing, range, request, "off", user.id)
       const rolledBack = leftUndone(state).length === 0 ? "" : ", and not all of its machines are rolled back"
       return {
         result: `Testing stopped: range ${range.id} is open${rolledBack}`,

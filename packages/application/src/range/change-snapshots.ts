@@ -6,11 +6,12 @@ import {
   type Range,
   snapshotNameProblem,
   testingSnapshotProblem,
+  writeSnapshotText,
   type StepState,
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
-import { type KeptSnapshots, Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
+import { CredentialHasher, type KeptSnapshots, Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
 import type { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { SnapshotRequest } from "../run/request.ts"
@@ -39,6 +40,10 @@ export const selectMachines = (
       }
     },
   )
+
+/** A description by which the snapshots of one request are known again. */
+export const markedText = (text: string): Effect.Effect<string, never, CredentialHasher> =>
+  Effect.map(CredentialHasher, (hasher) => writeSnapshotText(text, hasher.randomText(12)))
 
 /** Why no snapshot of the range may be changed by this name; undefined: it may. */
 export const snapshotProblem = ({ testing }: Range, name: string): string | undefined =>

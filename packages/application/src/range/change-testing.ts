@@ -12,6 +12,8 @@ import { Machines, Ranges } from "@rangewright/ports"
 import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { TestingRequest } from "../run/request.ts"
+import { markedText } from "./change-snapshots.ts"
+import { keepLastLook } from "./inspect-router.ts"
 import { startRun } from "./run-to-end.ts"
 
 const stillEntering = "Start testing again, or stop it: only the testing state `on` means that the router is closed."
@@ -73,6 +75,16 @@ export const changeTesting = (
     const state = yield* anyEndOfRun(doing, runId)
     return isDone(state, mode) ? { state, runId } : yield* failed(doing, range, request.kind, runId, state)
   })
+
+/** How testing of a range is started. */
+export const testingStart = Effect.map(markedText("Taken when testing started"), (description): TestingRequest => ({
+  kind: "testing-start",
+  description,
+}))
+
+/** How it is stopped. What the router counted is kept first. */
+export const testingStop = (doing: string, range: Range, force: boolean) =>
+  Effect.as(keepLastLook(doing, range), { kind: "testing-stop", force } satisfies TestingRequest)
 
 /** What a client should know of a run that came to its end: what the router cannot prevent, and what could not be had of machines. */
 export const warningsOf = (state: RunState): { readonly warnings?: readonly string[] } => {

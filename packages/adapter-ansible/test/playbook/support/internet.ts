@@ -89,6 +89,8 @@ export type Seen = Readonly<Record<string, number>>
 export interface Internet {
   /** Runs a command where the servers are; answers what it printed. */
   readonly run: (...command: readonly string[]) => string
+  /** Whether somebody outside, of this address, gets a connection to the SSH server of a machine. */
+  readonly enters: (source: string, machine: string) => boolean
   readonly seen: () => Promise<Seen>
   /** The same, and forgets it. */
   readonly take: () => Promise<Seen>
@@ -125,6 +127,14 @@ export const openInternet = async (outside: readonly string[], addresses: readon
   }
   return {
     run,
+    enters: (source, machine) => {
+      const code = `import socket; print(socket.create_connection(("${machine}", 22), 5, ("${source}", 0)).recv(3))`
+      try {
+        return run("python3", "-c", code).includes("SSH")
+      } catch {
+        return false
+      }
+    },
     seen: () => order({}),
     take: () => order({ clear: true }),
     answer: async (name, found) => void (await order({ answers: { [name]: found } })),

@@ -109,7 +109,7 @@ def ask(name, kind=1, tcp=False):
                 c.settimeout(5); c.sendto(query, (router, 53)); data = c.recv(4096)
     except OSError:
         said[key] = "none"; return
-    found, at = [], 12 + len(query) - 12
+    found, at = [], len(query)
     for _ in range(struct.unpack("!H", data[6:8])[0]):
         while data[at] and data[at] & 0xc0 == 0: at += 1 + data[at]
         at += 2 if data[at] else 1
