@@ -42,7 +42,8 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
         const marked = result as MarkedJson<unknown>
         // a version stands for the very bytes
         const write = marked.version === undefined ? send : reply
-        return write(ctx, 200, json, `${JSON.stringify(encode(marked.json))}\n`, marks(ctx, marked))
+        const body = "prepared" in marked ? marked.prepared : `${JSON.stringify(encode(marked.json))}\n`
+        return write(ctx, 200, json, body, marks(ctx, marked))
       }
     }
     case "session": {

@@ -1,4 +1,4 @@
-import type { MarkedJson } from "@rangewright/application"
+import type { Marks } from "@rangewright/application"
 import type { Context } from "koa"
 import type { HeaderList, RequestState } from "../request-state.ts"
 
@@ -12,7 +12,7 @@ const addressOf = (ctx: Context, next: Readonly<Record<string, string>>): string
 }
 
 /** The headers that tell where the next page is, and which version this is. Pages of other origins may read them too. */
-export const marks = (ctx: Context, { next, version }: Pick<MarkedJson<unknown>, "next" | "version">): HeaderList => [
+export const marks = (ctx: Context, { next, version }: Marks): HeaderList => [
   ...(next === undefined ? [] : ["Link", `<${addressOf(ctx, next)}>; rel="next"`]),
   ...(version === undefined ? [] : ["ETag", `"${version}"`]),
   "Access-Control-Expose-Headers",

@@ -110,9 +110,10 @@ export type OutputSpec =
   /** A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none where none is asked for. */
   | { readonly type: "socket"; readonly protocol: string }
 
-/** JSON, and what the headers of the answer tell. */
-export interface MarkedJson<A> {
-  readonly json: A
+/** JSON, or what was rendered as such already, and what the headers of the answer tell. */
+export type MarkedJson<A> = ({ readonly json: A } | { readonly prepared: string | Uint8Array }) & Marks
+
+export interface Marks {
   /** Parameters of the query that asks for the next page, in place of those that asked for this one; undefined: this is the last. */
   readonly next?: Readonly<Record<string, string>> | undefined
   /** Of what is answered: other content has another one. Of `[A-Za-z0-9_-]`. */
@@ -133,7 +134,7 @@ export interface SessionAnswer<A> {
 
 /** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
 export type JsonOrFile<A> =
-  | Pick<MarkedJson<A>, "json" | "version">
+  | { readonly json: A; readonly version?: string | undefined }
   | { readonly file: { readonly name: string; readonly ending: string; readonly text: string } }
 
 /** A file to save that is made while it is sent. Its name, without its ending, may be any text, as that of a `JsonOrFile`. */

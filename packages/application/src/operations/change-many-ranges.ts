@@ -14,7 +14,7 @@ import { startRun } from "../range/run-to-end.ts"
 import { rangeRequest, type RunRequest } from "../run/request.ts"
 import type { HandlerServices } from "../services.ts"
 import { tellTemplates } from "../template/tell-templates.ts"
-import { BulkResult, itemsOf, reasonOf } from "../wire/bulk.ts"
+import { ChangeManyResult, itemsOf, reasonOf } from "../wire/bulk.ts"
 
 const actions = [
   "poweron",
@@ -115,20 +115,7 @@ export const changeManyRanges = operation({
   audited: ["action", "rangeIDs"],
   output: {
     type: "json",
-    schema: Schema.Struct({
-      /** The runs that were begun; they go on whether or not anybody waits for them. */
-      started: Schema.optionalKey(
-        Schema.Array(
-          Schema.Struct({
-            rangeID: Schema.String,
-            runID: Schema.String,
-            /** The run that it waits for. */
-            blockedBy: Schema.optionalKey(Schema.String),
-          }),
-        ),
-      ),
-      errors: BulkResult.fields.errors,
-    }).annotate({ identifier: "ChangeManyResult" }),
+    schema: ChangeManyResult,
   },
   statuses: {
     200: "the runs that were begun, and why none was for the other ranges",

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { renderedRanges } from "../range/rendered-ranges.ts"
+import { isWhole, pageOf, pageQuery } from "../operation/page.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
 
@@ -12,6 +13,8 @@ const shown = Effect.fnUntraced(function* (user: User, details: boolean) {
   const grants = user.isAdmin ? undefined : yield* ranges.grantsOf(user.id)
   return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), details)
 })
+
+const decoder = new TextDecoder()
 
 export const listAllRange = operation({
   id: "listAllRange",
@@ -22,8 +25,22 @@ export const listAllRange = operation({
   access: "user",
   accessNote: "administrators see all, others what they may use",
   target: "none",
-  query: { details: Schema.optionalKey(BooleanText) },
-  output: { type: "prepared-json", schema: Schema.Array(RangeObject) },
-  statuses: { 200: "the ranges, ascending by number" },
-  handle: ({ user, query }) => shown(user, query.details ?? false),
+  query: {
+    details: Schema.optionalKey(BooleanText),
+    ...pageQuery(["rangeNumber", "rangeID", "name", "rangeState", "lastDeployment", "numberOfVMs"]),
+  },
+  output: { type: "marked-json", schema: Schema.Array(RangeObject) },
+  statuses: {
+    200: "the ranges, ascending by number, or those that the query asks for",
+    400: "sort, limit or cursor is not of this list",
+  },
+  handle: ({ user, query }) =>
+    Effect.gen(function* () {
+      const all = yield* shown(user, query.details ?? false)
+      if (isWhole(query)) return { prepared: all }
+      return yield* pageOf("list ranges", JSON.parse(decoder.decode(all)) as readonly (typeof RangeObject.Type)[], query, {
+        id: "rangeNumber",
+        texts: ({ rangeID, name, VMs }) => [rangeID, name, ...VMs.flatMap((vm) => [vm.name, vm.ip])],
+      })
+    }),
 })

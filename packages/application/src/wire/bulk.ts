@@ -8,6 +8,22 @@ export const BulkResult = Schema.Struct({
   errors: Schema.optionalKey(Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))),
 }).annotate({ identifier: "BulkResult" })
 
+/** The runs that one request began, each in a range of its own. */
+export const ChangeManyResult = Schema.Struct({
+  /** They go on whether or not anybody waits for them. */
+  started: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        rangeID: Schema.String,
+        runID: Schema.String,
+        /** The run that it waits for. */
+        blockedBy: Schema.optionalKey(Schema.String),
+      }),
+    ),
+  ),
+  errors: BulkResult.fields.errors,
+}).annotate({ identifier: "ChangeManyResult" })
+
 /** What became of one item: `refused` says why nothing did. */
 export interface Outcome {
   readonly item: string

@@ -2,7 +2,7 @@
 import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
-import type { BulkResult } from "./bulk.ts"
+import type { BulkResult, ChangeManyResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
@@ -34,6 +34,7 @@ export type BulkAnswer = typeof BulkResult.Type
 export type CapabilitiesAnswer = typeof Capabilities.Type
 export type CapacityAnswer = typeof Capacity.Type
 export type Change = typeof PlanChange.Type
+export type ChangeMany = typeof ChangeManyResult.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
 export type Failure = typeof StepFailureObject.Type
 export type GroupAnswer = typeof GroupObject.Type

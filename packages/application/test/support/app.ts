@@ -147,6 +147,11 @@ export interface TestApp {
   readonly observe: (machines: readonly ObservedMachine[], at?: Date) => Promise<void>
 }
 
+const jsonOf = (answer: MarkedJson<unknown>): unknown =>
+  "json" in answer
+    ? answer.json
+    : JSON.parse(typeof answer.prepared === "string" ? answer.prepared : new TextDecoder().decode(answer.prepared))
+
 const named = (operationId: string): Operation => {
   const found = operations.find((operation) => operation.id === operationId)
   if (found === undefined) throw new Error(`no operation ${operationId}`)
@@ -244,7 +249,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     call: (id, user, request) =>
       run(
         Effect.map(handle(id, user, request), (answer) =>
-          named(id).output.type === "marked-json" ? (answer as MarkedJson<unknown>).json : answer,
+          named(id).output.type === "marked-json" ? jsonOf(answer as MarkedJson<unknown>) : answer,
         ),
       ),
     fails: (id, user, request) => run(Effect.flip(handle(id, user, request)) as Effect.Effect<Fault, Fault, AppServices>),

@@ -1,9 +1,11 @@
 import type { Machine, MachineAnswer, Run, Snapshots } from "@rangewright/application/wire"
+import { fetchFile } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { linkTo } from "../links.ts"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Confirm, Empty, Head, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { Files, textOf } from "../range/files.tsx"
 import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { useRange } from "../range/range-head.tsx"
 import { kindOf, shortName } from "../range/sentence.ts"
@@ -116,6 +118,26 @@ const LastSteps = ({ run, name }: { readonly run: Run; readonly name: string }) 
   )
 }
 
+const Connect = ({
+  rangeID,
+  vmid,
+  os,
+}: {
+  readonly rangeID: string
+  readonly vmid: string
+  readonly os: MachineAnswer["os"]
+}) => {
+  const parameters = { rangeID, machine: vmid }
+  const desktop = { title: t.range.rdp, name: `${vmid}-rdp.zip`, get: () => fetchFile("/range/rdpconfigs", parameters) }
+  const shell = { title: t.range.ssh, name: `${vmid}-ssh-config.txt`, get: () => textOf("/range/sshconfig", parameters) }
+  return (
+    <section class="card" aria-labelledby="connect">
+      <h2 id="connect">{t.range.connect}</h2>
+      <Files files={os === "windows" ? [desktop] : [shell]} />
+    </section>
+  )
+}
+
 const SnapshotsOf = ({ rangeID, vmid }: { readonly rangeID: string; readonly vmid: number }) => {
   const sets = useRead<Snapshots>("/snapshots/sets", { rangeID }, (event) => event.topic === "run" && event.rangeID === rangeID)
   const own = sets.data.value?.sets.filter(({ machines }) => machines.some((machine) => machine.vmid === vmid))
@@ -208,6 +230,9 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
       )}
       <div class="grid">
         <Facts machine={machine} detail={detail.data.value} />
+        {detail.data.value === undefined || detail.data.value.isRouter ? null : (
+          <Connect rangeID={rangeID} vmid={vmid} os={detail.data.value.os} />
+        )}
         {run.data.value === undefined ? null : <LastSteps run={run.data.value} name={machine.name} />}
         <SnapshotsOf rangeID={rangeID} vmid={machine.proxmoxID} />
       </div>

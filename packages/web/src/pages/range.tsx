@@ -1,9 +1,10 @@
 import type { Change, Range, RunHead, Topology } from "@rangewright/application/wire"
-import { fetchFile, read, save, vpnFile } from "../api/client.ts"
+import { fetchFile, vpnFile } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
 import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { Files, textOf } from "../range/files.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { Reset } from "../range/reset.tsx"
@@ -64,49 +65,23 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
   )
 }
 
-const text = async (path: string, rangeID: string): Promise<Blob> =>
-  new Blob([(await read<{ readonly result: string }>(path, { rangeID })).result], { type: "text/plain" })
-
-const Connect = ({ range }: { readonly range: Range }) => {
-  const doing = useDoing()
-  const { rangeID } = range
-  const files: readonly (readonly [title: string, name: string, get: () => Promise<Blob>])[] = [
-    [t.range.vpn, "rangewright.conf", vpnFile],
-    [t.range.rdp, `${rangeID}-rdp.zip`, () => fetchFile("/range/rdpconfigs", { rangeID })],
-    [t.range.ssh, `${rangeID}-ssh-config.txt`, () => text("/range/sshconfig", rangeID)],
-    [t.range.hosts, `${rangeID}-hosts.txt`, () => text("/range/etchosts", rangeID)],
-    [t.range.inventory, `${rangeID}-inventory.yml`, () => text("/range/ansibleinventory", rangeID)],
-    [t.range.credentials, `${rangeID}-logins.zip`, () => fetchFile("/range/credentials", { rangeID })],
-  ]
-  return (
-    <section class="card" aria-labelledby="connect">
-      <h2 id="connect">{t.range.connect}</h2>
-      <p class="muted">{t.range.connectText}</p>
-      <ul class="plain">
-        {files.map(([title, name, get]) => (
-          <li key={name}>
-            <button
-              type="button"
-              class="as-link"
-              disabled={doing.busy}
-              onClick={() =>
-                void doing.run(async () => {
-                  await save(name, await get())
-                  return undefined
-                })
-              }
-            >
-              <Icon name="down" />
-              {title}
-            </button>
-          </li>
-        ))}
-      </ul>
-      <p class="hint">{t.range.credentialsText}</p>
-      <Outcome doing={doing} />
-    </section>
-  )
-}
+const Connect = ({ rangeID }: { readonly rangeID: string }) => (
+  <section class="card" aria-labelledby="connect">
+    <h2 id="connect">{t.range.connect}</h2>
+    <p class="muted">{t.range.connectText}</p>
+    <Files
+      files={[
+        { title: t.range.vpn, name: "rangewright.conf", get: vpnFile },
+        { title: t.range.rdp, name: `${rangeID}-rdp.zip`, get: () => fetchFile("/range/rdpconfigs", { rangeID }) },
+        { title: t.range.ssh, name: `${rangeID}-ssh-config.txt`, get: () => textOf("/range/sshconfig", { rangeID }) },
+        { title: t.range.hosts, name: `${rangeID}-hosts.txt`, get: () => textOf("/range/etchosts", { rangeID }) },
+        { title: t.range.inventory, name: `${rangeID}-inventory.yml`, get: () => textOf("/range/ansibleinventory", { rangeID }) },
+        { title: t.range.credentials, name: `${rangeID}-logins.zip`, get: () => fetchFile("/range/credentials", { rangeID }) },
+      ]}
+    />
+    <p class="hint">{t.range.credentialsText}</p>
+  </section>
+)
 
 const LastRuns = ({ id, runs }: { readonly id: string; readonly runs: readonly RunHead[] | undefined }) => (
   <section class="card" aria-labelledby="runs">
@@ -216,7 +191,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
               <Machines range={range} doing={doing} />
             </div>
             <aside>
-              <Connect range={range} />
+              <Connect rangeID={range.rangeID} />
               <LastRuns id={id} runs={view.runs.data.value} />
               <Timer id={id} />
               <section class="card" aria-labelledby="facts">

@@ -4,10 +4,10 @@ import { refresh } from "../api/resource.ts"
 import { t } from "../texts.ts"
 import { State, Text, type Tone } from "./parts.tsx"
 
-/** One of many things to do: `act` gives what to say of it. */
+/** One of many things to do: `act` gives what to say of it in the end, and may say something meanwhile. */
 export interface Task {
   readonly key: string
-  readonly act: () => Promise<string>
+  readonly act: (say: (said: string) => void) => Promise<string>
 }
 
 type Phase = "waiting" | "doing" | "done" | "failed"
@@ -27,10 +27,8 @@ export interface Bulk {
   readonly clear: () => void
 }
 
-/** So many at once: more would only wait in the service, and the browser has six connections. */
-const atOnce = 3
-
-export const useBulk = (): Bulk => {
+/** `atOnce`: where each holds a connection, of which the browser has six. */
+export const useBulk = (atOnce = 3): Bulk => {
   const rows = useSignal<readonly Row[]>([])
   const set = (key: string, phase: Phase, said = ""): void => {
     rows.value = rows.peek().map((row) => (row.task.key === key ? { ...row, phase, said } : row))
@@ -41,14 +39,14 @@ export const useBulk = (): Bulk => {
       for (const { key, act } of left) {
         set(key, "doing")
         try {
-          set(key, "done", await act())
+          set(key, "done", await act((said) => set(key, "doing", said)))
         } catch (error) {
           const { message, hint } = error instanceof Refusal ? error : new Refusal(0, String(error))
           set(key, "failed", hint === undefined ? message : `${message}\n${hint}`)
         }
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: Math.min(atOnce, tasks.length) }, work))
     refresh()
   }
   return {

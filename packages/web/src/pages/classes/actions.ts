@@ -1,26 +1,47 @@
-import type { SnapshotResult } from "@rangewright/application/wire"
-import { change, changeText } from "../../api/client.ts"
-import { snapshotText } from "../../range/snapshot-outcome.ts"
+import type { ChangeMany, Run } from "@rangewright/application/wire"
+import { change, Refusal } from "../../api/client.ts"
+import { ended } from "../../run/ended.ts"
+import { classes as texts } from "../../texts/classes.ts"
 
 export const verbs = ["poweron", "shutdown", "deploy", "snapshot", "rollback"] as const
 export type Verb = (typeof verbs)[number]
 
 export const namesSnapshot = (verb: Verb): boolean => verb === "snapshot" || verb === "rollback"
 
-const bodyOfAll = { machines: ["all"] }
+const about = (machine: string | undefined, text: string): string => (machine === undefined ? text : `${machine}: ${text}`)
 
-/** Does it to one range; what to say of it. `name`: that of the snapshot. */
-export const doTo = async (verb: Verb, rangeID: string, name: string): Promise<string> => {
-  switch (verb) {
-    case "poweron":
-      return changeText("PUT", "/range/poweron", { rangeID }, bodyOfAll)
-    case "shutdown":
-      return changeText("PUT", "/range/shutdown", { rangeID }, bodyOfAll)
-    case "deploy":
-      return changeText("POST", "/range/deploy", { rangeID })
-    case "snapshot":
-      return snapshotText(await change<SnapshotResult>("POST", "/snapshots/create", { rangeID }, { name }))
-    case "rollback":
-      return snapshotText(await change<SnapshotResult>("POST", "/snapshots/rollback", { rangeID }, { name }))
+/** What to say of a run that has ended; where a machine failed it is no success. */
+const outcomeOf = ({ status, message, steps }: Run): string => {
+  if (status === "success")
+    return [texts.ended, ...steps.flatMap(({ machine, warnings = [] }) => warnings.map((text) => about(machine, text)))].join(
+      "\n",
+    )
+  const failures = steps.flatMap(({ machine, failure }) => (failure === undefined ? [] : [about(machine, failure.message)]))
+  throw new Refusal(0, failures.length === 0 ? message : failures.join("\n"))
+}
+
+/**
+ * Does it to each range that the answer is called for. Those of one moment are one request; each has a run, which goes on when this page is
+ * closed. `name`: that of the snapshot.
+ */
+export const doToMany = (verb: Verb, name: string) => {
+  let next: { readonly rangeIDs: string[]; readonly answer: Promise<ChangeMany> } | undefined
+  const together = (): NonNullable<typeof next> => {
+    const rangeIDs: string[] = []
+    const send = async (): Promise<ChangeMany> => {
+      await Promise.resolve()
+      next = undefined
+      return change("POST", "/bulk", {}, { action: verb, rangeIDs, ...(namesSnapshot(verb) ? { name } : {}) })
+    }
+    return { rangeIDs, answer: send() }
+  }
+  return async (rangeID: string, say: (said: string) => void): Promise<string> => {
+    next ??= together()
+    next.rangeIDs.push(rangeID)
+    const { started = [], errors = [] } = await next.answer
+    const begun = started.find((one) => one.rangeID === rangeID)
+    if (begun === undefined) throw new Refusal(0, errors.find(({ item }) => item === rangeID)?.reason ?? texts.notBegun)
+    say(begun.blockedBy === undefined ? texts.begun : texts.blocked)
+    return outcomeOf(await ended(begun.runID))
   }
 }

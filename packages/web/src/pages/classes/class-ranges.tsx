@@ -11,7 +11,7 @@ import { linkTo } from "../../links.ts"
 import { place, setQuery } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
 import { t } from "../../texts.ts"
-import { doTo, namesSnapshot, type Verb, verbs } from "./actions.ts"
+import { doToMany, namesSnapshot, type Verb, verbs } from "./actions.ts"
 
 /** Somebody has to look: the last change failed, or what was there is not. */
 export const needsHelp = ({ rangeState, VMs, awaySince, doubt }: Range): boolean =>
@@ -103,7 +103,8 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
   const selection = useSelection()
   const asked = useSignal<Verb | undefined>(undefined)
   const done = useSignal<Verb>("poweron")
-  const bulk = useBulk()
+  // each only waits for its run to be told of
+  const bulk = useBulk(Number.POSITIVE_INFINITY)
   const { query } = place.value
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/u).filter(Boolean)
   const onlyHelp = query.get("help") === "1"
@@ -117,7 +118,8 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
   const chosen = selection.of(ids)
   const act = (verb: Verb, name: string): void => {
     done.value = verb
-    void bulk.start(chosen.map((key) => ({ key, act: () => doTo(verb, key, name) })))
+    const doTo = doToMany(verb, name)
+    void bulk.start(chosen.map((key) => ({ key, act: (say) => doTo(key, say) })))
   }
   return (
     <>
