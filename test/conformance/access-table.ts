@@ -204,6 +204,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "listAllUsers",
       "deleteUser",
       "setUserAdmin",
+      "createInvites",
       "setUserQuota",
       "getAllQuotaStatus",
       "getQuotaDefaults",

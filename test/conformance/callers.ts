@@ -64,8 +64,8 @@ const addUser = (id: string, recordId: string) =>
     return {
       id: subject.userId,
       key,
-      token: yield* signer.sign(subject, new Date()),
-      ended: yield* signer.sign(subject, new Date(Date.now() - week - 60_000)),
+      token: yield* signer.sign(subject, "auth", new Date()),
+      ended: yield* signer.sign(subject, "auth", new Date(Date.now() - week - 60_000)),
     }
   })
 

@@ -82,6 +82,7 @@ const samples: Readonly<Record<string, Sample>> = {
   changeManyRanges: { json: { action: "poweron", rangeIDs: ["R1"], name: "before" } },
   rebootRange: { json: { machines: ["all"] } },
   resetRange: { json: { machines: ["all"] } },
+  createInvites: { json: { userIDs: ["ME"] } },
   createScopedKey: { json: { name: "dashboard", scope: "read", days: 30 } },
   deleteScopedKey: { path: { keyID: seededKeyId } },
   kmsLicense: { json: { vmIDs: "20000", productKey: "" } },

@@ -72,6 +72,12 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     )
     return internet.take()
   }
+  const reachable = (what: string) =>
+    eventually(
+      what,
+      () => lab.on(at(10), "true"),
+      ({ code }) => code === 0,
+    )
   /** Which addresses a machine reaches. */
   const reached = async (mark: string, goals: readonly string[] = [good, bad]): Promise<readonly string[]> => {
     expect(await send(10, mark, goals)).toMatchObject({ code: 0 })
@@ -214,6 +220,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     )
     const router = VMs.find(({ isRouter }) => isRouter)?.proxmoxID
     expect(await user.ask("PUT", `/range/reboot?rangeID=${rangeId}`, { machines: [router] })).toMatchObject({ status: 200 })
+    await reachable("the machine behind the router that boots")
     expect(await reached("rebooted")).toEqual([])
     expect(await probed("rebooted")).toMatchObject({ got: [] })
 
@@ -226,11 +233,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     user = service.as(key)
     await eventually("the end of testing mode", state, (is) => is === "off")
     // the machine was started, and boots
-    await eventually(
-      "the machine that was rolled back",
-      () => lab.on(at(10), "true"),
-      ({ code }) => code === 0,
-    )
+    await reachable("the machine that was rolled back")
     expect(await lab.on(at(10), "ls infected")).not.toMatchObject({ code: 0 })
     // the state is noted before the router opens
     await eventually(

@@ -32,6 +32,7 @@ const pathsOfAll = [
   "me",
   "ranges/NOBODY",
   "nothing",
+  "invite?user=UMA#nothing",
 ]
 
 const pathsOfAdministrators = [
@@ -316,6 +317,17 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByLabel("Put them in the group").selectOption("course")
       await page.getByRole("dialog").getByRole("button", { name: "Add several users" }).click()
       await page.getByText("1 of 2 done, 1 failed").waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Download invitations" }).click(),
+      ])
+      const link = /^KIT,kit@lab\.example,(?<link>\S+)$/mu.exec(readFileSync(await download.path(), "utf8"))?.groups?.["link"]
+      const guest = await (await browser()).newPage()
+      await guest.goto(link ?? "")
+      await guest.getByLabel("New password").fill("a tidy harbour at dusk")
+      await guest.getByRole("button", { name: "Set the password and sign in" }).click()
+      await guest.getByRole("heading", { name: "KIT" }).waitFor()
+      expect(guest.url()).not.toContain("#")
       await settled(page, `${service.url}/ui/classes/course?view=people`)
       await page.getByRole("rowheader", { name: "KIT" }).waitFor()
       await page.getByLabel("Add ranges").fill("KIT")

@@ -1,12 +1,12 @@
 import { isRecordId } from "@rangewright/domain"
-import { TokenSigner } from "@rangewright/ports"
+import { tokenDays, TokenSigner } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { decodeJwt, jwtVerify, SignJWT } from "jose"
 import { createHmac } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
-const lifetimeSeconds = 7 * 24 * 60 * 60
+const lifetimeSeconds = tokenDays * 24 * 60 * 60
 /** What clients of the record API expect to find in a token. */
 const collectionId = "_pb_users_auth_"
 const longestToken = 4096
@@ -16,9 +16,9 @@ export const tokenSigner = (master: MasterKey): TokenSigner["Service"] => {
   const service = keyFor(master, "token")
   const keyOf = (tokenKey: string): Uint8Array => createHmac("sha256", service).update(tokenKey, "utf8").digest()
   return {
-    sign: (subject, now) =>
+    sign: (subject, use, now) =>
       Effect.promise(() =>
-        new SignJWT({ id: subject.recordId, type: "auth", collectionId, refreshable: true })
+        new SignJWT({ id: subject.recordId, type: use, collectionId, refreshable: use === "auth" })
           .setProtectedHeader({ alg: "HS256", typ: "JWT" })
           .setExpirationTime(Math.floor(now.getTime() / 1000) + lifetimeSeconds)
           .sign(keyOf(subject.tokenKey)),
@@ -32,10 +32,10 @@ export const tokenSigner = (master: MasterKey): TokenSigner["Service"] => {
         return undefined
       }
     },
-    verify: (token, tokenKey, now) =>
+    verify: (token, tokenKey, use, now) =>
       Effect.promise(() =>
         jwtVerify(token, keyOf(tokenKey), { algorithms: ["HS256"], currentDate: now, requiredClaims: ["exp"] }).then(
-          ({ payload }) => payload["type"] === "auth" && payload["collectionId"] === collectionId,
+          ({ payload }) => payload["type"] === use && payload["collectionId"] === collectionId,
           () => false,
         ),
       ),

@@ -117,11 +117,11 @@ describe("tokens", () => {
   const subject = { userId: "AB" as UserId, recordId: "abcdefghij12345", tokenKey: "own-key" }
   const now = new Date("2026-01-02T03:04:05Z")
   const later = (days: number) => new Date(now.getTime() + days * 86_400_000)
-  const verify = (token: string, tokenKey: string, at: Date) => Effect.runPromise(signer.verify(token, tokenKey, at))
+  const verify = (token: string, tokenKey: string, at: Date) => Effect.runPromise(signer.verify(token, tokenKey, "auth", at))
   const claims = (token: string) => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as object
 
   it("carry the claims clients read and hold for seven days", async () => {
-    const token = await Effect.runPromise(signer.sign(subject, now))
+    const token = await Effect.runPromise(signer.sign(subject, "auth", now))
     expect(claims(token)).toEqual({
       id: subject.recordId,
       type: "auth",
@@ -135,13 +135,23 @@ describe("tokens", () => {
   })
 
   it("end when the user's own key or the service's changes", async () => {
-    const token = await Effect.runPromise(signer.sign(subject, now))
+    const token = await Effect.runPromise(signer.sign(subject, "auth", now))
     expect(await verify(token, "new-key", now)).toBe(false)
-    expect(await Effect.runPromise(tokenSigner(newKey()).verify(token, "own-key", now))).toBe(false)
+    expect(await Effect.runPromise(tokenSigner(newKey()).verify(token, "own-key", "auth", now))).toBe(false)
+  })
+
+  it("of one use are none of another", async () => {
+    const [auth, invite] = [
+      await Effect.runPromise(signer.sign(subject, "auth", now)),
+      await Effect.runPromise(signer.sign(subject, "invite", now)),
+    ]
+    expect(await verify(invite, "own-key", now)).toBe(false)
+    expect(await Effect.runPromise(signer.verify(auth, "own-key", "invite", now))).toBe(false)
+    expect(await Effect.runPromise(signer.verify(invite, "own-key", "invite", now))).toBe(true)
   })
 
   it("are refused when unsigned, altered or of another kind", async () => {
-    const token = await Effect.runPromise(signer.sign(subject, now))
+    const token = await Effect.runPromise(signer.sign(subject, "auth", now))
     const [, payload = "", signature = ""] = token.split(".")
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
     const unsigned = `${encode({ alg: "none", typ: "JWT" })}.${payload}.`

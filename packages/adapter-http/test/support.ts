@@ -58,7 +58,7 @@ const seed = Effect.gen(function* () {
     const id = idOf[who]
     const tokenKey = hasher.randomText(50)
     keys[who] = `${id}.${hasher.randomText(40)}`
-    tokens[who] = yield* signer.sign({ userId: id, recordId: recordIdOf(n), tokenKey }, new Date())
+    tokens[who] = yield* signer.sign({ userId: id, recordId: recordIdOf(n), tokenKey }, "auth", new Date())
     yield* users.create({
       id,
       recordId: recordIdOf(n),

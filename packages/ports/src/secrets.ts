@@ -34,17 +34,24 @@ export class SecretStore extends Context.Service<
   }
 >()("rangewright/SecretStore") {}
 
+/** `auth`: to send with requests; `invite`: to set the user's password with, once. */
+export type TokenUse = "auth" | "invite"
+export const tokenDays = 7
+
 /** Tokens of users: HS256, signed with the user's own key and the service's. */
 export class TokenSigner extends Context.Service<
   TokenSigner,
   {
+    /** Holds for `tokenDays`. */
     readonly sign: (
       subject: { readonly userId: UserId; readonly recordId: string; readonly tokenKey: string },
+      use: TokenUse,
       now: Date,
     ) => Effect.Effect<string>
     /** Record id named by a token, before it is verified; undefined when it is no token of ours. */
     readonly subject: (token: string) => string | undefined
-    readonly verify: (token: string, tokenKey: string, now: Date) => Effect.Effect<boolean>
+    /** Whether it is one for this use. */
+    readonly verify: (token: string, tokenKey: string, use: TokenUse, now: Date) => Effect.Effect<boolean>
   }
 >()("rangewright/TokenSigner") {}
 

@@ -11,6 +11,7 @@ import { Refusal } from "./api/client.ts"
 import { matchPath, place } from "./router.ts"
 import { Shell } from "./shell.tsx"
 import { SignIn } from "./pages/sign-in.tsx"
+import { Invite } from "./pages/invite.tsx"
 import { ProviderReturn } from "./pages/single-sign-on.tsx"
 import { Ranges } from "./pages/ranges.tsx"
 import { NotFound } from "./pages/not-found.tsx"
@@ -50,6 +51,13 @@ const routes: readonly Route[] = [
   { pattern: "/admin/audit", load: async () => (await import("./pages/admin/audit.tsx")).AuditPage },
   { pattern: "/me", load: async () => (await import("./pages/me.tsx")).MePage },
 ]
+
+/** For who is not signed in yet. */
+const signInPages: Readonly<Record<string, FunctionComponent>> = {
+  "/login": SignIn,
+  "/login/return": ProviderReturn,
+  "/invite": Invite,
+}
 
 interface Shown {
   readonly path: string
@@ -118,16 +126,13 @@ const Current = () => {
 
 export const App = () => {
   const { path } = place.value
-  const isSignIn = path === "/login" || path === "/login/return"
+  const SignInPage = signInPages[path]
+  const isSignIn = SignInPage !== undefined
   useEffect(() => {
     if (!isSignIn) void identify()
   }, [isSignIn])
-  return isSignIn ? (
-    path === "/login" ? (
-      <SignIn />
-    ) : (
-      <ProviderReturn />
-    )
+  return SignInPage !== undefined ? (
+    <SignInPage />
   ) : (
     <Shell>
       <Current />

@@ -67,7 +67,16 @@ export const t = {
     submit: "Sign in",
     busy: "Signing in…",
     intro: "Lab ranges on Proxmox VE",
-    first: "No password yet? Sign in with the API key that your administrator gave you, then set a password under Account.",
+    first: "No password yet? Open the invitation that your administrator sent you, or sign in with an API key.",
+  },
+  invite: {
+    title: "Welcome",
+    text: "Choose a password. You then sign in with it and your user ID.",
+    user: "Your user ID",
+    password: "New password",
+    passwordHint: "At least 8 characters, and not easy to guess.",
+    submit: "Set the password and sign in",
+    signIn: "I have a password already",
   },
   singleSignOn: {
     button: (name: string) => `Sign in with ${name}`,

@@ -7,7 +7,15 @@ import {
   Unauthenticated,
   type User,
 } from "@rangewright/domain"
-import { CredentialHasher, ScopedKeys, type Sessions, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
+import {
+  CredentialHasher,
+  ScopedKeys,
+  type Sessions,
+  TokenSigner,
+  type TokenUse,
+  Users,
+  type StorageFault,
+} from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { sessionOf } from "../sign-in/session.ts"
@@ -76,10 +84,8 @@ const byApiKey = Effect.fnUntraced(function* (
   return whole(found.user)
 })
 
-const byToken = Effect.fnUntraced(function* (
-  authorization: string,
-): Effect.fn.Return<Identity | undefined, StorageFault, Users | TokenSigner> {
-  const token = authorization.replace(/^bearer\s+/iu, "").trim()
+/** The user who is named by a token for this use, with what it was made for. */
+export const userOfToken = Effect.fnUntraced(function* (token: string, use: TokenUse) {
   const signer = yield* TokenSigner
   const recordId = signer.subject(token)
   if (recordId === undefined || !isRecordId(recordId)) return undefined
@@ -88,8 +94,11 @@ const byToken = Effect.fnUntraced(function* (
   const found = named === undefined ? undefined : yield* users.forAuthentication(named.id)
   if (found === undefined) return undefined
   const now = new Date(yield* Clock.currentTimeMillis)
-  return (yield* signer.verify(token, found.secrets.tokenKey, now)) ? whole(found.user) : undefined
+  return (yield* signer.verify(token, found.secrets.tokenKey, use, now)) ? found : undefined
 })
+
+const byToken = (authorization: string): Effect.Effect<Identity | undefined, StorageFault, Users | TokenSigner> =>
+  Effect.map(userOfToken(authorization.replace(/^bearer\s+/iu, "").trim(), "auth"), (found) => found && whole(found.user))
 
 const bySession = Effect.fnUntraced(function* (
   secret: string,

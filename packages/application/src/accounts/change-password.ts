@@ -1,4 +1,13 @@
-import { accountIdOf, hasPassword, heldAsKnown, type User, userPasswordContext, type UserId } from "@rangewright/domain"
+import {
+  accountIdOf,
+  hasPassword,
+  heldAsKnown,
+  InvalidInput,
+  passwordProblem,
+  type User,
+  userPasswordContext,
+  type UserId,
+} from "@rangewright/domain"
 import { AccessRecords, HypervisorFault, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { AccessControl } from "../rights/access-control.ts"
@@ -48,3 +57,11 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     }).pipe(Effect.ignore)
     yield* inLine.pipe(Effect.onError(() => undo))
   })
+
+/** The same, where the password is one that is hard to guess. */
+export const setPassword = (user: User, password: string, by: UserId) => {
+  const problem = password === "" ? "a password is needed" : passwordProblem(password, [user.id, user.name, user.email])
+  return problem === undefined
+    ? changePassword(user, password, by)
+    : Effect.fail(new InvalidInput({ what: `Cannot set the password of ${user.id}: ${problem}` }))
+}

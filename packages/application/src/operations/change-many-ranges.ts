@@ -113,10 +113,7 @@ export const changeManyRanges = operation({
     }),
   },
   audited: ["action", "rangeIDs"],
-  output: {
-    type: "json",
-    schema: ChangeManyResult,
-  },
+  output: { type: "json", schema: ChangeManyResult },
   statuses: {
     200: "the runs that were begun, and why none was for the other ranges",
     400: `the body is malformed; no range is named, or more than ${mostRanges}`,

@@ -107,6 +107,7 @@ import { installRole } from "./install-role.ts"
 import { installRoleTar } from "./install-role-tar.ts"
 import { installSource } from "./install-source.ts"
 import { installSubscriptionRoles } from "./install-subscription-roles.ts"
+import { createInvites } from "./create-invites.ts"
 import { createScopedKey } from "./create-scoped-key.ts"
 import { deleteScopedKey } from "./delete-scoped-key.ts"
 import { listScopedKeys } from "./list-scoped-keys.ts"
@@ -230,6 +231,7 @@ const user = [
   getCredentials,
   postCredentials,
   getApiKey,
+  createInvites,
   createScopedKey,
   listScopedKeys,
   deleteScopedKey,

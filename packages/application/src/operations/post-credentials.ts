@@ -1,8 +1,8 @@
-import { Forbidden, InvalidInput, passwordProblem, UserNotFound, rootUserId, type UserId } from "@rangewright/domain"
+import { Forbidden, InvalidInput, UserNotFound, rootUserId, type UserId } from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { changePassword } from "../accounts/change-password.ts"
+import { setPassword } from "../accounts/change-password.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 
@@ -39,10 +39,7 @@ export const postCredentials = operation({
       if (targetId === rootUserId) return yield* new InvalidInput({ what: "Cannot set the password of ROOT: it has none" })
       const target = yield* users.find(targetId)
       if (target === undefined) return yield* new UserNotFound({ userId: targetId })
-      const own = [target.id, target.name, target.email]
-      const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword, own)
-      if (problem !== undefined) return yield* new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` })
-      yield* changePassword(target, body.proxmoxPassword, caller.id)
+      yield* setPassword(target, body.proxmoxPassword, caller.id)
       return { result: `Password of ${targetId} changed` }
     }),
 })

@@ -2,7 +2,8 @@ import { isUserId, rootUserId, Unauthenticated } from "@rangewright/domain"
 import { CodeRefused, CredentialHasher, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { authenticate } from "../access/credentials.ts"
+import { authenticate, userOfToken } from "../access/credentials.ts"
+import { setPassword } from "../accounts/change-password.ts"
 import { isPasswordOf } from "../accounts/is-password-of.ts"
 import { operation, type RequestMeta } from "../operation/operation.ts"
 import { recordSignIn } from "../sign-in/record-sign-in.ts"
@@ -62,6 +63,23 @@ const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
   return begun === undefined ? yield* refusedKey : { user, detail: "", ...begun }
 })
 
+const refusedInvite = new Unauthenticated({
+  reason: "The invitation was used, replaced by a change of your user, or has ended",
+  hint: "Sign in with your password, or ask an administrator for another invitation.",
+})
+
+/** An invitation ends with the password that it sets. */
+const byInvite = Effect.fnUntraced(function* (invite: string, secret: string, meta: RequestMeta) {
+  const users = yield* Users
+  const found = yield* userOfToken(invite, "invite")
+  if (found === undefined) return yield* refusedInvite
+  const { user } = found
+  yield* setPassword(user, secret, user.id)
+  const { sealedPassword } = (yield* users.forAuthentication(user.id))?.secrets ?? {}
+  const begun = yield* beginSession(user, { sealedPassword }, meta)
+  return begun === undefined ? yield* refusedInvite : { user, detail: "by an invitation: the password was set", ...begun }
+})
+
 const replaced = new CodeRefused({ because: "your user was changed just now" })
 
 const byProvider = Effect.fnUntraced(function* (answer: typeof ProviderAnswer.Type, meta: RequestMeta) {
@@ -78,7 +96,7 @@ export const startSession = operation({
   group: "User",
   origin: "ours",
   does: "begin a session",
-  summary: "Sign in: the answer sets the cookie of a session",
+  summary: "Sign in: the answer sets the cookie of a session; with an invitation, set the password first",
   access: "anonymous",
   target: "none",
   body: {
@@ -88,6 +106,7 @@ export const startSession = operation({
       Schema.Struct({ email: Given, ...password }),
       Schema.Struct({ userID: Given, ...password }),
       Schema.Struct({ apiKey: Given }),
+      Schema.Struct({ invite: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096)), ...password }),
       ProviderAnswer,
     ]),
     maxBytes: 8192,
@@ -95,14 +114,14 @@ export const startSession = operation({
   output: { type: "session", schema: SignedIn },
   statuses: {
     200: "who is signed in, and the cookie",
-    400: "a field is missing or not valid",
+    400: "a field is missing or not valid; the new password is not acceptable",
     401: "the credentials are wrong",
     403: "the request comes from a page that is not the service's; the provider's person may not sign in",
     404: "no provider is configured",
     413: "the body is larger than 8192 bytes",
     429: "too many wrong passwords or failed sign-ins came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
-    502: "the provider is unreachable or cannot be relied on; the hypervisor is unreachable where a user is made",
+    502: "the provider is unreachable or cannot be relied on; the hypervisor is unreachable where a user is made or a password is set",
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
@@ -110,7 +129,9 @@ export const startSession = operation({
         ? byProvider(body, meta)
         : "apiKey" in body
           ? byKey(body.apiKey, meta)
-          : byPassword(body, body.password, meta)
+          : "invite" in body
+            ? byInvite(body.invite, body.password, meta)
+            : byPassword(body, body.password, meta)
       yield* recordSignIn(id, user, meta, detail)
       return { json: signedIn(user, session), cookies: { session: secret, ...("code" in body ? { signIn: undefined } : {}) } }
     }),

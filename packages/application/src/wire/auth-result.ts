@@ -21,6 +21,7 @@ export const authResult = (user: User) =>
     const found = yield* users.forAuthentication(user.id)
     const token = yield* signer.sign(
       { userId: user.id, recordId: user.recordId, tokenKey: found?.secrets.tokenKey ?? "" },
+      "auth",
       new Date(yield* Clock.currentTimeMillis),
     )
     return { record: yield* recordOfUser(user, { withEmail: true }), token }

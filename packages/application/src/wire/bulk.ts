@@ -24,6 +24,23 @@ export const ChangeManyResult = Schema.Struct({
   errors: BulkResult.fields.errors,
 }).annotate({ identifier: "ChangeManyResult" })
 
+/** Links with which users set their password once. */
+export const InvitesResult = Schema.Struct({
+  invites: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        userID: Schema.String,
+        name: Schema.String,
+        email: Schema.String,
+        /** Of the page, below where browsers reach the service. Whoever has it can sign in as the user: a secret. */
+        address: Schema.String,
+        endsAt: Schema.String,
+      }),
+    ),
+  ),
+  errors: BulkResult.fields.errors,
+}).annotate({ identifier: "InvitesResult" })
+
 /** What became of one item: `refused` says why nothing did. */
 export interface Outcome {
   readonly item: string

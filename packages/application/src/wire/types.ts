@@ -2,7 +2,7 @@
 import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
-import type { BulkResult, ChangeManyResult } from "./bulk.ts"
+import type { BulkResult, ChangeManyResult, InvitesResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
@@ -40,6 +40,7 @@ export type Failure = typeof StepFailureObject.Type
 export type GroupAnswer = typeof GroupObject.Type
 export type GroupLimits = typeof GroupQuota.Type
 export type GroupMemberAnswer = typeof GroupMemberObject.Type
+export type Invites = typeof InvitesResult.Type
 export type Machine = typeof VMObject.Type
 export type MachineEvent = typeof LiveMachine.Type
 export type MachineAnswer = typeof MachineObject.Type

@@ -88,7 +88,15 @@ export const admin = {
     manyReport: "Users added",
     manySaid: (email: string) => `Added: ${email}`,
     manyKeys: "Download the keys",
-    manyKeysText: "The keys are shown only now. The file holds one line for each user.",
+    manyInvites: "Download invitations",
+    manyKeysText:
+      "Each invitation is a link with which its user sets a password, once, within a week. The API keys are shown only now.",
+    invite: "Invite",
+    inviteTitle: (id: string) => `Invite ${id}?`,
+    inviteText:
+      "You get a link with which the user sets a password and signs in, once, within a week. It ends the user's sessions, tokens and scoped keys when it is used.",
+    link: "Invitation",
+    linkHint: "Send it to the user. Whoever has it can sign in as them; it is shown only now.",
     badLine: (line: number) => `Line ${line}: a user ID, a name and an email are needed, separated by commas.`,
     back: "All users",
     facts: "About",

@@ -6,11 +6,13 @@ import { me } from "../../me.ts"
 import { submitted } from "../../parts/form.ts"
 import { Unread } from "../../parts/list.tsx"
 import { Confirm, Dialog, Empty, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { Secret } from "../../parts/secret.tsx"
 import { linkTo } from "../../links.ts"
 import { navigate } from "../../router.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
 import { AdminHead } from "./admin-head.tsx"
+import { invite } from "./invites.ts"
 
 const texts = admin.users
 
@@ -93,6 +95,7 @@ export const UserPage = ({ values }: { readonly values: Readonly<Record<string, 
   const doing = useDoing()
   const question = useQuestion()
   const removing = useSignal(false)
+  const link = useSignal<string | undefined>(undefined)
   const user = users.data.value?.find(({ userID }) => userID === id)
   const isMe = me.value?.userID === id
   if (user === undefined)
@@ -112,6 +115,18 @@ export const UserPage = ({ values }: { readonly values: Readonly<Record<string, 
       act: () => void doing.run(() => changeText("PUT", "/user/{userID}/admin", { userID: id }, { isAdmin })),
     }
   }
+  const askInvite = (): void => {
+    question.value = {
+      title: texts.inviteTitle(id),
+      text: texts.inviteText,
+      action: texts.invite,
+      act: () =>
+        void doing.run(async () => {
+          link.value = (await invite([id]))[0]?.address
+          return undefined
+        }),
+    }
+  }
   return (
     <>
       <AdminHead
@@ -125,6 +140,9 @@ export const UserPage = ({ values }: { readonly values: Readonly<Record<string, 
       >
         {isMe ? undefined : (
           <>
+            <button type="button" disabled={doing.busy} onClick={askInvite}>
+              {texts.invite}
+            </button>
             <button type="button" disabled={doing.busy} onClick={rights}>
               {user.isAdmin ? texts.endAdmin : texts.makeAdmin}
             </button>
@@ -135,6 +153,12 @@ export const UserPage = ({ values }: { readonly values: Readonly<Record<string, 
         )}
       </AdminHead>
       <Outcome doing={doing} />
+      {link.value === undefined ? null : (
+        <section class="card" aria-label={texts.link}>
+          <Secret label={texts.link} value={link.value} />
+          <p class="hint">{texts.linkHint}</p>
+        </section>
+      )}
       <Belongs id={id} />
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">{texts.facts}</h2>

@@ -8,6 +8,7 @@ import { Dialog, Field, Outcome, useDoing } from "../../parts/parts.tsx"
 import { inGroup } from "../../parts/groups.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
+import { invite } from "./invites.ts"
 import { newUsers } from "./roster.ts"
 
 const texts = admin.users
@@ -48,6 +49,13 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
       return undefined
     })
   }
+  const added = keys.value.map((line) => line.split(",")[0] ?? "")
+  const file = (name: string, head: string, lines: readonly string[]): Promise<void> =>
+    save(name, new Blob([[head, ...lines, ""].join("\n")], { type: "text/csv" }))
+  const saveInvites = async (): Promise<undefined> => {
+    const lines = (await invite(added)).map(({ userID, email, address }) => `${userID},${email},${address}`)
+    return void (await file("invitations.csv", "userID,email,invitation", lines))
+  }
   const isBegun = bulk.rows.value.length > 0
   return (
     <Dialog title={texts.manyTitle} open={open} onClose={close} wide>
@@ -55,16 +63,22 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
         <>
           <BulkReport bulk={bulk} title={texts.manyReport} />
           <p class="muted">{texts.manyKeysText}</p>
+          <Outcome doing={doing} />
           <div class="actions end">
             <button
               type="button"
-              class="primary"
-              disabled={bulk.isBusy || keys.value.length === 0}
-              onClick={() =>
-                void save("keys.csv", new Blob([["userID,email,apiKey", ...keys.value, ""].join("\n")], { type: "text/csv" }))
-              }
+              disabled={bulk.isBusy || added.length === 0}
+              onClick={() => void file("keys.csv", "userID,email,apiKey", keys.value)}
             >
               {texts.manyKeys}
+            </button>
+            <button
+              type="button"
+              class="primary"
+              disabled={doing.busy || bulk.isBusy || added.length === 0}
+              onClick={() => void doing.run(saveInvites)}
+            >
+              {texts.manyInvites}
             </button>
           </div>
         </>
