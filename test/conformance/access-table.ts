@@ -150,6 +150,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     "403 403 + 403 + + +",
     [
       "diagnostics",
+      "getDoctor",
       "listNodes",
       "listAudit",
       "getAccess",

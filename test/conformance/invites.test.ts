@@ -33,7 +33,7 @@ const send = async (method: string, path: string, headers: Record<string, string
   return { status: response.status, cookie: response.headers.get("set-cookie"), text: await response.text() }
 }
 const invite = async (...userIDs: readonly string[]): Promise<Answer> => {
-  const answer = await send("POST", "/api/v2/invites", { "x-api-key": service.keys.admin }, { userIDs })
+  const answer = await send("POST", "/api/v2/user/invites", { "x-api-key": service.keys.admin }, { userIDs })
   expect([answer.status, answer.text]).toEqual([200, answer.text])
   return JSON.parse(answer.text) as Answer
 }

@@ -60,11 +60,11 @@ describe.each([
   it("has what all words of q name, and the members that fields names", async () => {
     expect(ids(await send("GET", `${list}?q=${word.toLowerCase()}%20MOE`))).toEqual([byName[3]])
     expect((await send("GET", `${list}?q=moe%20zoe`)).items).toEqual([])
-    const { items } = await send("GET", `${list}?q=moe%20${word}&fields=name,${id},__proto__,nothing`)
+    const { items } = await send("GET", `${list}?q=moe%20${word}&fields=name,${id}`)
     expect(items.map((item) => Object.keys(item).toSorted())).toEqual([["name", id].toSorted()])
   })
 
-  it.each(["sort=password", "sort=name,-name", "limit=-1", "cursor=x", "cursor=W10", "cursor=bnVsbA"])(
+  it.each(["sort=password", "sort=name,-name", "limit=-1", "cursor=x", "cursor=W10", "cursor=bnVsbA", "fields=name,__proto__"])(
     "refuses %s",
     async (query) => {
       expect((await send("GET", `${list}?${query}`)).status).toBe(400)

@@ -42,6 +42,7 @@ const pathsOfAdministrators = [
   "admin/groups",
   "admin/quotas",
   "admin/audit",
+  "admin/doctor",
   "ranges/UMA/access",
   "classes",
   "classes/course",

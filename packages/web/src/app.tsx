@@ -48,6 +48,7 @@ const routes: readonly Route[] = [
   { pattern: "/admin/users/{id}", load: async () => (await import("./pages/admin/user.tsx")).UserPage },
   { pattern: "/admin/groups", load: async () => (await import("./pages/admin/groups.tsx")).GroupsPage },
   { pattern: "/admin/quotas", load: async () => (await import("./pages/admin/quotas.tsx")).QuotasPage },
+  { pattern: "/admin/doctor", load: async () => (await import("./pages/admin/doctor.tsx")).DoctorPage },
   { pattern: "/admin/audit", load: async () => (await import("./pages/admin/audit.tsx")).AuditPage },
   { pattern: "/me", load: async () => (await import("./pages/me.tsx")).MePage },
 ]

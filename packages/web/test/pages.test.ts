@@ -217,7 +217,7 @@ describe("an event about a machine", () => {
 })
 
 describe("what needs an administrator", () => {
-  const nothing = { ranges: [], runs: [], sources: [], access: undefined, quotas: [], nodes: [] }
+  const nothing = { ranges: [], runs: [], sources: [], access: undefined, quotas: [], nodes: [], findings: [] }
   test("is nothing where all is well", () => {
     expect(needsOf({ ...nothing, ranges: [range([machine("UMA-a", "10.2.1.1", true)])] })).toEqual([])
   })
@@ -247,6 +247,16 @@ describe("what needs an administrator", () => {
       ["bad", "The node b is down"],
       ["warn", "The memory of the node a is promised more than once"],
       ["warn", "The storage ssd of the node a is 90 % full"],
+    ])
+  })
+  test("is a check of the installation that failed, and none that warns", () => {
+    const findings = [
+      { level: "warn", what: "git", detail: "not found" },
+      { level: "fail", what: "disk", detail: "0 GiB free", hint: "Free some." },
+      { level: "ok", what: "token", detail: "valid" },
+    ] as const
+    expect(needsOf({ ...nothing, findings })).toEqual([
+      { tone: "bad", title: "1 check of this installation failed", text: "disk: 0 GiB free", href: "/ui/admin/doctor" },
     ])
   })
 })

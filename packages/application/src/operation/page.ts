@@ -2,7 +2,7 @@ import { InvalidInput } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Marks } from "./operation.ts"
-import { CommaListText, WholeNumberText } from "../wire/parameters.ts"
+import { literalsIn, WholeNumberText } from "../wire/parameters.ts"
 
 /** What a request asks of a list: which of it, in which order, how much, and which members. */
 interface PageQuery {
@@ -13,8 +13,11 @@ interface PageQuery {
   readonly fields?: readonly string[]
 }
 
-/** Parameters of an operation whose list is answered whole, unless they ask for less. `sorts`: members that it can be sorted by. */
-export const pageQuery = <const S extends string>(sorts: readonly S[]) => ({
+/**
+ * Parameters of an operation whose list is answered whole, unless they ask for less. `sorts`: members that it can be sorted by; `members`: all
+ * that an item has.
+ */
+export const pageQuery = <const S extends string>(sorts: readonly S[], members: object) => ({
   /** Words that must all occur, in any case. */
   q: Schema.optionalKey(Schema.String),
   /** A leading `-` sorts descending. */
@@ -23,7 +26,7 @@ export const pageQuery = <const S extends string>(sorts: readonly S[]) => ({
   /** Absent: all of it. */
   limit: Schema.optionalKey(WholeNumberText),
   /** Members that are answered, separated by commas. Absent: all of them. */
-  fields: Schema.optionalKey(CommaListText),
+  fields: Schema.optionalKey(literalsIn(Object.keys(members))),
 })
 
 export const isWhole = ({ q, sort, cursor, limit, fields }: PageQuery): boolean =>

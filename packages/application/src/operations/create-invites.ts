@@ -34,7 +34,7 @@ const invite = (userID: string, now: Date) =>
 /** Nothing is stored: a link ends when the password of its user is set, by it or otherwise. */
 export const createInvites = operation({
   id: "createInvites",
-  route: "POST /invites",
+  route: "POST /user/invites",
   group: "User",
   origin: "ours",
   does: "invite users",

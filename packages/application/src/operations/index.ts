@@ -66,6 +66,7 @@ import { getConfigExample } from "./get-config-example.ts"
 import { getConfigSchema } from "./get-config-schema.ts"
 import { getCredentials } from "./get-credentials.ts"
 import { getDefaultRangeId } from "./get-default-range-id.ts"
+import { getDoctor } from "./get-doctor.ts"
 import { getEtcHosts } from "./get-etc-hosts.ts"
 import { getGroupQuotas } from "./get-group-quotas.ts"
 import { getIndex } from "./get-index.ts"
@@ -199,6 +200,7 @@ const host = [
   getCapabilities,
   getLicense,
   diagnostics,
+  getDoctor,
   listNodes,
   getCapacity,
   getOpenApiSpec,

@@ -27,12 +27,12 @@ export const listAllRange = operation({
   target: "none",
   query: {
     details: Schema.optionalKey(BooleanText),
-    ...pageQuery(["rangeNumber", "rangeID", "name", "rangeState", "lastDeployment", "numberOfVMs"]),
+    ...pageQuery(["rangeNumber", "rangeID", "name", "rangeState", "lastDeployment", "numberOfVMs"], RangeObject.fields),
   },
   output: { type: "marked-json", schema: Schema.Array(RangeObject) },
   statuses: {
     200: "the ranges, ascending by number, or those that the query asks for",
-    400: "sort, limit or cursor is not of this list",
+    400: "sort, limit, cursor or fields is not of this list",
   },
   handle: ({ user, query }) =>
     Effect.gen(function* () {

@@ -14,9 +14,9 @@ export const listAllUsers = operation({
   summary: "All users but ROOT",
   access: "admin",
   target: "none",
-  query: pageQuery(["userNumber", "userID", "name", "dateCreated", "dateLastActive"]),
+  query: pageQuery(["userNumber", "userID", "name", "dateCreated", "dateLastActive"], UserObject.fields),
   output: { type: "marked-json", schema: Schema.Array(UserObject) },
-  statuses: { 200: "all users, or those that the query asks for", 400: "sort, limit or cursor is not of this list" },
+  statuses: { 200: "all users, or those that the query asks for", 400: "sort, limit, cursor or fields is not of this list" },
   handle: ({ query }) =>
     Effect.gen(function* () {
       const users = yield* Users

@@ -6,6 +6,7 @@ import type { BulkResult, ChangeManyResult, InvitesResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
+import type { DoctorResult } from "./doctor.ts"
 import type { GroupMemberObject, GroupObject, UserMembershipObject } from "./group.ts"
 import type { LiveMachine } from "./live-event.ts"
 import type { MachineObject } from "./machine.ts"
@@ -36,6 +37,7 @@ export type CapacityAnswer = typeof Capacity.Type
 export type Change = typeof PlanChange.Type
 export type ChangeMany = typeof ChangeManyResult.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
+export type DoctorAnswer = typeof DoctorResult.Type
 export type Failure = typeof StepFailureObject.Type
 export type GroupAnswer = typeof GroupObject.Type
 export type GroupLimits = typeof GroupQuota.Type

@@ -64,6 +64,7 @@ export interface Parts<E> {
   readonly provider: Layer.Layer<IdentityProvider>
   readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor | ImageServers>
   readonly description: Layer.Layer<ApiDescription>
+  readonly doctor: Layer.Layer<never, never, Exclude<Storage, LegacyData>>
   readonly auditDays: number
   /** Names this process among those that share the store. */
   readonly owner: string
@@ -93,7 +94,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.provideMerge(handlerServicesLayer),
     Layer.provideMerge(rangeEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
+    Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer, parts.doctor)),
     Layer.provideMerge(ports),
   )
 }

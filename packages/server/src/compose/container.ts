@@ -14,6 +14,7 @@ import { version } from "../version.ts"
 import { assemble, type CryptoPorts, type Storage } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
+import { doctorLayer } from "./doctor.ts"
 import { bindGuest } from "./guest.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { cryptoOf } from "./installation-key.ts"
@@ -115,6 +116,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               provider: bindProvider(config),
               builder: bindBuilder(config, folder.path),
               description: apiDescriptionLayer(all, { version }),
+              doctor: doctorLayer(config, hypervisor),
               auditDays: config.auditDays,
               owner,
               deployShownSeconds: config.deployShown,

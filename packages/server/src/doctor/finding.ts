@@ -1,11 +1,6 @@
-/** What one check found. */
-export interface Finding {
-  readonly level: "ok" | "warn" | "fail"
-  readonly what: string
-  readonly detail: string
-  /** What to do about it. */
-  readonly hint?: string
-}
+import type { Finding } from "@rangewright/application"
+
+export type { Finding }
 
 export const ok = (what: string, detail: string): Finding => ({ level: "ok", what, detail })
 export const warn = (what: string, detail: string, hint: string): Finding => ({ level: "warn", what, detail, hint })

@@ -9,7 +9,7 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const admin = {
   label: "Administration",
-  tabs: { overview: "Overview", users: "Users", groups: "Groups", quotas: "Quotas", audit: "Audit" },
+  tabs: { overview: "Overview", users: "Users", groups: "Groups", quotas: "Quotas", audit: "Audit", doctor: "Checks" },
   overview: {
     title: "Overview",
     needs: "Needs a person",
@@ -18,6 +18,7 @@ export const admin = {
     aborted: (id: string) => `The last change of ${id} was stopped before its end`,
     failedRun: (kind: string, subject: string) => `${kind} of ${subject} failed`,
     away: "The hypervisor does not answer",
+    checks: (failed: number) => `${s(failed, "check")} of this installation failed`,
     awayText: (since: string) => `Not since ${since}. What is shown is from before that.`,
     missing: (id: string, names: string) => `${id}: the hypervisor no longer lists ${names}`,
     missingText: "They may have been removed by hand. The plan says what a deploy would do.",
@@ -60,6 +61,14 @@ export const admin = {
     range: (id: string) => `Range ${id}`,
     fits: (n: number, by: "memory" | "range numbers") =>
       `${n === 0 ? "No more fits" : `${s(n, "more fits", "more fit")}`}: then ${by === "memory" ? "the memory" : "the numbers of ranges"} would be used up.`,
+  },
+  doctor: {
+    title: "Checks",
+    intro: "What the service needs on its host and at the hypervisor, and whether it finds it.",
+    again: "Check again",
+    busy: "Checking…",
+    checked: "Checked",
+    levels: { fail: "Failed", warn: "Warning", ok: "Passed" },
   },
   users: {
     title: "Users",

@@ -1,4 +1,4 @@
-import type { NodeAnswer, QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
+import type { DoctorAnswer, NodeAnswer, QuotaOfUser, Range, RunHead, SourceAnswer } from "@rangewright/application/wire"
 import { dateOf, shortTime } from "../../parts/format.ts"
 import { kindOf, shortName } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
@@ -30,6 +30,7 @@ interface Facts {
   readonly access: PendingAccess | undefined
   readonly quotas: readonly QuotaOfUser[]
   readonly nodes: readonly NodeAnswer[]
+  readonly findings: DoctorAnswer["findings"]
 }
 
 const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]): readonly Need[] => {
@@ -109,14 +110,21 @@ const ofNode = ({ name, online, freeMemoryMiB, storages }: NodeAnswer): readonly
     })),
 ]
 
+const ofChecks = (findings: Facts["findings"]): readonly Need[] => {
+  const failed = findings.filter(({ level }) => level === "fail")
+  const text = failed.map(({ what, detail }) => `${what}: ${detail}`).join("\n")
+  return failed.length === 0 ? [] : [{ tone: "bad", title: texts.checks(failed.length), text, href: linkTo("admin", "doctor") }]
+}
+
 /** What an administrator has to look at, the worst first. */
-export const needsOf = ({ ranges, runs, sources, access, quotas, nodes }: Facts): readonly Need[] => {
+export const needsOf = ({ ranges, runs, sources, access, quotas, nodes, findings }: Facts): readonly Need[] => {
   const away = ranges.find(({ awaySince }) => awaySince !== undefined)?.awaySince
   const since = dateOf(away)
   const needs: readonly Need[] = [
     ...(since === undefined
       ? []
       : [{ tone: "bad" as const, title: texts.away, text: texts.awayText(shortTime(since)), href: "/ui/ranges" }]),
+    ...ofChecks(findings),
     ...nodes.flatMap(ofNode),
     ...ranges.flatMap((range) => ofRange(range, runs)),
     ...ofOthers(runs),

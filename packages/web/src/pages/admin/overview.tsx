@@ -1,4 +1,12 @@
-import type { NodesAnswer, QuotaOfUser, Range, RunHead, SourceAnswer, UserItem } from "@rangewright/application/wire"
+import type {
+  DoctorAnswer,
+  NodesAnswer,
+  QuotaOfUser,
+  Range,
+  RunHead,
+  SourceAnswer,
+  UserItem,
+} from "@rangewright/application/wire"
 import { useRead } from "../../api/resource.ts"
 import type { LiveEvent } from "../../live/live.ts"
 import { Unread } from "../../parts/list.tsx"
@@ -46,6 +54,7 @@ export const OverviewPage = () => {
   const access = useRead<PendingAccess>("/access")
   const quotas = useRead<readonly QuotaOfUser[]>("/user/quotas/all")
   const nodes = useRead<NodesAnswer>("/nodes", {}, ofRanges)
+  const checks = useRead<DoctorAnswer>("/doctor")
   const users = useRead<readonly UserItem[]>("/user/all")
   const all = ranges.data.value ?? []
   const allRuns = runs.data.value ?? []
@@ -57,7 +66,7 @@ export const OverviewPage = () => {
     [texts.numbers.users, users.data.value?.length ?? ""],
     [texts.numbers.runs, allRuns.filter(({ startedAt }) => new Date(startedAt).toDateString() === today).length],
   ]
-  const isRead = [ranges, runs, sources, access, quotas, nodes].every(({ data }) => data.value !== undefined)
+  const isRead = [ranges, runs, sources, access, quotas, nodes, checks].every(({ data }) => data.value !== undefined)
   const needs = needsOf({
     ranges: all,
     runs: allRuns,
@@ -65,6 +74,7 @@ export const OverviewPage = () => {
     access: access.data.value,
     quotas: quotas.data.value ?? [],
     nodes: nodes.data.value?.nodes ?? [],
+    findings: checks.data.value?.findings ?? [],
   })
   return (
     <>
@@ -80,7 +90,7 @@ export const OverviewPage = () => {
       <div class="columns">
         <section aria-labelledby="needs">
           <h2 id="needs">{texts.needs}</h2>
-          {[ranges, runs, sources, access, quotas].map((one, at) =>
+          {[ranges, runs, sources, access, quotas, checks].map((one, at) =>
             one.refusal.value === undefined ? null : <Unread key={at} of={one} />,
           )}
           {!isRead ? null : needs.length === 0 ? <Empty title={texts.nothing} /> : null}

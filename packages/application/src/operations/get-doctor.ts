@@ -1,0 +1,31 @@
+import { Failed } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Doctor } from "../host/doctor.ts"
+import { operation } from "../operation/operation.ts"
+import { DoctorResult } from "../wire/doctor.ts"
+import { BooleanText } from "../wire/parameters.ts"
+
+/** The one read that asks the hypervisor and programs of the host: that they answer is what is asked for. */
+export const getDoctor = operation({
+  id: "getDoctor",
+  route: "GET /doctor",
+  group: "Host",
+  origin: "ours",
+  does: "check the installation",
+  summary: "What the service needs and does not find, or finds in doubt, and what to do about it",
+  access: "admin",
+  target: "none",
+  /** Check again, although it was checked within the last minute. */
+  query: { refresh: Schema.optionalKey(BooleanText) },
+  output: { type: "json", schema: DoctorResult },
+  statuses: { 200: "what each check found", 400: "refresh is not a boolean", 500: "this service has no checks" },
+  handle: ({ query }) =>
+    Effect.gen(function* () {
+      const doctor = yield* Doctor
+      if (doctor === undefined)
+        return yield* new Failed({ what: "Cannot check the installation: this service was composed without its checks" })
+      const { at, findings } = yield* query.refresh === true ? doctor.again : doctor.recent
+      return { checkedAt: at.toISOString(), findings }
+    }),
+})
