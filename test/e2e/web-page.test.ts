@@ -12,7 +12,19 @@ import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } fro
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
-import { inspector, longLog, manyRanges, password, rowCounter, settled, signIn, soaker, watch } from "./support/web-page.ts"
+import {
+  countShifts,
+  inspector,
+  longLog,
+  manyRanges,
+  password,
+  rowCounter,
+  settled,
+  shiftsSoFar,
+  signIn,
+  soaker,
+  watch,
+} from "./support/web-page.ts"
 
 const cause = "no memory is left on the node"
 const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
@@ -414,6 +426,26 @@ describe.skipIf(noBrowser !== undefined)(
       await signIn(page, service.url, "ADA")
       await walk([...pathsOfAdministrators, `runs/${failedRunId}`])
       expect(faults).toEqual([])
+    })
+
+    test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {
+      for (const viewport of [
+        { width: 412, height: 823 },
+        { width: 1350, height: 940 },
+      ]) {
+        const context = await browser({ viewport })
+        await context.addInitScript(countShifts)
+        const page = await context.newPage()
+        await signIn(page, service.url, "UMA")
+        const shifts: Record<string, number> = {}
+        for (const path of ["ranges", "ranges/UMA", "runs", `runs/${runId}`, "templates", "me"]) {
+          await settled(page, `${service.url}/ui/${path}`)
+          await page.waitForLoadState("load")
+          shifts[path] = await page.evaluate<number>(shiftsSoFar)
+        }
+        // what is above counts as poor with those who measure pages
+        expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
+      }
     })
 
     test("is used by keyboard alone: sign in, find a range, move to the runs, to a machine by its name, and out again", async () => {

@@ -182,3 +182,13 @@ export const manyRanges = (ranges: number, machines: number): readonly object[] 
       ram: 4,
     })),
   }))
+
+const sum = "shiftsOfPage"
+
+/** In a page: adds up by how much what was shown has moved, from its beginning, as a share of the window. */
+export const countShifts = `globalThis.${sum} = 0
+new PerformanceObserver((list) => {
+  for (const { value } of list.getEntries()) globalThis.${sum} += value
+}).observe({ type: "layout-shift", buffered: true })`
+/** In a page: the sum, once what is to be drawn is drawn. */
+export const shiftsSoFar = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(globalThis.${sum}))))`

@@ -162,13 +162,17 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
   const topology = shown.data.value
   const range = view.range.data.value
   const refusal = view.range.refusal.value
+  // the picture stands above the machines: what is read of them waits for it, and nothing moves away under a finger
+  const isPictureRead = topology !== undefined || shown.refusal.value !== undefined
   return (
     <>
       <RangeHead id={id} view={view}>
         {range === undefined ? null : <Reset range={range} doing={doing} />}
       </RangeHead>
       {refusal === undefined ? null : <Refused refusal={refusal} retry={() => void view.range.reload()} />}
-      {range === undefined ? null : (
+      {range === undefined ? null : !isPictureRead ? (
+        <Loading />
+      ) : (
         <>
           {range.testingState === "off" ? null : <Note tone="warn">{t.sentence.testing}</Note>}
           {range.doubt === undefined ? null : (

@@ -1,7 +1,7 @@
 import type { Topology, TopologyMachine } from "@rangewright/application/wire"
 import type { Box } from "@rangewright/domain/layout"
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { plain } from "../parts/format.ts"
 import { t } from "../texts.ts"
 import { shortName } from "./sentence.ts"
@@ -65,9 +65,11 @@ const Node = ({
 export const Picture = ({ topology }: { readonly topology: Topology }) => {
   const frame = useRef<HTMLDivElement>(null)
   const width = useSignal(0)
-  useEffect(() => {
+  // before the first paint, so that what stands below is not moved away
+  useLayoutEffect(() => {
     const element = frame.current
     if (element === null) return
+    width.value = element.clientWidth
     const observer = new ResizeObserver(([entry]) => {
       width.value = Math.floor(entry?.contentRect.width ?? 0)
     })
@@ -79,47 +81,49 @@ export const Picture = ({ topology }: { readonly topology: Topology }) => {
   const { router, lanes } = picture
   const count = topology.lanes.reduce((sum, { machines }) => sum + machines.length, 1)
   return (
-    <div class="picture" ref={frame}>
-      {width.value < 100 ? null : (
-        <svg
-          width={picture.width}
-          height={picture.height}
-          viewBox={`0 0 ${picture.width} ${picture.height}`}
-          role="group"
-          aria-label={t.range.pictureText(lanes.length, count)}
-        >
-          <text class="outside" x="0" y="9">
-            {t.range.outside}
-          </text>
-          <path class="lines" d={picture.lines.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`).join("")} />
-          <rect class="box router" x={router.x + 0.5} y={router.y} width={router.width - 1} height={router.height} rx="8" />
-          <Node rangeID={rangeID} machine={topology.router} box={router} label={t.range.router} />
-          {lanes.map(({ lane, shown, folded, x, y, width: laneWidth, height }) => (
-            <g key={String(lane.vlan)}>
-              <rect class="box" x={x + 0.5} y={y} width={laneWidth - 1} height={height} rx="8" />
-              <text class="lane" x={x + 12} y={y + headHeight / 2 + 1}>
-                {lane.vlan === undefined ? t.range.noAddress : t.range.vlan(lane.vlan)}
-              </text>
-              <text class="address" x={x + laneWidth - 12} y={y + headHeight / 2 + 1}>
-                {lane.network ?? ""}
-              </text>
-              {shown.map((machine, at) => (
-                <Node
-                  key={machine.name}
-                  rangeID={rangeID}
-                  machine={machine}
-                  box={{ x, y: y + headHeight + at * rowHeight, width: laneWidth, height: rowHeight }}
-                />
-              ))}
-              {folded === 0 ? null : (
-                <text class="more" x={x + 32} y={y + headHeight + shown.length * rowHeight + rowHeight / 2}>
-                  {t.range.fold(folded)}
+    <div class="picture">
+      <div ref={frame}>
+        {width.value < 100 ? null : (
+          <svg
+            width={picture.width}
+            height={picture.height}
+            viewBox={`0 0 ${picture.width} ${picture.height}`}
+            role="group"
+            aria-label={t.range.pictureText(lanes.length, count)}
+          >
+            <text class="outside" x="0" y="9">
+              {t.range.outside}
+            </text>
+            <path class="lines" d={picture.lines.map(({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`).join("")} />
+            <rect class="box router" x={router.x + 0.5} y={router.y} width={router.width - 1} height={router.height} rx="8" />
+            <Node rangeID={rangeID} machine={topology.router} box={router} label={t.range.router} />
+            {lanes.map(({ lane, shown, folded, x, y, width: laneWidth, height }) => (
+              <g key={String(lane.vlan)}>
+                <rect class="box" x={x + 0.5} y={y} width={laneWidth - 1} height={height} rx="8" />
+                <text class="lane" x={x + 12} y={y + headHeight / 2 + 1}>
+                  {lane.vlan === undefined ? t.range.noAddress : t.range.vlan(lane.vlan)}
                 </text>
-              )}
-            </g>
-          ))}
-        </svg>
-      )}
+                <text class="address" x={x + laneWidth - 12} y={y + headHeight / 2 + 1}>
+                  {lane.network ?? ""}
+                </text>
+                {shown.map((machine, at) => (
+                  <Node
+                    key={machine.name}
+                    rangeID={rangeID}
+                    machine={machine}
+                    box={{ x, y: y + headHeight + at * rowHeight, width: laneWidth, height: rowHeight }}
+                  />
+                ))}
+                {folded === 0 ? null : (
+                  <text class="more" x={x + 32} y={y + headHeight + shown.length * rowHeight + rowHeight / 2}>
+                    {t.range.fold(folded)}
+                  </text>
+                )}
+              </g>
+            ))}
+          </svg>
+        )}
+      </div>
     </div>
   )
 }

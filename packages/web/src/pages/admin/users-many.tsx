@@ -54,7 +54,8 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
     save(name, new Blob([[head, ...lines, ""].join("\n")], { type: "text/csv" }))
   const saveInvites = async (): Promise<undefined> => {
     const lines = (await invite(added)).map(({ userID, email, address }) => `${userID},${email},${address}`)
-    return void (await file("invitations.csv", "userID,email,invitation", lines))
+    await file("invitations.csv", "userID,email,invitation", lines)
+    return undefined
   }
   const isBegun = bulk.rows.value.length > 0
   return (
