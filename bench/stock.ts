@@ -1,10 +1,13 @@
-/** What is stored, and what the hypervisor has, where benchmarks ask for 100 ranges and 1,000 VMs. */
+/** What is stored, and what the hypervisor has, where benchmarks ask for 100 ranges and 1,000 VMs, or for as many as this variable says. */
 import type { ObservedMachine, RangeId, RecordId, UserId, Vmid } from "@rangewright/domain"
 import { CredentialHasher, Machines, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-const rangeCount = 100
-const vmsEach = 10
+/** `RANGESxVMS`. The member's default range has 10 VMs all the same. */
+export const stockVariable = "BENCH_STOCK"
+const [rangeCount = 0, vmsOfOthers = 0] = (process.env[stockVariable] ?? "100x10").split("x").map(Number)
+const ownRange = 7
+const vmsOf = (range: number): number => (range === ownRange ? 10 : vmsOfOthers)
 const node = "pve"
 
 /** An administrator, and a member who has every range. */
@@ -14,7 +17,7 @@ export const keyOf = (id: (typeof people)[number]) => `${id}.${"k".repeat(40)}`
 const recordId = (text: string) => text.toLowerCase().padStart(15, "0") as RecordId
 
 const vm = (range: number, n: number): ObservedMachine => ({
-  vmid: (20_000 + range * vmsEach + n) as Vmid,
+  vmid: (20_000 + range * vmsOfOthers + n) as Vmid,
   node,
   name: `R${range}-machine-${n}`,
   power: n % 2 === 0 ? "running" : "stopped",
@@ -27,7 +30,7 @@ const vm = (range: number, n: number): ObservedMachine => ({
 
 /** Every VM, as the hypervisor shows it. */
 export const stockedMachines: readonly ObservedMachine[] = Array.from({ length: rangeCount }, (_, range) =>
-  Array.from({ length: vmsEach }, (__, n) => vm(range, n)),
+  Array.from({ length: vmsOf(range) }, (__, n) => vm(range, n)),
 ).flat()
 
 /** Puts users, ranges and VMs into an empty store. */
@@ -62,6 +65,6 @@ export const stock = Effect.gen(function* () {
       owners: ["ME" as UserId],
       createdAt,
     })
-  yield* users.change("ME" as UserId, { defaultRangeId: "R7" as RangeId })
+  yield* users.change("ME" as UserId, { defaultRangeId: `R${ownRange}` as RangeId })
   yield* (yield* Machines).replace({ at: new Date(), nodes: [], storages: [], machines: stockedMachines })
 })
