@@ -92,7 +92,7 @@ export const pageOf = <T extends object>(
   const last = shown.at(-1)
   return Effect.succeed({
     // with members left out it is not what the schema describes
-    prepared: JSON.stringify(shown.map(({ item }) => picked(item, fields))),
+    prepared: `${JSON.stringify(shown.map(({ item }) => picked(item, fields)))}\n`,
     next: left.length > shown.length && last !== undefined ? { cursor: written(last.place) } : undefined,
   })
 }
