@@ -1,6 +1,6 @@
 /**
- * What concerns one range, where there are 100 VMs and where there are 9,900: the service's process on SQLite, observing a simulator in
- * another process that has the same VMs.
+ * What concerns one range, where there are 100 VMs and where there are 9,900: the service's process on SQLite, observing a simulator that has
+ * the same VMs.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -29,24 +29,27 @@ type Costs = Readonly<Record<Read, number>>
 const measure = (): Promise<Costs> =>
   withStock(async (environment) => {
     const { process: child, url } = await startService({ ...environment, RANGEWRIGHT_OBSERVE_EVERY: "600" })
-    // what the service does by itself is not the requests'
-    for (let before = -1; before !== processorMillis(child.pid); await setTimeout(1000)) before = processorMillis(child.pid)
-    const headers = { "x-api-key": keyOf("ME") }
-    const costs: Partial<Record<Read, number>> = {}
-    for (const [read, path] of Object.entries(reads) as [Read, string][]) {
-      const ask = async (): Promise<void> => {
-        const answer = await fetch(url + path, { headers })
-        const text = await answer.text()
-        if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
+    try {
+      // what the service does by itself is not the requests'
+      for (let before = -1; before !== processorMillis(child.pid); await setTimeout(1000)) before = processorMillis(child.pid)
+      const headers = { "x-api-key": keyOf("ME") }
+      const costs: Partial<Record<Read, number>> = {}
+      for (const [read, path] of Object.entries(reads) as [Read, string][]) {
+        const ask = async (): Promise<void> => {
+          const answer = await fetch(url + path, { headers })
+          const text = await answer.text()
+          if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
+        }
+        for (let n = 0; n < times; n++) await ask()
+        const before = processorMillis(child.pid)
+        for (let n = 0; n < times; n++) await ask()
+        costs[read] = (processorMillis(child.pid) - before) / times
       }
-      for (let n = 0; n < times; n++) await ask()
-      const before = processorMillis(child.pid)
-      for (let n = 0; n < times; n++) await ask()
-      costs[read] = (processorMillis(child.pid) - before) / times
+      return costs as Costs
+    } finally {
+      child.kill("SIGTERM")
+      await once(child, "exit")
     }
-    child.kill("SIGTERM")
-    await once(child, "exit")
-    return costs as Costs
   })
 
 if (import.meta.main) {

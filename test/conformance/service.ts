@@ -286,9 +286,9 @@ export interface WholeService extends Service {
   readonly provider: MemoryProvider
 }
 
-/** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
 const checked = Effect.succeed({ at: new Date(0), findings: [{ level: "ok" as const, what: "disk", detail: "9 GiB free" }] })
 
+/** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
 export const startWholeService = async ({
   running = false,
   building = false,

@@ -6,7 +6,7 @@ import { operation } from "../operation/operation.ts"
 import { DoctorResult } from "../wire/doctor.ts"
 import { BooleanText } from "../wire/parameters.ts"
 
-/** The one read that asks the hypervisor and programs of the host: that they answer is what is asked for. */
+/** A read that asks the hypervisor and programs of the host: whether they answer is the question. */
 export const getDoctor = operation({
   id: "getDoctor",
   route: "GET /doctor",
