@@ -9,14 +9,14 @@ import { inGroup } from "../../parts/groups.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
 import { invite } from "./invites.ts"
-import { newUsers } from "./roster.ts"
+import { type NewUser, newUsers } from "./roster.ts"
 
 const texts = admin.users
 
 /** Adds a list of users, and puts them into a group. What fails is said of each; the others are added all the same. */
 export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
   const groups = useRead<readonly GroupAnswer[]>(open ? "/groups" : undefined)
-  const keys = useSignal<readonly string[]>([])
+  const keys = useSignal<readonly (NewUser & { readonly apiKey: string })[]>([])
   const doing = useDoing()
   const bulk = useBulk()
   const close = (): void => {
@@ -39,7 +39,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
             if (!added.has(user.userID)) {
               const { apiKey } = await change<{ readonly apiKey: string }>("POST", "/user", {}, user)
               added.add(user.userID)
-              keys.value = [...keys.peek(), `${user.userID},${user.email},${apiKey}`]
+              keys.value = [...keys.peek(), { ...user, apiKey }]
             }
             if (group !== "") await inGroup("POST", "/groups/{groupName}/users", group, { userIDs: [user.userID] })
             return texts.manySaid(user.email)
@@ -49,7 +49,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
       return undefined
     })
   }
-  const added = keys.value.map((line) => line.split(",")[0] ?? "")
+  const added = keys.value.map(({ userID }) => userID)
   const file = (name: string, head: string, lines: readonly string[]): Promise<void> =>
     save(name, new Blob([[head, ...lines, ""].join("\n")], { type: "text/csv" }))
   const saveInvites = async (): Promise<undefined> => {
@@ -57,6 +57,12 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
     await file("invitations.csv", "userID,email,invitation", lines)
     return undefined
   }
+  const saveKeys = (): Promise<void> =>
+    file(
+      "keys.csv",
+      "userID,email,apiKey",
+      keys.value.map(({ userID, email, apiKey }) => `${userID},${email},${apiKey}`),
+    )
   const isBegun = bulk.rows.value.length > 0
   return (
     <Dialog title={texts.manyTitle} open={open} onClose={close} wide>
@@ -66,11 +72,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
           <p class="muted">{texts.manyKeysText}</p>
           <Outcome doing={doing} />
           <div class="actions end">
-            <button
-              type="button"
-              disabled={bulk.isBusy || added.length === 0}
-              onClick={() => void file("keys.csv", "userID,email,apiKey", keys.value)}
-            >
+            <button type="button" disabled={bulk.isBusy || added.length === 0} onClick={() => void saveKeys()}>
               {texts.manyKeys}
             </button>
             <button
