@@ -96,7 +96,7 @@ for goal in goals:
         udp(goal, 80, "from" + source, source=source); syn(goal, "synfrom" + source, source)
     for port in (53, 80, 443, 853): threads.append(threading.Thread(target=connect, args=(goal, port)))
 
-def ask(name, kind=1, tcp=False):
+def ask(name, kind=1, tcp=False, port=0):
     key = name + " " + str(kind) + (" tcp" if tcp else "")
     query = struct.pack("!HHHHHH", random.randrange(65536), 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in name.split(".")) + b"\\0" + struct.pack("!HH", kind, 1)
     try:
@@ -106,7 +106,7 @@ def ask(name, kind=1, tcp=False):
                 data = c.recv(4096)[2:]
         else:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as c:
-                c.settimeout(5); c.sendto(query, (router, 53)); data = c.recv(4096)
+                c.bind(("", port)); c.settimeout(5); c.sendto(query, (router, 53)); data = c.recv(4096)
     except OSError:
         said[key] = "none"; return
     found, at = [], len(query)
@@ -119,7 +119,9 @@ def ask(name, kind=1, tcp=False):
     said[key] = str(data[3] & 15) + " " + ",".join(sorted(found))
 questions = [("t%d.%s.evil.example" % (kind, phase), kind) for kind in (1, 28, 16, 255, 10, 5, 15, 65)]
 questions += [("x" * 63 + "." + phase + ".evil.example", 1), ("web", 1), ("allowed.example", 1), ("sub.allowed.example", 1), ("notallowed.example", 1), ("rebind.allowed.example", 1), ("moving.example", 1), ("chain.allowed.example", 1), ("inward.allowed.example", 1), ("secret" + phase, 16)]
-threads += [threading.Thread(target=ask, args=q) for q in questions]
+# by a port that asked before the router closed, nothing is answered until the router forgets it: no two runs within some minutes share one
+first = 20000 + int(time.monotonic()) * len(questions) % 10000
+threads += [threading.Thread(target=ask, args=(*q, False, first + n)) for n, q in enumerate(questions)]
 threads.append(threading.Thread(target=ask, args=("tcp." + phase + ".evil.example", 16, True)))
 for t in threads: t.start()
 for t in threads: t.join()
@@ -228,8 +230,9 @@ if flood != "-": threading.Thread(target=storm, args=(goals[0],)).start()
 
 /** Prints the addresses that a router answers for a name. Arguments: router, name. */
 export const question = `
-import socket, struct, sys
+import socket, struct, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 10000 + int(time.monotonic() * 20) % 10000))
 s.settimeout(5)
 s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in sys.argv[2].split(".")) + b"\\0\\0\\1\\0\\1", (sys.argv[1], 53))
 data = s.recv(4096)
