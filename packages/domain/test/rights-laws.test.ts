@@ -6,11 +6,15 @@ import {
   type AccountId,
   adminGroup,
   changesOf,
+  changesOfRange,
+  concernsRange,
+  desiredAccess,
   groupOfAccount,
   HeldAccessJson,
   heldInLine,
   pendingAccess,
   placePath,
+  planAccess,
   placesOf,
   type RightsOnNetworks,
   userGroup,
@@ -53,6 +57,25 @@ describe("access in line", () => {
         const { lab, others, stored } = labAfter(world, before, one, true)
         lab.reconcile(lab.desire(stored, networks))
         expect(lab.others()).toEqual(others)
+      }),
+      { numRuns: 250 },
+    )
+  })
+
+  test("of one range differs in the same, whether the others are looked at or not", () => {
+    fc.assert(
+      fc.property(start, rounds, meddling, draft, settled, (world, before, others, one, networks) => {
+        const { lab, stored } = labAfter(world, before, one)
+        lab.model.meddle(others)
+        const observed = lab.model.observe()
+        const desired = desiredAccess(stored, networks)
+        const all = changesOf(planAccess({ desired, held: lab.held, observed }))
+        for (const range of stored.ranges) {
+          const alone = desiredAccess({ ...stored, ranges: [range] }, networks)
+          expect(changesOfRange({ desired: alone, held: lab.held, observed }, range.id)).toEqual(
+            all.filter((change) => concernsRange(desired, change, range.id)),
+          )
+        }
       }),
       { numRuns: 250 },
     )

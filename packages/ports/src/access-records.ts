@@ -12,6 +12,8 @@ export class AccessRecords extends Context.Service<
   {
     /** Who should have what, as it is stored at one moment. */
     readonly stored: Effect.Effect<StoredAccess, StorageFault>
+    /** The same with this range alone, or none. */
+    readonly storedOf: (range: RangeId) => Effect.Effect<StoredAccess, StorageFault>
     /** What the service has put on the hypervisor, or may have. The version goes up with each write, from 0 for what was never written. */
     readonly held: Effect.Effect<{ readonly held: HeldAccess; readonly version: number }, RecordDamaged | StorageFault>
     /** Replaces it where nobody else has since it was read. */

@@ -69,6 +69,9 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
             { id: "OTHER", number: 2, users: [], machines: [], leaving: false },
           ],
         })
+        const { users: everybody, ranges: every } = yield* records.stored
+        for (const range of every) expect(yield* records.storedOf(range.id)).toEqual({ users: everybody, ranges: [range] })
+        expect(yield* records.storedOf(rangeId("GONE"))).toEqual({ users: everybody, ranges: [] })
         yield* groups.remove("red" as GroupName)
         yield* users.remove(userId("bob"))
         expect((yield* records.stored).ranges[0]?.users).toEqual(["Carl", "alice"])
@@ -82,7 +85,11 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
         const seen = [machine(112), machine(109), machine(108, { template: true }), machine(107, { pool: "ELSEWHERE" })]
-        const machinesOf = Effect.map(records.stored, ({ ranges }) => ranges.map((range) => range.machines))
+        const machinesOf = Effect.gen(function* () {
+          const { ranges } = yield* records.stored
+          for (const range of ranges) expect((yield* records.storedOf(range.id)).ranges).toEqual([range])
+          return ranges.map((range) => range.machines)
+        })
         yield* machines.replace(cluster(startedAt, [...seen, machine(106, { pool: undefined })]))
         expect(yield* machinesOf).toEqual([[109, 112], []])
         yield* machines.replace(cluster(later(1), [machine(112, { pool: "OTHER" })]))
@@ -98,7 +105,11 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
         const [records, journal] = [yield* AccessRecords, yield* RunJournal]
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
-        const leaving = Effect.map(records.stored, ({ ranges }) => ranges.filter((range) => range.leaving).map(({ id }) => id))
+        const leaving = Effect.gen(function* () {
+          const { ranges } = yield* records.stored
+          for (const range of ranges) expect((yield* records.storedOf(range.id)).ranges).toEqual([range])
+          return ranges.filter((range) => range.leaving).map(({ id }) => id)
+        })
         yield* journal.open(deployRun("one"), undefined)
         expect(yield* leaving).toEqual([])
         yield* journal.requestCancel(runId("one"), 0, { type: "CancelRequested", by: userId("alice") }, startedAt)

@@ -17,7 +17,7 @@ const machinesOf = ({ machines }: MemoryStore, id: RangeId): readonly Vmid[] =>
     .flatMap(({ machine: { vmid, pool, template } }) => (pool === id && !template ? [vmid] : []))
     .sort((a, b) => a - b)
 
-const storedAccess = (store: MemoryStore): StoredAccess => {
+const storedAccess = (store: MemoryStore, concerned: (range: RangeId) => boolean): StoredAccess => {
   const leaving = new Set(
     [...store.runs.values()].flatMap(({ record }) =>
       record.status === "running" && record.kind === "delete-range" ? [rangeOf(record)] : [],
@@ -34,6 +34,7 @@ const storedAccess = (store: MemoryStore): StoredAccess => {
         passwordVersion: store.passwordVersions.get(user.id) ?? "",
       })),
     ranges: [...store.ranges.values()]
+      .filter(({ id }) => concerned(id))
       .sort((a, b) => a.number - b.number)
       .map(({ id, number }) => ({
         id,
@@ -48,7 +49,8 @@ const storedAccess = (store: MemoryStore): StoredAccess => {
 export const accessRecordsLayer = (store: MemoryStore): Layer.Layer<AccessRecords> => {
   const { atomically, change } = writesTo(store)
   return Layer.succeed(AccessRecords, {
-    stored: Effect.sync(() => storedAccess(store)),
+    stored: Effect.sync(() => storedAccess(store, () => true)),
+    storedOf: (range) => Effect.sync(() => storedAccess(store, (id) => id === range)),
     held: Effect.sync(() => store.held),
     hold: (held, version) =>
       atomically(function* () {

@@ -1,4 +1,4 @@
-import { changeText, concernsRange, howTo, isClosed, type Range } from "@rangewright/domain"
+import { changeText, howTo, isClosed, type Range } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -49,8 +49,7 @@ export const getRangeDrift = operation({
       const planner = yield* RunPlanner
       const control = yield* AccessControl
       const { inSync, differences, notes } = yield* planner.drift(range, user.id).pipe(tellTemplates(user))
-      const { changes, desired } = yield* control.compare
-      const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
+      const reasons = (yield* control.compareRange(range.id)).map(changeText)
       const more = [
         { kind: "change" as const, object: `access to ${range.id}`, reasons },
         { kind: "change" as const, object: `rules of the router of ${range.id}`, reasons: yield* changedRules(range) },

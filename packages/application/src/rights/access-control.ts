@@ -1,9 +1,9 @@
-import type { AccountId, Fault, ObservedAccount, RangeId } from "@rangewright/domain"
+import type { AccessChange, AccountId, Fault, ObservedAccount, RangeId } from "@rangewright/domain"
 import { HypervisorAccess, type HypervisorFault } from "@rangewright/ports"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { compareAccess, type ComparedAccess } from "./compare.ts"
+import { compareAccess, type ComparedAccess, compareRangeAccess } from "./compare.ts"
 
 /** What operations may ask about access on the hypervisor. Only runs change it. */
 export class AccessControl extends Context.Service<
@@ -11,6 +11,8 @@ export class AccessControl extends Context.Service<
   {
     /** How it differs from what is stored. */
     readonly compare: Effect.Effect<ComparedAccess, Fault>
+    /** What of that concerns a range. */
+    readonly compareRange: (id: RangeId) => Effect.Effect<readonly AccessChange[], Fault>
     /** An account as it is there; undefined: there is none. */
     readonly account: (id: AccountId) => Effect.Effect<ObservedAccount | undefined, HypervisorFault>
     readonly poolExists: (id: RangeId) => Effect.Effect<boolean, HypervisorFault>
@@ -24,6 +26,7 @@ export const accessControlLayer = Layer.effect(
     const access = yield* HypervisorAccess
     return {
       compare: Effect.provideContext(compareAccess, services),
+      compareRange: (id) => Effect.provideContext(compareRangeAccess(id), services),
       account: (id) => Effect.map(access.observe(undefined), ({ accounts }) => accounts.get(id)),
       poolExists: access.poolExists,
     }

@@ -2,12 +2,14 @@ import {
   type AccessChange,
   type AccessPlan,
   changesOf,
+  changesOfRange,
   type DesiredAccess,
   desiredAccess,
   type HeldAccess,
   isCluster,
   type ObservedAccess,
   planAccess,
+  type RangeId,
   type RightsOnNetworks,
 } from "@rangewright/domain"
 import { AccessRecords, HypervisorAccess, Machines } from "@rangewright/ports"
@@ -49,6 +51,17 @@ export interface ComparedAccess {
   readonly plan: AccessPlan
   readonly changes: readonly AccessChange[]
 }
+
+/** How access to one range differs from what is stored; what the rest of the installation has is not looked at. */
+export const compareRangeAccess = Effect.fnUntraced(function* (id: RangeId) {
+  const records = yield* AccessRecords
+  const access = yield* HypervisorAccess
+  const { held } = yield* records.held
+  const networks = yield* rightsOnNetworks
+  const desired = desiredAccess(yield* records.storedOf(id), networks)
+  const observed = yield* access.observe(networks.type === "vnets" ? networks.zone : undefined)
+  return changesOfRange({ desired, held, observed }, id)
+})
 
 /** Compares the whole installation, in few calls. */
 export const compareAccess = Effect.gen(function* () {

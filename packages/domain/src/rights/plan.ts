@@ -306,6 +306,13 @@ export const phasesOf = ({ take, prepare, make, give, tidy }: AccessPlan): reado
 
 export const changesOf = (plan: AccessPlan): readonly AccessChange[] => phasesOf(plan).flat()
 
+/** What of it concerns one range: `desired` needs no others. */
+export const changesOfRange = ({ desired, held, observed }: AccessInput, id: RangeId): readonly AccessChange[] => {
+  const had = held.ranges[id]
+  const own = { ...held, ranges: had === undefined ? {} : { [id]: had } }
+  return changesOf(planAccess({ desired, held: own, observed })).filter((change) => concernsRange(desired, change, id))
+}
+
 /** The accounts that a change is about, by their own names or those of their groups. */
 export const concernsAccount = (change: AccessChange, account: AccountId): boolean => {
   const group = groupOfAccount(account)
