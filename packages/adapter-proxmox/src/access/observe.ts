@@ -3,11 +3,11 @@ import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { ServiceAccount } from "../client/credentials.ts"
-import { type Fields, listed, recordOf, text, words } from "../wire/read.ts"
+import { type Fields, listed, text, words } from "../wire/read.ts"
 import { accountIn, obstacleOf, ourComment } from "./account.ts"
 import { has } from "./faults.ts"
 import { isAccountName, isGroupName } from "./names.ts"
-import { blindness, ownEntries, ownRightsIn, remakeObstacle } from "./own-rights.ts"
+import { blindness, ownEntries, ownRightsIn, pathsToRemake, pathsToSee, readOwnRights, remakeObstacle } from "./own-rights.ts"
 import { rangeComment } from "./pools.ts"
 import { ownRightsBySubject, grantedPlace, rightsIn } from "./rights.ts"
 
@@ -24,7 +24,7 @@ const aliasOf = (row: Fields): readonly (readonly [string, string])[] => {
   return [[placePath({ type: "vnet", zone, name }), (text(row, "alias") ?? "").trim()]]
 }
 
-/** Everything about access in six calls, however much there is. Fails where Proxmox would leave something out. */
+/** Everything about access, each list in one call, however much there is. Fails where Proxmox would leave something out. */
 export const observeAccess = Effect.fnUntraced(function* (
   client: PveClient,
   self: ServiceAccount,
@@ -39,13 +39,12 @@ export const observeAccess = Effect.fnUntraced(function* (
         ? Effect.fail(new HypervisorFault({ doing, reason: "away", detail: `the answer to GET ${path} is not a list` }))
         : Effect.succeed(found)
     })
-  const [users, groups, acl, pools, permissions, vnets] = yield* Effect.all(
+  const [users, groups, acl, pools, vnets] = yield* Effect.all(
     [
       read("/access/users", { full: true }),
       read("/access/groups"),
       read("/access/acl"),
       read("/pools"),
-      client.get("/access/permissions", {}, { doing }),
       // a node without SDN has none
       read("/cluster/sdn/vnets").pipe(Effect.catchIf(has("invalid"), () => Effect.succeed([]))),
     ],
@@ -55,7 +54,11 @@ export const observeAccess = Effect.fnUntraced(function* (
   const me = users.find((row) => text(row, "userid")?.toLowerCase() === self.id.toLowerCase())
   const rights = rightsIn(acl)
   const entries = ownEntries(rights, self, me === undefined ? [] : words(me, "groups"))
-  const holds = ownRightsIn(recordOf(permissions.data), entries)
+  const own = ownRightsBySubject(rights)
+  const others = (id: string) => (own.get(id) ?? []).filter((right) => grantedPlace(right) === undefined)
+  const remade = self.byToken ? pathsToRemake(ownRealm, [...own.keys()].filter((id) => id !== self.id).flatMap(others)) : []
+  const paths = new Set([...pathsToSee(entries, zone), ...remade])
+  const holds = ownRightsIn(yield* readOwnRights(client, paths, doing), entries)
   // a token that may not see accounts does not see its own user either
   const blind = blindness(holds, entries, self, zone, doing)
   if (blind !== undefined) return yield* blind
@@ -66,14 +69,12 @@ export const observeAccess = Effect.fnUntraced(function* (
       detail: `the list of accounts lacks the service's own, ${self.id}, so more may be missing`,
       hint: "Check what GET /access/users returns to the service.",
     })
-  const own = ownRightsBySubject(rights)
   const accounts = users.flatMap((row) => {
     const id = text(row, "userid")
     if (id === undefined || !isAccountName(id) || id === self.id) return []
     const account = accountIn(row)
     const keep = { groups: account.groups.filter((group) => !isServiceGroup(group)), rights: own.get(id) ?? [] }
-    const others = keep.rights.filter((right) => grantedPlace(right) === undefined)
-    const remake = remakeObstacle(holds, self, ownRealm, others)
+    const remake = remakeObstacle(holds, self, ownRealm, others(id))
     const passwordObstacle = self.byToken ? obstacleOf(id as AccountId, account, remake) : undefined
     return [[id as AccountId, { ours: account.ours, groups: account.groups, passwordObstacle, keep }] as const]
   })
