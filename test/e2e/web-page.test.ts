@@ -14,6 +14,9 @@ import { onSimulator, type ServiceProcess, startService, type Environment } from
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 import {
   countShifts,
+  fillIn,
+  formPost,
+  hostileLines,
   inspector,
   longLog,
   manyRanges,
@@ -23,6 +26,7 @@ import {
   shiftsSoFar,
   signIn,
   soaker,
+  tabTo,
   watch,
 } from "./support/web-page.ts"
 
@@ -184,14 +188,26 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("shows a log of 200,000 lines from its end, finds in it and opens any line of it", async () => {
+    test("shows a log of 200,000 lines from its end, finds in it and opens any line of it, and does nothing that a line says", async () => {
       const context = await browser()
+      const wrong = watch(context, service.url)
+      await context.grantPermissions(["clipboard-read", "clipboard-write"])
       const page = await context.newPage()
       await signIn(page, service.url, "UMA")
       const body = longLog(200_000)
       await page.route("**/api/v2/runs/*/events", (route) => route.fulfill({ body, contentType: "text/event-stream" }))
       await page.goto(`${service.url}/ui/runs/${runId}?view=log`)
+      await page.evaluate("navigator.clipboard.writeText('mine')")
       await page.getByText("The run succeeded.").waitFor()
+      const [script = "", ...rest] = hostileLines
+      await page.locator(".line", { hasText: script }).waitFor()
+      for (const shown of ["a link", "copied", "named", "cleared", "left turned", "bare"])
+        expect(await page.locator(".line", { hasText: shown }).count(), shown).toBe(1)
+      expect(rest.length).toBe(7)
+      expect(await page.locator(".line a[href^=javascript], .line img, .line script").count()).toBe(0)
+      expect(await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")).toBe(true)
+      expect(await page.title()).not.toContain("stolen")
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe("mine")
       await page.keyboard.press("e")
       await page.locator(".line.match", { hasText: "fatal: [m1]" }).waitFor()
       await page.getByLabel("Find in the log").fill("NEEDLE")
@@ -202,6 +218,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(`${service.url}/ui/runs/${runId}?view=log#L150000`)
       await page.reload()
       await page.locator(".line.match .number", { hasText: "150000" }).waitFor()
+      expect(wrong).toEqual([])
     })
 
     test("shows names that others chose as text", async () => {
@@ -218,7 +235,45 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("leaves every tab when one signs out, and shows nothing when somebody goes back", async () => {
+    test("shows three screens at once, types a long text whole, and shows a screen again when its machine was off", async () => {
+      const context = await browser()
+      const first = await context.newPage()
+      await signIn(first, service.url, "UMA")
+      const machines = (await rangeOf(user, "UMA")).VMs.filter(({ name }) => /-m\d$/u.test(name))
+      const screens: Page[] = []
+      for (const { proxmoxID } of machines) {
+        const page = await context.newPage()
+        await page.goto(`${service.url}/ui/ranges/UMA/console/${proxmoxID}`)
+        screens.push(page)
+      }
+      const connected = (page: Page) => page.getByText("Connected", { exact: true }).waitFor()
+      for (const screen of screens) await connected(screen)
+      expect(screens.length).toBe(3)
+      const [screen, machine] = [screens[0], machines[0]]
+      if (screen === undefined || machine === undefined) throw new Error("there is no machine")
+      await screen.bringToFront()
+      const text = "Every key of it arrives: a_B-c 0123456789! ".repeat(5).slice(0, 200)
+      await screen.getByRole("button", { name: "Type text" }).click()
+      await screen.getByLabel("Text to type into the machine").fill(text)
+      await screen.getByRole("button", { name: "Type it" }).click()
+      const typed = async () => (await simulator.screens()).find(({ vmid }) => vmid === machine.proxmoxID)?.typed
+      await expect.poll(typed, { timeout: 20_000 }).toBe(text)
+
+      await screen.locator(".screen canvas").focus()
+      await screen.keyboard.press("Tab")
+      await screen.locator("canvas:focus").waitFor()
+      await screen.keyboard.press("Control+Alt")
+      await screen.locator("a:focus", { hasText: "Back" }).waitFor()
+
+      const power = (verb: string) => user.send("PUT", `/range/${verb}?rangeID=UMA`, { machines: [machine.name] })
+      await power("poweroff")
+      await screen.getByText("The machine is off", { exact: true }).waitFor()
+      await power("poweron")
+      await connected(screen)
+      for (const page of screens) await page.close()
+    })
+
+    test("leaves every tab when one signs out, and shows nothing of it when somebody goes back or signs in as another", async () => {
       const context = await browser()
       const one = await context.newPage()
       await signIn(one, service.url, "UMA")
@@ -229,6 +284,11 @@ describe.skipIf(noBrowser !== undefined)(
       await one.waitForURL("**/ui/login**")
       await other.goBack()
       expect(await other.getByText("UMA").count()).toBe(0)
+      await fillIn(one, "BO")
+      await settled(one, `${service.url}/ui/ranges`)
+      await one.getByRole("link", { name: "BO", exact: true }).first().waitFor()
+      expect(await one.getByText("UMA").count()).toBe(0)
+      expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
     })
 
     test("tells twelve tabs of a change over one connection, and goes on when the tab that has it is closed", async () => {
@@ -371,6 +431,9 @@ describe.skipIf(noBrowser !== undefined)(
       const port = (site.address() as AddressInfo).port
       for (const host of ["127.0.0.1", "localhost"]) {
         await page.goto(`http://${host}:${port}/`)
+        const posted = page.waitForResponse((response) => response.request().method() === "POST")
+        await page.evaluate(formPost(`${service.url}/api/v2/range/abort?rangeID=UMA`))
+        expect((await posted).status()).toBeGreaterThanOrEqual(400)
         const outcomes = await page.evaluate(async (target) => {
           const ask = async (path: string, init: RequestInit): Promise<string> => {
             try {
@@ -385,7 +448,15 @@ describe.skipIf(noBrowser !== undefined)(
             headers: { "content-type": "application/json", "x-rangewright": "1" },
             body: `{"machines":["all"]}`,
           }
+          const heard = (source: EventSource | WebSocket): Promise<string> =>
+            new Promise((resolve) => {
+              source.addEventListener("open", () => resolve("200 opened"))
+              source.addEventListener("message", () => resolve("200 heard"))
+              source.addEventListener("error", () => resolve("blocked"))
+            })
           return [
+            await heard(new EventSource(`${target}/api/v2/events`, { withCredentials: true })),
+            await heard(new WebSocket(`${target.replace("http", "ws")}/api/v2/vm/console/view?ticket=x`)),
             await ask("/api/v2/range?rangeID=UMA", {}),
             await ask("/api/v2/range/poweroff?rangeID=UMA", json),
             await ask("/ui/session", {}),
@@ -448,7 +519,7 @@ describe.skipIf(noBrowser !== undefined)(
       }
     })
 
-    test("is used by keyboard alone: sign in, find a range, move to the runs, to a machine by its name, and out again", async () => {
+    test("is used by keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and out again", async () => {
       const context = await browser()
       const page = await context.newPage()
       await page.goto(`${service.url}/ui/login`)
@@ -479,7 +550,37 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("dialog", { name: "Keyboard" }).waitFor()
       await page.keyboard.press("Escape")
       await page.getByRole("dialog", { name: "Keyboard" }).waitFor({ state: "hidden" })
-      await page.getByRole("button", { name: "Sign out" }).focus()
+
+      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m2"] })
+      await settled(page, `${service.url}/ui/ranges/UMA`)
+      await page.getByText("3 of 4 machines are on; m2 is off.").waitFor()
+      await tabTo(page, page.getByLabel("Actions for m2"))
+      await page.keyboard.press("Enter")
+      await tabTo(page, page.locator("details[open]").getByRole("button", { name: "Start" }))
+      await page.keyboard.press("Enter")
+      await page.getByText("Running: all 4 machines are on.").waitFor()
+      await tabTo(page, page.getByLabel("Actions for m2"))
+      await page.keyboard.press("Enter")
+      await tabTo(page, page.locator("details[open]").getByRole("button", { name: "Power off" }))
+      await page.keyboard.press("Enter")
+      await page.locator("dialog[open] :focus").waitFor()
+      await page.keyboard.press("Escape")
+      await page.locator("dialog[open]").waitFor({ state: "detached" })
+      await page.locator("main :focus").waitFor()
+      await tabTo(page, page.getByRole("link", { name: "Console of m2" }))
+      await page.keyboard.press("Enter")
+      await page.getByText("Connected", { exact: true }).waitFor()
+      await page.locator("canvas:focus").waitFor()
+      await page.keyboard.press("Control+Alt")
+      await page.locator("a:focus", { hasText: "Back" }).waitFor()
+      await page.keyboard.press("Enter")
+      await tabTo(page, page.getByRole("region", { name: "Last runs" }).getByRole("link", { name: "Start" }).first())
+      await page.keyboard.press("Enter")
+      await page.waitForURL("**/ui/runs/*")
+      await tabTo(page, page.getByRole("link", { name: "Log" }))
+      await page.keyboard.press("Enter")
+      await page.getByText("The run succeeded.").waitFor()
+      await tabTo(page, page.getByRole("button", { name: "Sign out" }))
       await page.keyboard.press("Enter")
       await page.waitForURL("**/ui/login**")
     })

@@ -434,6 +434,8 @@ export const t = {
     connecting: "Connecting…",
     connected: "Connected",
     ended: "The console is closed.",
+    off: "The machine is off",
+    offText: "The machine is off. Its screen is shown when it runs.",
     again: "Connect again",
     ctrlAltDel: "Ctrl+Alt+Del",
     type: "Type text…",
@@ -443,8 +445,7 @@ export const t = {
     scale: "Fit to the window",
     fullscreen: "Full screen",
     viewOnly: "Look only",
-    screen: "Screen of the machine. Esc twice leaves it.",
-    leave: "Leave the screen",
+    leave: "Ctrl+Alt leaves the screen.",
   },
   me: {
     title: "Account",

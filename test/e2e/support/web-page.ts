@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Locator, Page, Request } from "playwright-core"
 
 /** The password of every user that signs in. */
 export const password = "correct-horse-battery-7"
@@ -28,17 +28,53 @@ export const watch = (context: BrowserContext, origin: string): readonly string[
   return seen
 }
 
+/** How many requests of a browser have no answer yet, but for the stream of events, which ends with the page. */
+export const pendingRequests = (context: BrowserContext): (() => number) => {
+  const open = new Set<Request>()
+  context.on("request", (request) => {
+    if (!request.url().includes("/api/v2/events") && !/^(?:blob|data):/u.test(request.url())) open.add(request)
+  })
+  context.on("requestfinished", (request) => void open.delete(request))
+  context.on("requestfailed", (request) => void open.delete(request))
+  return () => open.size
+}
+
+/** Presses Tab until what has the focus is this. Fails where the focus is not seen, goes round without it, or is caught. */
+export const tabTo = async (page: Page, goal: Locator): Promise<void> => {
+  const seen: string[] = []
+  for (let n = 0; n < 120; n++) {
+    await page.keyboard.press("Tab")
+    const focus = page.locator(":focus")
+    if ((await focus.count()) === 0) continue
+    const [name, isShown] = await focus.first().evaluate((element) => {
+      const { getComputedStyle } = globalThis as unknown as {
+        getComputedStyle: (of: unknown) => { readonly outlineStyle: string; readonly outlineWidth: string }
+      }
+      const { outlineStyle, outlineWidth } = getComputedStyle(element)
+      return [
+        (element as { readonly outerHTML: string }).outerHTML.slice(0, 120),
+        outlineStyle !== "none" && outlineWidth !== "0px",
+      ]
+    })
+    if (!isShown) throw new Error(`the focus is not seen on ${name}`)
+    seen.push(name)
+    if (await goal.evaluate((element) => element === element.ownerDocument.activeElement)) return
+  }
+  throw new Error(`Tab does not lead to ${String(goal)}, but to ${seen.slice(-10).join(" ")}`)
+}
+
 export const signIn = async (page: Page, url: string, user: string): Promise<void> => {
   await page.goto(`${url}/`)
   await page.waitForURL("**/ui/login**")
   await fillIn(page, user)
 }
 
-const fillIn = async (page: Page, user: string): Promise<void> => {
+/** On the page that asks for it. */
+export const fillIn = async (page: Page, user: string): Promise<void> => {
   await page.getByLabel("Email or user ID").fill(user)
   await page.getByLabel("Password").fill(password)
   await page.getByRole("button", { name: "Sign in" }).click()
-  await page.getByRole("heading", { level: 1, name: /^(?:Ranges|UMA|BO|Overview)/u }).waitFor()
+  await page.getByRole("heading", { level: 1, name: /^(?:Ranges|UMA|BO|SAM|Overview)/u }).waitFor()
 }
 
 /** Waits until the page is there and has what it shows. */
@@ -53,12 +89,29 @@ export const settled = async (page: Page, url: string): Promise<void> => {
   )
 }
 
-/** The events of a run that wrote so many lines: one of them a needle, one an error. */
+/** What the last lines of a log say that would like to be more than text. */
+export const hostileLines: readonly string[] = [
+  "<script>alert(1)</script><img src=x onerror=alert(2)>",
+  "\u001b]8;;javascript:alert(3)\u0007a link\u001b]8;;\u0007",
+  "\u001b]52;c;c3RvbGVu\u0007copied",
+  "\u001b]0;stolen title\u0007named",
+  "\u001b[2J\u001b[1;1Hcleared",
+  "left \u202e turned",
+  "covered\rbare",
+  "x".repeat(2 ** 20),
+]
+
+/** The events of a run that wrote so many lines: one of them a needle, one an error, the last ones hostile. */
 export const longLog = (lines: number): string => {
   const at = "2026-01-01T00:00:00.000Z"
   const event = (seq: number, type: string, more: object) =>
     `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ seq, at, type, ...more })}\n\n`
-  const texts: Readonly<Record<number, string>> = { 7: "needle in line 7", 1000: "fatal: [m1]: FAILED!" }
+  const first = lines - hostileLines.length + 1
+  const texts: Readonly<Record<number, string>> = {
+    7: "needle in line 7",
+    1000: "fatal: [m1]: FAILED!",
+    ...Object.fromEntries(hostileLines.map((line, n) => [first + n, line])),
+  }
   const output = (line: number) =>
     event(line + 1, "Output", { key: "s", text: `${texts[line] ?? `\u001b[32mok\u001b[0m: [m1] => (item=package-${line})`}\n` })
   return [
@@ -182,6 +235,14 @@ export const manyRanges = (ranges: number, machines: number): readonly object[] 
       ram: 4,
     })),
   }))
+
+/** In a page: posts a form, as a page of somebody else may. */
+export const formPost = (action: string): string => `{
+  const form = document.createElement("form")
+  Object.assign(form, { action: ${JSON.stringify(action)}, method: "post", target: "frame" })
+  document.body.append(form, Object.assign(document.createElement("iframe"), { name: "frame" }))
+  form.submit()
+}`
 
 const sum = "shiftsOfPage"
 

@@ -4,7 +4,7 @@ import type RFB from "@novnc/novnc"
 import { useEffect, useRef } from "preact/hooks"
 import { read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Dialog, Field, Refused, State, Text } from "../parts/parts.tsx"
+import { Dialog, Field, Note, Refused, State, Text } from "../parts/parts.tsx"
 import { patchRange } from "../range/patch.ts"
 import { linkTo } from "../links.ts"
 import { submitted } from "../parts/form.ts"
@@ -33,6 +33,27 @@ const type = async (rfb: RFB, text: string): Promise<void> => {
   }
 }
 
+/** The screen takes every key, Tab too: Ctrl and Alt, pressed together and released with no other key, lead out of it. */
+const leaveByKeys = (screen: HTMLElement, leave: () => void): void => {
+  let isAsked = false
+  const isModifier = ({ key }: KeyboardEvent): boolean => key === "Control" || key === "Alt"
+  screen.addEventListener(
+    "keydown",
+    (event) => {
+      isAsked = isModifier(event) && event.ctrlKey && event.altKey
+    },
+    { capture: true },
+  )
+  screen.addEventListener(
+    "keyup",
+    (event) => {
+      // the machine learns first that both are up
+      if (isAsked && isModifier(event) && !event.ctrlKey && !event.altKey) setTimeout(leave)
+    },
+    { capture: true },
+  )
+}
+
 export const ConsolePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const rangeId = values["id"] ?? ""
   const vmid = values["vmid"] ?? ""
@@ -44,7 +65,9 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
   )
   const machine = range.data.value?.VMs.find(({ proxmoxID }) => String(proxmoxID) === vmid)
   const name = machine?.name ?? vmid
+  const isOff = machine?.poweredOn === false
   const screen = useRef<HTMLDivElement>(null)
+  const wayOut = useRef<HTMLAnchorElement>(null)
   const rfb = useRef<RFB | undefined>(undefined)
   const state = useSignal<"connecting" | "connected" | "ended">("connecting")
   const refusal = useSignal<Refusal | undefined>(undefined)
@@ -91,16 +114,28 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
       rfb.current = undefined
     }
   }, [vmid, round.value])
+  useEffect(() => {
+    if (screen.current !== null) leaveByKeys(screen.current, () => wayOut.current?.focus())
+  }, [])
+  const wasOff = useRef(false)
+  useEffect(() => {
+    if (wasOff.current && !isOff && state.value === "ended") round.value += 1
+    wasOff.current = isOff
+  }, [isOff, state.value])
   const isConnected = state.value === "connected"
+  const isWaiting = isOff && state.value === "ended"
   return (
     <div class="console">
       <div class="console-bar">
         <h1 tabIndex={-1}>
           <Text>{t.console.title(name)}</Text>
         </h1>
-        <State tone={isConnected ? "ok" : state.value === "ended" ? "quiet" : "busy"}>{t.console[state.value]}</State>
+        <State tone={isConnected ? "ok" : state.value === "ended" ? "quiet" : "busy"}>
+          {isWaiting ? t.console.off : t.console[state.value]}
+        </State>
+        <span class="muted">{isConnected ? t.console.leave : null}</span>
         <span class="gap" />
-        {state.value === "ended" ? (
+        {state.value === "ended" && !isWaiting ? (
           <button type="button" class="primary small" onClick={() => (round.value += 1)}>
             {t.console.again}
           </button>
@@ -136,11 +171,15 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
         <button type="button" class="small" onClick={() => void screen.current?.requestFullscreen()}>
           {t.console.fullscreen}
         </button>
-        <a class="button small" id="leave" href={linkTo("ranges", rangeId)}>
+        <a class="button small" ref={wayOut} href={linkTo("ranges", rangeId)}>
           {t.back}
         </a>
       </div>
-      {refusal.value === undefined ? null : <Refused refusal={refusal.value} />}
+      {isWaiting ? (
+        <Note tone="quiet">{t.console.offText}</Note>
+      ) : refusal.value === undefined ? null : (
+        <Refused refusal={refusal.value} />
+      )}
       <div class="screen" ref={screen} />
       <Dialog title={t.console.type} open={typing.value} onClose={() => (typing.value = false)}>
         <form
