@@ -574,7 +574,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press("Control+Alt")
       await page.locator("a:focus", { hasText: "Back" }).waitFor()
       await page.keyboard.press("Enter")
-      await tabTo(page, page.getByRole("region", { name: "Last runs" }).getByRole("link", { name: "Start" }).first())
+      await tabTo(page, page.getByRole("region", { name: "Last runs" }).getByRole("link", { name: "Power", exact: true }).first())
       await page.keyboard.press("Enter")
       await page.waitForURL("**/ui/runs/*")
       await tabTo(page, page.getByRole("link", { name: "Log" }))

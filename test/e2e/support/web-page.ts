@@ -39,23 +39,21 @@ export const pendingRequests = (context: BrowserContext): (() => number) => {
   return () => open.size
 }
 
+/** In a page: what has the focus, and whether that is seen: by an outline, or by the frame of a machine in the picture. */
+const focusSeen = `(() => {
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+  const frame = document.activeElement.querySelector(":scope > .hit")
+  const isFramed = frame !== null && getComputedStyle(frame).stroke !== "none"
+  return [document.activeElement.outerHTML.slice(0, 120), isFramed || (outlineStyle !== "none" && outlineWidth !== "0px")]
+})()`
+
 /** Presses Tab until what has the focus is this. Fails where the focus is not seen, goes round without it, or is caught. */
 export const tabTo = async (page: Page, goal: Locator): Promise<void> => {
   const seen: string[] = []
   for (let n = 0; n < 120; n++) {
     await page.keyboard.press("Tab")
-    const focus = page.locator(":focus")
-    if ((await focus.count()) === 0) continue
-    const [name, isShown] = await focus.first().evaluate((element) => {
-      const { getComputedStyle } = globalThis as unknown as {
-        getComputedStyle: (of: unknown) => { readonly outlineStyle: string; readonly outlineWidth: string }
-      }
-      const { outlineStyle, outlineWidth } = getComputedStyle(element)
-      return [
-        (element as { readonly outerHTML: string }).outerHTML.slice(0, 120),
-        outlineStyle !== "none" && outlineWidth !== "0px",
-      ]
-    })
+    if ((await page.locator(":focus").count()) === 0) continue
+    const [name, isShown] = await page.evaluate<readonly [string, boolean]>(focusSeen)
     if (!isShown) throw new Error(`the focus is not seen on ${name}`)
     seen.push(name)
     if (await goal.evaluate((element) => element === element.ownerDocument.activeElement)) return

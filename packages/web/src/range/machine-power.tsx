@@ -26,8 +26,14 @@ export const More = ({
   readonly act: (verb: Verb) => void
 }) => {
   const details = useRef<HTMLDetailsElement>(null)
+  /** The focus stays with what is still there: a question gives it back to that. */
+  const close = (): void => {
+    if (details.current === null) return
+    details.current.querySelector("summary")?.focus()
+    details.current.open = false
+  }
   const choose = (verb: Verb) => () => {
-    if (details.current !== null) details.current.open = false
+    close()
     act(verb)
   }
   return (
@@ -39,10 +45,8 @@ export const More = ({
       onFocusOut={({ relatedTarget, currentTarget }) => {
         if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) currentTarget.open = false
       }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key !== "Escape") return
-        currentTarget.open = false
-        currentTarget.querySelector("summary")?.focus()
+      onKeyDown={({ key }) => {
+        if (key === "Escape") close()
       }}
     >
       <summary aria-label={t.range.actionsOf(name)}>{t.more}</summary>
