@@ -296,7 +296,16 @@ describe("another page", () => {
 })
 
 describe("with a session", () => {
-  it("a link changes nothing: GETs that change refuse it", async () => {
+  it("a link hands out no logins of machines, and the page does", async () => {
+    const member = await signIn()
+    const read = async (headers: Headers) =>
+      (await send("GET", "/api/v2/range/credentials?rangeID=R1", { ...member, ...headers })).status
+    for (const headers of [{}, { "sec-fetch-site": "none" }, { "sec-fetch-site": "same-origin" }] as readonly Headers[])
+      expect([headers, await read(headers)]).toEqual([headers, 403])
+    expect(await read(ofOwnPage)).toBe(200)
+  })
+
+  it("a link replaces no API key, nor does the page", async () => {
     const member = await signIn()
     const before = service.store.users.get("ME" as UserId)?.secrets.apiKeyHash
     const answer = await send("GET", "/api/v2/user/apikey", { ...member, ...ofOwnPage })

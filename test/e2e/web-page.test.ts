@@ -20,6 +20,7 @@ import {
   inspector,
   longLog,
   manyRanges,
+  pendingRequests,
   password,
   rowCounter,
   settled,
@@ -71,6 +72,8 @@ describe.skipIf(noBrowser !== undefined)(
   () => {
     let service: ServiceProcess
     let simulator: SimulatorProcess
+    /** The key of ADA, who is an administrator. */
+    let admin: string
     let user: ApiClient
     /** Whose deploy failed. */
     let bo: ApiClient
@@ -93,21 +96,22 @@ describe.skipIf(noBrowser !== undefined)(
       simulator = await startSimulator(["--speed", "60"])
       environment = onSimulator(simulator, { RANGEWRIGHT_WEB_FOLDER: built })
       service = await startService(data, environment)
-      const admin = service.as(await addUser(service.root, "ADA", true))
-      await admin.send("POST", "/user/credentials", { proxmoxPassword: password })
-      user = await addLab(service, "UMA", smallLab(3), admin)
+      admin = await addUser(service.root, "ADA", true)
+      const ada = service.as(admin)
+      await ada.send("POST", "/user/credentials", { proxmoxPassword: password })
+      user = await addLab(service, "UMA", smallLab(3), ada)
       await user.send("POST", "/user/credentials", { proxmoxPassword: password })
       runId = await deploy(user, "UMA")
       await expectSuccess(user, runId)
       const repair = await simulator.fault({ kind: "fail-task", type: "qmstart", text: cause, when: "before", times: "always" })
-      bo = await addLab(service, "BO", smallLab(1), admin)
+      bo = await addLab(service, "BO", smallLab(1), ada)
       await bo.send("POST", "/user/credentials", { proxmoxPassword: password })
       failedRunId = await deploy(bo, "BO")
       expect((await runEnd(bo, failedRunId)).status).toBe("failure")
       await repair()
       await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
-      await admin.send("POST", "/groups", { name: "course", description: hostileName })
-      await admin.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
+      await ada.send("POST", "/groups", { name: "course", description: hostileName })
+      await ada.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
     }, 120_000)
     afterAll(async () => {
       for (const close of closes) await close()
@@ -497,6 +501,64 @@ describe.skipIf(noBrowser !== undefined)(
       await signIn(page, service.url, "ADA")
       await walk([...pathsOfAdministrators, `runs/${failedRunId}`])
       expect(faults).toEqual([])
+    })
+
+    test("offers a student nothing that the service refuses as forbidden, whatever is pressed, and no page of administrators", async () => {
+      const sam = await addLab(service, "SAM", smallLab(1), service.as(admin))
+      await sam.send("POST", "/user/credentials", { proxmoxPassword: password })
+      await expectSuccess(sam, await deploy(sam, "SAM"))
+      const [machine] = (await rangeOf(sam, "SAM")).VMs
+      const context = await browser()
+      const page = await context.newPage()
+      const pending = pendingRequests(context)
+      let pressed = ""
+      const refused: string[] = []
+      context.on("response", (response) => {
+        if (response.status() === 403) refused.push(`${pressed}: ${response.request().method()} ${response.url()}`)
+      })
+      const open = async (path: string): Promise<void> => {
+        await page.goto(`${service.url}/ui/${path}`)
+        await page.locator("h1").first().waitFor()
+        // whoever gets a new key signs in anew
+        if (page.url().includes("/ui/login")) {
+          await fillIn(page, "SAM")
+          await page.goto(`${service.url}/ui/${path}`)
+        }
+        await settled(page, page.url())
+      }
+      await signIn(page, service.url, "SAM")
+      const paths = [
+        ...pathsOfAll.filter((path) => !/NOBODY|nothing|EVIL/u.test(path)),
+        `ranges/UMA/machines/${machine?.proxmoxID}`,
+      ]
+      let presses = 0
+      for (const path of paths.map((one) => one.replace("UMA", "SAM"))) {
+        await open(path)
+        const buttons = page.locator("main").getByRole("button", { disabled: false })
+        const names = await buttons.allInnerTexts()
+        for (const [at, name] of names.entries()) {
+          pressed = `${path}: ${name}`
+          await open(path)
+          if ((await buttons.nth(at).count()) === 0 || !(await buttons.nth(at).isEnabled())) continue
+          await buttons.nth(at).click()
+          const dialog = page.locator("dialog[open]")
+          if ((await dialog.count()) > 0) {
+            for (const field of await dialog.locator("input:not([type=checkbox],[type=radio],[type=file]), textarea").all())
+              await field.fill("SAM")
+            const act = dialog.locator("button.primary:enabled, button.danger:enabled").last()
+            if ((await act.count()) > 0) await act.click()
+          }
+          console.log(pressed, page.url())
+          presses += 1
+          await expect.poll(pending, { timeout: 20_000 }).toBe(0)
+        }
+      }
+      expect(refused).toEqual([])
+      expect(presses).toBeGreaterThan(40)
+      for (const path of pathsOfAdministrators.filter((one) => one.startsWith("admin/"))) {
+        await open(path)
+        expect(await page.getByText("ADA").count(), path).toBe(0)
+      }
     })
 
     test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {

@@ -156,7 +156,7 @@ export const operationHandler = (
     state.operation = operation.id
     state.headers = headers(state.headers)
     const upgrade = output.type === "socket" ? checkUpgrade(ctx.req, upgrades.get(ctx.req)) : undefined
-    const sent = sessionSent(ctx, operation.route.base, output)
+    const sent = sessionSent(ctx, operation.route.base, operation)
     if (sent.refusal !== undefined) return replyProblem(ctx, problemOf(sent.refusal, form, state.requestId))
     const call = callOf(ctx, state, named(state.query), sent, options)
     const work = perform(

@@ -77,10 +77,11 @@ const none: SessionSent = { secret: undefined, signIn: undefined, refusal: undef
 
 /**
  * The session that the request was sent with. It counts where neither a key nor a token is sent. With one, only pages of ours may ask: a
- * read that a browser says another page makes is refused, and so is every change that no browser vouches for. What begins or ends a session
- * is held to the same, or another page could sign somebody in as somebody else.
+ * read that a browser says another page makes is refused, and so is every change that no browser vouches for, also by GET: a browser can be
+ * led to any address by a link. What begins or ends a session is held to the same, or another page could sign somebody in as somebody else.
  */
-export const sessionSent = (ctx: Context, base: string, output?: Operation["output"]): SessionSent => {
+export const sessionSent = (ctx: Context, base: string, operation?: Operation): SessionSent => {
+  const output = operation?.output
   const { req, method } = ctx
   if (base === "/") return none
   const hasOther = req.headers["x-api-key"] !== undefined || req.headers.authorization !== undefined
@@ -89,7 +90,9 @@ export const sessionSent = (ctx: Context, base: string, output?: Operation["outp
   const own = asksFromOwnPage(ctx)
   // what a person types into the address bar comes from no page
   const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
-  const may = isRead(method) ? mayRead : own === true && req.headers["x-rangewright"] === "1"
+  // what anybody may call asks for no session: a ticket opens a console, and a browser sends no headers of ours with that
+  const isChange = !isRead(method) || (operation?.mutates === true && operation.access !== "anonymous")
+  const may = !isChange ? mayRead : own === true && req.headers["x-rangewright"] === "1"
   if (!may) return { ...none, refusal: hasOther ? refusedOther : refusedSession }
   return { secret, signIn: output?.type === "session" ? sentCookie(req, "signIn") : undefined, refusal: undefined }
 }

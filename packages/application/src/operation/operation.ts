@@ -172,7 +172,7 @@ export interface Operation {
   readonly recordedFirst: boolean
   /** It hands out what opens something, or changes who may do what: no scoped key gets through. */
   readonly wholeKeyOnly: boolean
-  /** A session is refused. Every GET that changes something refuses one: a browser can be led to any address by a link. */
+  /** A session is refused: it would become a key that lasts longer than the session. */
   readonly refusesSession: boolean
   /** It takes `If-Match`. */
   readonly conditional: boolean
@@ -288,7 +288,6 @@ export interface Declaration<
   readonly recordedFirst?: true
   readonly wholeKeyOnly?: true
   readonly conditional?: true
-  /** Default: GETs that change something. */
   readonly refusesSession?: true
   readonly audited?: readonly (keyof BodyOf<B> & string)[]
   readonly path?: P
@@ -335,7 +334,7 @@ export const operation = <
     target: declared.target,
     mutates,
     recordedFirst: declared.recordedFirst ?? false,
-    refusesSession: declared.refusesSession ?? (mutates && method === "GET"),
+    refusesSession: declared.refusesSession ?? false,
     wholeKeyOnly: declared.wholeKeyOnly ?? false,
     conditional: declared.conditional ?? false,
     audited: declared.audited ?? [],
