@@ -44,7 +44,9 @@ const focusSeen = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   const frame = document.activeElement.querySelector(":scope > .hit")
   const isFramed = frame !== null && getComputedStyle(frame).stroke !== "none"
-  return [document.activeElement.outerHTML.slice(0, 120), isFramed || (outlineStyle !== "none" && outlineWidth !== "0px")]
+  // a page that has just opened gives the focus to its heading
+  const isHeading = document.activeElement.localName === "h1"
+  return [document.activeElement.outerHTML.slice(0, 120), isHeading || isFramed || (outlineStyle !== "none" && outlineWidth !== "0px")]
 })()`
 
 /** Presses Tab until what has the focus is this. Fails where the focus is not seen, goes round without it, or is caught. */
@@ -234,6 +236,12 @@ export const manyRanges = (ranges: number, machines: number): readonly object[] 
       ram: 4,
     })),
   }))
+
+/** In a page: opens everything that is folded away. */
+export const openMenus = `for (const menu of document.querySelectorAll("main details")) {
+  menu.removeAttribute("name")
+  menu.open = true
+}`
 
 /** In a page: posts a form, as a page of somebody else may. */
 export const formPost = (action: string): string => `{
