@@ -128,6 +128,13 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(`${service.url}/ui/ranges/UMA`)
       await page.getByText("Running: all 4 machines are on.").waitFor()
       await page.getByRole("link", { name: /^UMA-m1, on, 10\.\d+\.10\.11$/u }).waitFor()
+      const [logins] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Logins of machines" }).click(),
+      ])
+      expect(readFileSync(await logins.path()).toString("latin1")).toMatch(/^PK/u)
+      // what would be refused is not offered: there is no VPN here, and no Windows
+      expect(await page.getByRole("button", { name: /VPN file|Remote desktop/u }).count()).toBe(0)
 
       await page.getByLabel("Actions for m1").click()
       await page.getByRole("button", { name: "Power off" }).click()
@@ -504,7 +511,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(faults).toEqual([])
     })
 
-    test("offers a student nothing that the service refuses as forbidden, whatever is pressed, and no page of administrators", async () => {
+    test("offers a student nothing that is forbidden, not there or fails, whatever is pressed, and no page of administrators", async () => {
       const sam = await addLab(service, "SAM", smallLab(1), service.as(admin))
       await sam.send("POST", "/user/credentials", { proxmoxPassword: password })
       await expectSuccess(sam, await deploy(sam, "SAM"))
@@ -515,7 +522,8 @@ describe.skipIf(noBrowser !== undefined)(
       let pressed = ""
       const refused: string[] = []
       context.on("response", (response) => {
-        if (response.status() === 403) refused.push(`${pressed}: ${response.request().method()} ${response.url()}`)
+        const isWrong = [403, 404, 405].includes(response.status()) || response.status() >= 500
+        if (isWrong) refused.push(`${pressed}: ${response.status()} ${response.request().method()} ${response.url()}`)
       })
       const open = async (path: string): Promise<void> => {
         await page.goto(`${service.url}/ui/${path}`)

@@ -12,6 +12,7 @@ import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
+import { capabilities } from "../me.ts"
 import { t } from "../texts.ts"
 import { Timer } from "./range-timer.tsx"
 
@@ -65,14 +66,19 @@ const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doi
   )
 }
 
-const Connect = ({ rangeID }: { readonly rangeID: string }) => (
+const hasWindows = ({ lanes }: Topology): boolean =>
+  lanes.some(({ machines }) => machines.some(({ os, vmid }) => os === "windows" && vmid !== undefined))
+
+const Connect = ({ rangeID, desktops }: { readonly rangeID: string; readonly desktops: boolean }) => (
   <section class="card" aria-labelledby="connect">
     <h2 id="connect">{t.range.connect}</h2>
     <p class="muted">{t.range.connectText}</p>
     <Files
       files={[
-        { title: t.range.vpn, name: "rangewright.conf", get: vpnFile },
-        { title: t.range.rdp, name: `${rangeID}-rdp.zip`, get: () => fetchFile("/range/rdpconfigs", { rangeID }) },
+        ...(capabilities.value?.features.vpn === true ? [{ title: t.range.vpn, name: "rangewright.conf", get: vpnFile }] : []),
+        ...(desktops
+          ? [{ title: t.range.rdp, name: `${rangeID}-rdp.zip`, get: () => fetchFile("/range/rdpconfigs", { rangeID }) }]
+          : []),
         { title: t.range.ssh, name: `${rangeID}-ssh-config.txt`, get: () => textOf("/range/sshconfig", { rangeID }) },
         { title: t.range.hosts, name: `${rangeID}-hosts.txt`, get: () => textOf("/range/etchosts", { rangeID }) },
         { title: t.range.inventory, name: `${rangeID}-inventory.yml`, get: () => textOf("/range/ansibleinventory", { rangeID }) },
@@ -195,7 +201,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
               <Machines range={range} doing={doing} />
             </div>
             <aside>
-              <Connect rangeID={range.rangeID} />
+              <Connect rangeID={range.rangeID} desktops={topology === undefined || hasWindows(topology)} />
               <LastRuns id={id} runs={view.runs.data.value} />
               <Timer id={id} />
               <section class="card" aria-labelledby="facts">
