@@ -1,11 +1,22 @@
 import { judgeAddresses, type Range, type Vmid } from "@rangewright/domain"
-import { Hypervisor, Machines, type RangeMachine, type RangeOverview, type Ranges, type StorageFault } from "@rangewright/ports"
+import {
+  Hypervisor,
+  Machines,
+  monotonicMillis,
+  type RangeMachine,
+  type RangeOverview,
+  type Ranges,
+  type StorageFault,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { deployedConfig } from "../range/read-config.ts"
 import type { Settings } from "../settings.ts"
 
+const askedAtOnce = 2
 /** Guests asked for their addresses in one tick: each is a call of its own, however many guests there are. */
 const askedPerTick = 8
+/** Of those that were never asked, as after an import, more are asked while a tick is no older than this. */
+const millisForNew = 5_000
 /** A guest that tells no address of its own is asked again after 1, 2, 4 … ticks, at most this many. */
 const ticksAtMost = 32
 /** One that told its address is asked again after so many: it may have another one since. */
@@ -63,13 +74,21 @@ export const makeAddressKeeper = Effect.gen(function* () {
         })
         .filter(({ turn }) => turn.at <= ticks)
         .toSorted((a, b) => Number(b.lacks) - Number(a.lacks) || (a.lacks ? a.turn.pause - b.turn.pause : a.turn.at - b.turn.at))
-      return Effect.forEach(
-        due.slice(0, askedPerTick),
-        ({ machine, range }) =>
-          Effect.catchTag(ask(machine, range), "Failed", (fault) =>
-            Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} could not be stored: ${fault.message}`),
+      const askOne = ({ machine, range }: (typeof due)[number]) =>
+        Effect.catchTag(ask(machine, range), "Failed", (fault) =>
+          Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} could not be stored: ${fault.message}`),
+        )
+      const isNew = ({ machine, lacks }: (typeof due)[number]): boolean => lacks && !turns.has(machine.vmid)
+      const further = due.slice(askedPerTick).filter(isNew)
+      return Effect.flatMap(monotonicMillis, (began) =>
+        Effect.andThen(
+          Effect.forEach(due.slice(0, askedPerTick), askOne, { concurrency: askedAtOnce, discard: true }),
+          Effect.forEach(
+            further,
+            (one) => Effect.flatMap(monotonicMillis, (now) => (now - began < millisForNew ? askOne(one) : Effect.void)),
+            { concurrency: askedAtOnce, discard: true },
           ),
-        { concurrency: 2, discard: true },
+        ),
       )
     })
 })
