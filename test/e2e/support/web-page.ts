@@ -125,7 +125,7 @@ export const longLog = (lines: number): string => {
 type Evaluate = (expression: string) => Promise<unknown>
 
 /** Evaluates in a page by the tools of the browser: the policy of the page lets no other script in. */
-const evaluator = async (context: BrowserContext, page: Page): Promise<Evaluate> => {
+export const evaluator = async (context: BrowserContext, page: Page): Promise<Evaluate> => {
   const devtools = await context.newCDPSession(page)
   return async (expression) =>
     (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value

@@ -1,0 +1,149 @@
+/**
+ * The web page in Chromium, at the service's process on SQLite with 100 ranges of 10 VMs: how soon its list is there, what a key in the filter
+ * and many power changes cost, and a log of 200,000 lines. Needs Chromium.
+ */
+import { once } from "node:events"
+import type { BrowserContext, Page } from "playwright-core"
+import { noBrowser, openBrowser } from "../test/e2e/support/browser.ts"
+import { evaluator, hostileLines, longLog, manyRanges, soaker } from "../test/e2e/support/web-page.ts"
+import { keyOf, type people } from "./stock.ts"
+import { startService, withStock } from "./stocked-service.ts"
+
+const quick = process.argv.includes("--quick")
+const times = quick ? 1 : 5
+const lines = quick ? 20_000 : 200_000
+const powerChanges = quick ? 2_000 : 4_000
+
+const list = "**/api/v2/range/all"
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** A page that is signed in with the key of a user. */
+const signedIn = async (context: BrowserContext, url: string, user: (typeof people)[number]): Promise<Page> => {
+  const page = await context.newPage()
+  await page.goto(`${url}/ui/login`)
+  await page.getByRole("button", { name: "Use an API key instead" }).click()
+  await page.getByLabel("API key").fill(keyOf(user))
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.waitForURL((address) => !address.pathname.startsWith("/ui/login"))
+  return page
+}
+
+/** A run that has ended, as GET /runs/{runID} answers. */
+const run = {
+  ...{ id: "measured", kind: "deploy", subject: { type: "range", id: "R7" }, rangeID: "R7", by: "ME", status: "success" },
+  ...{ startedAt: "2026-01-01T00:00:00.000Z", endedAt: "2026-01-01T01:00:00.000Z", message: "", cancelRequested: false },
+  ...{ lastEventID: lines + 2, notes: [], steps: [] },
+  progress: { total: 0, done: 0, running: 0, failed: 0, skipped: 0, percent: 100 },
+}
+
+/** Milliseconds from the start of the navigation until so many rows are there. */
+const listReady = async (page: Page, url: string, rows: number): Promise<number> => {
+  const taken: number[] = []
+  for (let n = 0; n < times; n++) {
+    await page.goto(`${url}/ui/ranges`)
+    await page
+      .locator("main tbody tr")
+      .nth(rows - 1)
+      .waitFor()
+    taken.push(Number(await page.evaluate("performance.now()")))
+  }
+  return median(taken)
+}
+
+/** Milliseconds from a key in the filter until what it leaves is drawn: the longest of the word's. */
+const filterKey = async (page: Page): Promise<number> =>
+  Number(
+    await page.evaluate(`(async () => {
+      const field = document.querySelector("main input[type=search]")
+      let longest = 0
+      for (const value of ["R", "R4", "R42", "R42-", "R42-m", "R4", ""]) {
+        const begin = performance.now()
+        field.value = value
+        field.dispatchEvent(new InputEvent("input", { bubbles: true }))
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+        longest = Math.max(longest, performance.now() - begin)
+      }
+      return longest
+    })()`),
+  )
+
+const millis = async (act: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now()
+  await act()
+  return performance.now() - began
+}
+
+interface Figures {
+  readonly name: string
+  readonly value: number
+  readonly atMost: number
+}
+
+const measure = async (url: string): Promise<readonly Figures[]> => {
+  const figures: Figures[] = []
+  const note = (name: string, value: number, atMost: number): void => void figures.push({ name, value, atMost })
+  const viewport = { width: 1280, height: 800 }
+  const few = await openBrowser({ viewport })
+  const one = await signedIn(few.context, url, "ME")
+  await one.route(list, (route) => route.fulfill({ json: manyRanges(1, 10) }))
+  const oneReady = await listReady(one, url, 1)
+  await one.unroute(list)
+  const many = await openBrowser({ viewport })
+  const page = await signedIn(many.context, url, "AD")
+  const ready = await listReady(page, url, 100)
+  note("list of 100 ranges: ms to its rows", ready, 1_000)
+  note("the same over a list of one", ready / oneReady, 3)
+  note("a key in its filter, ms", await filterKey(page), 100)
+
+  await page.route(list, (route) => route.fulfill({ json: manyRanges(100, 10) }))
+  await page.goto(`${url}/ui/ranges`)
+  await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+  const evaluate = await evaluator(many.context, page)
+  await evaluate(`globalThis.longest = 0
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration)
+    }).observe({ type: "longtask" })`)
+  const soak = await soaker(many.context, page, 100, 10)
+  await soak(powerChanges)
+  note(`${powerChanges} power changes: longest task, ms`, Number(await evaluate("longest")), 100)
+
+  const body = longLog(lines)
+  await one.route(`**/api/v2/runs/${run.id}`, (route) => route.fulfill({ json: run }))
+  await one.route(`**/api/v2/runs/${run.id}/events`, (route) => route.fulfill({ body, contentType: "text/event-stream" }))
+  const last = one.locator(".line", { hasText: hostileLines[0] ?? "" })
+  const opened = await millis(async () => {
+    await one.goto(`${url}/ui/runs/${run.id}?view=log`)
+    await last.waitFor()
+  })
+  note(`log of ${lines} lines: ms to its end`, opened, 5_000)
+  const found = await millis(async () => {
+    await one.getByLabel("Find in the log").fill("needle")
+    await one.getByText("0 of 1").waitFor()
+  })
+  note("a word found in it, ms", found, 1_000)
+  note("its rows in the document", await one.locator(".line").count(), 150)
+  const devtools = await few.context.newCDPSession(one)
+  await devtools.send("Performance.enable")
+  await devtools.send("HeapProfiler.collectGarbage")
+  const { metrics } = await devtools.send("Performance.getMetrics")
+  note("its memory, MiB", (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN) / 2 ** 20, 120)
+  await few.close()
+  await many.close()
+  return figures
+}
+
+if (noBrowser !== undefined) console.log(`not measured: ${noBrowser}`)
+else
+  await withStock(async (environment) => {
+    const { process: child, url } = await startService(environment)
+    try {
+      for (const { name, value, atMost } of await measure(url))
+        console.log(
+          `${name.padEnd(44)}${value.toFixed(value < 10 ? 2 : 0).padStart(8)}${`<= ${atMost}`.padStart(10)}  ${value <= atMost ? "reached" : "MISSED"}`,
+        )
+    } finally {
+      child.kill("SIGTERM")
+      await once(child, "exit")
+    }
+  })
