@@ -195,6 +195,7 @@ describe("the observer", () => {
         }
         const tick = Effect.andThen(yield* Effect.provideService(makeObserver, Hypervisor, slow), Effect.sleep(10_000))
         const asked = () => lab.world.calls.filter(({ method }) => method === "addresses").length
+        yield* tick
         addressAll(20)
         const began = yield* Clock.currentTimeMillis
         while (shown(20) < 1000 && (yield* Clock.currentTimeMillis) - began < 600_000) yield* tick
