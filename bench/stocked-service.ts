@@ -31,7 +31,7 @@ export interface Started {
 /** Starts the service and waits until its log says that it is ready. */
 export const startService = async (environment: NodeJS.ProcessEnv): Promise<Started> => {
   const began = performance.now()
-  const child = spawn(process.execPath, ["--max-semi-space-size=4", main], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=2", main], {
     env: { MALLOC_ARENA_MAX: "1", ...process.env, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   })
