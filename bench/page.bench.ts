@@ -31,10 +31,20 @@ const signedIn = async (context: BrowserContext, url: string, user: (typeof peop
 
 /** A run that has ended, as GET /runs/{runID} answers. */
 const run = {
-  ...{ id: "measured", kind: "deploy", subject: { type: "range", id: "R7" }, rangeID: "R7", by: "ME", status: "success" },
-  ...{ startedAt: "2026-01-01T00:00:00.000Z", endedAt: "2026-01-01T01:00:00.000Z", message: "", cancelRequested: false },
-  ...{ lastEventID: lines + 2, notes: [], steps: [] },
+  id: "measured",
+  kind: "deploy",
+  subject: { type: "range", id: "R7" },
+  rangeID: "R7",
+  by: "ME",
+  status: "success",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  endedAt: "2026-01-01T01:00:00.000Z",
+  message: "",
+  cancelRequested: false,
+  lastEventID: lines + 2,
   progress: { total: 0, done: 0, running: 0, failed: 0, skipped: 0, percent: 100 },
+  notes: [],
+  steps: [],
 }
 
 /** Milliseconds from the start of the navigation until so many rows are there. */
