@@ -16,7 +16,7 @@ const [ofAll, ofOne] = [16, 4]
 const make = (options: OidcOptions): IdentityProvider["Service"] => {
   const issuer = issuerUrl(options.issuer)
   // the configuration was checked
-  if (issuer === undefined) throw new Error(`${options.issuer} is no URL of a provider`)
+  if (issuer === undefined) throw new Error(`${options.issuer} is not the URL of a provider`)
   const fetch = guardedFetch(issuer, options)
   const timeout = timeoutOf(options)
   const discover = discovery(issuer, fetch, timeout)

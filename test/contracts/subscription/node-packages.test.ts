@@ -78,8 +78,8 @@ describe("a folder does not count", () => {
       () => (cpSync(file, join(place, "copy")), rmSync(file), symlinkSync(join(place, "copy"), file)),
       /symbolic link|ELOOP/iu,
     ],
-    ["a folder", () => (rmSync(file), mkdirSync(file)), /is no file/u],
-    ["a pipe", () => (rmSync(file), void execFileSync("mkfifo", [file])), /is no file/u],
+    ["a folder", () => (rmSync(file), mkdirSync(file)), /is not a file/u],
+    ["a pipe", () => (rmSync(file), void execFileSync("mkfifo", [file])), /is not a file/u],
   ])("whose package became %s", async (_what, change, detail) => {
     const [set] = await signPackages(folder, key)
     change()

@@ -20,7 +20,7 @@ const exists = (path: string): Promise<boolean> =>
  */
 export const withCopy = async <A>(file: string, use: (copy: string) => A): Promise<A> => {
   const facts = await stat(file)
-  if (!facts.isFile()) throw new Error(`${file} is no file`)
+  if (!facts.isFile()) throw new Error(`${file} is not a file`)
   if (facts.size > bytesAtMost) throw new Error(`${file} is larger than ${bytesAtMost} bytes`)
   const folder = await mkdtemp(join(tmpdir(), "rangewright-legacy-"))
   try {

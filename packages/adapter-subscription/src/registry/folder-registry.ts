@@ -19,7 +19,7 @@ const readFile = async (
   )
   try {
     const stat = await file.stat({ bigint: true })
-    if (!stat.isFile()) throw fault(doing, "broken", `${path} is no file`)
+    if (!stat.isFile()) throw fault(doing, "broken", `${path} is not a file`)
     if (stat.size > BigInt(most)) throw fault(doing, "too-large", `${path} is larger than ${most} bytes`)
     const found = `${stat.ino}-${stat.size}-${stat.mtimeNs}`
     if (found === etag) return "unchanged"

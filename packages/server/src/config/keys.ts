@@ -564,7 +564,7 @@ export const keys = {
   }),
   oidcNewUsers: oneOf(["refuse", "create"])(oidc, "oidc_new_users", {
     about:
-      "What becomes of somebody who is no user. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
+      "What becomes of somebody who is not a user. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
     default: "refuse",
   }),
   oidcRedirectUrls: list(oidc, "oidc_redirect_urls", {

@@ -32,7 +32,7 @@ export const oidcProblems = (config: OidcConfig): readonly string[] => {
     ...missing.map((name) => `${name}: oidc_issuer, oidc_client_id and oidc_public_url belong together`),
     ...(issuer === undefined || issuerUrl(issuer) !== undefined
       ? []
-      : [`oidc_issuer: ${issuer} is no https URL of a provider, such as https://login.example.org/realms/lab`]),
+      : [`oidc_issuer: ${issuer} is not the https URL of a provider, such as https://login.example.org/realms/lab`]),
     ...(own === undefined || isOrigin(own)
       ? []
       : [
