@@ -58,7 +58,7 @@ const asksFromOwnPage = ({ headers, secure }: Context): boolean | undefined => {
 
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
-const needed = "Changes with a session need the header X-Rangewright: 1 and a page of the same origin"
+const needed = "With a session, changes and downloads of secrets need the header X-Rangewright: 1 and a page of the same origin"
 const refused = (hint: string) => new Forbidden({ reason: "The request does not come from a page of the service", hint })
 const refusedSession = refused(`${needed}; programs should send an API key (X-API-KEY) instead.`)
 /** What a key or a token does not help with. */

@@ -12,7 +12,7 @@ export class AccessRecords extends Context.Service<
   {
     /** Who should have what, as it is stored at one moment. */
     readonly stored: Effect.Effect<StoredAccess, StorageFault>
-    /** The same with this range alone, or none. */
+    /** The same with no range but this one; none where it does not exist. */
     readonly storedOf: (range: RangeId) => Effect.Effect<StoredAccess, StorageFault>
     /** What the service has put on the hypervisor, or may have. The version goes up with each write, from 0 for what was never written. */
     readonly held: Effect.Effect<{ readonly held: HeldAccess; readonly version: number }, RecordDamaged | StorageFault>

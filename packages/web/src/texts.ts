@@ -435,7 +435,7 @@ export const t = {
     connected: "Connected",
     ended: "The console is closed.",
     off: "The machine is off",
-    offText: "The machine is off. Its screen is shown when it runs.",
+    offText: "Its screen opens when the machine starts.",
     again: "Connect again",
     ctrlAltDel: "Ctrl+Alt+Del",
     type: "Type text…",

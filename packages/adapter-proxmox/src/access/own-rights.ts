@@ -8,10 +8,10 @@ import type { Right } from "./rights.ts"
 /** Whether the service's own credentials have one of the privileges at a path. One that ends with `/` stands for all below that have no entries of their own. */
 export type OwnRights = (path: string, ...privileges: readonly string[]) => boolean
 
-/** So many paths are asked for one by one: the whole answer names every VM of every pool with all privileges, 9 MB of 10,000 VMs. */
+/** Up to this many paths are asked for one by one: the whole answer lists all privileges on every VM of every pool, 9 MB for 10,000 VMs. */
 const pathsOneByOne = 16
 
-/** What `GET /access/permissions` answers of these paths, and maybe of more. */
+/** What `GET /access/permissions` answers for these paths; it may hold others too. */
 export const readOwnRights = Effect.fnUntraced(function* (
   client: PveClient,
   paths: ReadonlySet<string>,
@@ -96,7 +96,7 @@ export const blindness = (
       })
 }
 
-/** What the service needs to remove an account and make it again with these rights of others. */
+/** The privileges needed to remove an account and make it again with these rights of others, each with its path. */
 const toRemake = (realm: string, rights: readonly { readonly path: string }[]): readonly (readonly [string, string])[] => [
   ["User.Modify", "/access/groups"],
   ["Realm.AllocateUser", `/access/realm/${realm}`],

@@ -8,7 +8,7 @@ export interface Reply {
 
 const maxDepth = 32
 
-/** Nesting beyond the limit is found before the parser sees the text. Answers have megabytes: this reads each byte once, and few branches of it. */
+/** Whether the nesting exceeds the limit, before the parser sees the text. Answers may be megabytes, so this is one pass over the bytes. */
 const tooDeep = (body: Uint8Array): boolean => {
   let depth = 0
   for (let i = 0; i < body.length; i += 1) {

@@ -12,10 +12,11 @@ import * as Effect from "effect/Effect"
 import { deployedConfig } from "../range/read-config.ts"
 import type { Settings } from "../settings.ts"
 
+/** Guests asked at the same time. */
 const askedAtOnce = 2
 /** Guests asked for their addresses in one tick: each is a call of its own, however many guests there are. */
 const askedPerTick = 8
-/** Of those that were never asked, as after an import, so many more are asked, while the tick is no older than this: silent ones take seconds. */
+/** Guests never asked before, as after an import: up to this many more in a tick, begun in its first `millisForNew`, for silent ones take seconds. */
 const newPerTick = 200
 const millisForNew = 5_000
 /** A guest that tells no address of its own is asked again after 1, 2, 4 … ticks, at most this many. */
@@ -80,7 +81,7 @@ export const makeAddressKeeper = Effect.gen(function* () {
           Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} could not be stored: ${fault.message}`),
         )
       const isNew = ({ machine, lacks }: (typeof due)[number]): boolean => lacks && !turns.has(machine.vmid)
-      // a service that starts has more to do than to ask those that may have been silent for months
+      // not while the service starts: some of them may have been silent for months
       const further = ticks === 1 ? [] : due.slice(askedPerTick).filter(isNew).slice(0, newPerTick)
       return Effect.flatMap(monotonicMillis, (began) =>
         Effect.andThen(

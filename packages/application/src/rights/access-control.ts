@@ -11,7 +11,7 @@ export class AccessControl extends Context.Service<
   {
     /** How it differs from what is stored. */
     readonly compare: Effect.Effect<ComparedAccess, Fault>
-    /** What of that concerns a range. */
+    /** The changes that concern one range. */
     readonly compareRange: (id: RangeId) => Effect.Effect<readonly AccessChange[], Fault>
     /** An account as it is there; undefined: there is none. */
     readonly account: (id: AccountId) => Effect.Effect<ObservedAccount | undefined, HypervisorFault>

@@ -306,7 +306,7 @@ export const phasesOf = ({ take, prepare, make, give, tidy }: AccessPlan): reado
 
 export const changesOf = (plan: AccessPlan): readonly AccessChange[] => phasesOf(plan).flat()
 
-/** What of it concerns one range: `desired` needs no others. */
+/** The changes that concern one range; `desired` may lack the others. */
 export const changesOfRange = ({ desired, held, observed }: AccessInput, id: RangeId): readonly AccessChange[] => {
   const had = held.ranges[id]
   const own = { ...held, ranges: had === undefined ? {} : { [id]: had } }
