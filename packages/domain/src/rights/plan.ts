@@ -308,9 +308,10 @@ export const changesOf = (plan: AccessPlan): readonly AccessChange[] => phasesOf
 
 /** The changes that concern one range; `desired` may lack the others. */
 export const changesOfRange = ({ desired, held, observed }: AccessInput, id: RangeId): readonly AccessChange[] => {
-  const had = held.ranges[id]
-  const own = { ...held, ranges: had === undefined ? {} : { [id]: had } }
-  return changesOf(planAccess({ desired, held: own, observed })).filter((change) => concernsRange(desired, change, id))
+  const ranges = Object.fromEntries(Object.entries(held.ranges).filter(([other]) => other === id))
+  return changesOf(planAccess({ desired, held: { ...held, ranges }, observed })).filter((change) =>
+    concernsRange(desired, change, id),
+  )
 }
 
 /** The accounts that a change is about, by their own names or those of their groups. */
