@@ -89,7 +89,7 @@ describe("the configuration", () => {
     expect(problems(nameless)).toEqual([expect.stringMatching(/^oidc_client_id: .* belong together/u)])
     expect(problems({ RANGEWRIGHT_OIDC_CLIENT_SECRET: "x" })).toEqual([expect.stringMatching(/^oidc_issuer: needed/u)])
     for (const [name, value, problem] of [
-      ["OIDC_ISSUER", "http://login.example.org", /^oidc_issuer: .*no https URL/u],
+      ["OIDC_ISSUER", "http://login.example.org", /^oidc_issuer: .*not the https URL/u],
       ["OIDC_ISSUER", "https://user:pass@login.example.org", /^oidc_issuer: /u],
       ["OIDC_PUBLIC_URL", "https://lab.example.org/ui", /^oidc_public_url: /u],
       ["OIDC_PUBLIC_URL", "http://lab.example.org", /^oidc_public_url: /u],
