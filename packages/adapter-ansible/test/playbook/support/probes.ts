@@ -42,19 +42,22 @@ def connected(port):
     except OSError: said["router tcp %d" % port] = "none"
 def leased():
     # a request for an address, which every host on the link may answer
-    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
-    wire.bind(("eth0", 0)); wire.settimeout(0.5)
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    wire.bind(("eth0", 0))
+    # what answers comes by a socket of its own, which no flood fills
+    offers = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    offers.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth0"); offers.bind(("", 68)); offers.settimeout(2)
     card = wire.getsockname()[4]
     body = struct.pack("!BBBBIHH16s16s192s4s", 1, 1, 6, 0, 7, 0, 0x8000, b"", card, b"", b"\\x63\\x82\\x53\\x63") + b"\\x35\\1\\1\\x0c" + bytes([len(mark("dhcp"))]) + mark("dhcp") + b"\\xff"
     head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(body), 7, 0, 64, 17, 0, b"\\0" * 4, b"\\xff" * 4)
-    wire.send(b"\\xff" * 6 + card + b"\\x08\\0" + head[:10] + struct.pack("!H", total(head)) + head[12:] + struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body)
+    request = b"\\xff" * 6 + card + b"\\x08\\0" + head[:10] + struct.pack("!H", total(head)) + head[12:] + struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body
     said["router udp 67"] = "none"
-    # who gives it out asks for some seconds whether anybody has it
-    end = time.monotonic() + 12
-    while time.monotonic() < end and said["router udp 67"] == "none":
-        try: frame = wire.recv(2000)
+    # who gives it out asks for some seconds whether anybody has it; like every client, asks again
+    for _ in range(15):
+        wire.send(request)
+        try:
+            if offers.recvfrom(2000)[1] == (router, 67): said["router udp 67"] = "open"; break
         except OSError: continue
-        if frame[23] == 17 and frame[34:38] == b"\\0\\x43\\0\\x44": said["router udp 67"] = "open"
 def neighbourly():
     # IPv6 as a machine that speaks it would, to the card of the router; an advertisement that it is a router; and what stays on a link
     wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
