@@ -1,10 +1,13 @@
 /**
  * The web page in Chromium, at the service's process on SQLite with 100 ranges of 10 VMs: how soon its list is there, what a key in the filter
- * and many power changes cost, and a log of 200,000 lines. Needs Chromium.
+ * and many power changes cost, a log of 200,000 lines, and what Lighthouse gives for speed on a simulated desktop and phone. Needs Chromium.
  */
 import { once } from "node:events"
 import type { BrowserContext, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../test/e2e/support/browser.ts"
+import { openLighthouse } from "../test/e2e/support/lighthouse.ts"
+import { apiClient } from "../test/e2e/support/client.ts"
+import { deploy, smallLab } from "../test/e2e/support/lab.ts"
 import { evaluator, hostileLines, longLog, manyRanges, soaker } from "../test/e2e/support/web-page.ts"
 import { keyOf, type people } from "./stock.ts"
 import { startService, withStock } from "./stocked-service.ts"
@@ -84,15 +87,14 @@ const millis = async (act: () => Promise<unknown>): Promise<number> => {
   return performance.now() - began
 }
 
-interface Figures {
-  readonly name: string
-  readonly value: number
-  readonly atMost: number
-}
+const print = (name: string, value: number, bound: string, reached: boolean): void =>
+  console.log(
+    `${name.padEnd(48)}${value.toFixed(value < 10 ? 2 : 0).padStart(8)}${bound.padStart(10)}  ${reached ? "reached" : "MISSED"}`,
+  )
 
-const measure = async (url: string): Promise<readonly Figures[]> => {
-  const figures: Figures[] = []
-  const note = (name: string, value: number, atMost: number): void => void figures.push({ name, value, atMost })
+const note = (name: string, value: number, atMost: number): void => print(name, value, `<= ${atMost}`, value <= atMost)
+
+const measure = async (url: string): Promise<void> => {
   const viewport = { width: 1280, height: 800 }
   const few = await openBrowser({ viewport })
   const one = await signedIn(few.context, url, "ME")
@@ -140,7 +142,42 @@ const measure = async (url: string): Promise<readonly Figures[]> => {
   note("its memory, MiB", (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN) / 2 ** 20, 120)
   await few.close()
   await many.close()
-  return figures
+}
+
+/** A page of a run: a deploy of two machines in the member's range. */
+const pageOfRun = async (url: string): Promise<string> => {
+  const member = apiClient(url, keyOf("ME"))
+  const uploaded = await member.upload("/range/config?rangeID=R7&force=true", smallLab(2))
+  if (uploaded.status !== 200) throw new Error(uploaded.body.error)
+  return `runs/${await deploy(member, "R7")}`
+}
+
+/** What Lighthouse gives to a page as whoever signed in last sees it. */
+const judgements = async (url: string): Promise<void> => {
+  const { page, judge, close } = await openLighthouse()
+  const walk = async (pages: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [name, path] of Object.entries(pages))
+      for (const device of ["desktop", "phone"] as const)
+        for (const { category, score, faults } of await judge(`${url}/ui/${path}`, device, [
+          "performance",
+          "accessibility",
+          "best-practices",
+        ])) {
+          const least = category === "performance" ? 95 : 100
+          print(`Lighthouse, ${device}, ${name}: ${category}`, score, `>= ${least}`, score >= least)
+          if (score < least) console.log(`  ${faults.join("\n  ")}`)
+        }
+  }
+  await walk({ "sign-in": "login" })
+  await page.evaluate(
+    `fetch("/ui/session", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-rangewright": "1" },
+      body: ${JSON.stringify(JSON.stringify({ apiKey: keyOf("ME") }))},
+    }).then(() => localStorage.setItem("rangewright-signed-in", "yes"))`,
+  )
+  await walk({ ranges: "ranges", range: "ranges/R7", run: await pageOfRun(url) })
+  await close()
 }
 
 if (noBrowser !== undefined) console.log(`not measured: ${noBrowser}`)
@@ -148,10 +185,8 @@ else
   await withStock(async (environment) => {
     const { process: child, url } = await startService(environment)
     try {
-      for (const { name, value, atMost } of await measure(url))
-        console.log(
-          `${name.padEnd(44)}${value.toFixed(value < 10 ? 2 : 0).padStart(8)}${`<= ${atMost}`.padStart(10)}  ${value <= atMost ? "reached" : "MISSED"}`,
-        )
+      await measure(url)
+      await judgements(url)
     } finally {
       child.kill("SIGTERM")
       await once(child, "exit")

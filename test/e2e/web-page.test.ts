@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { readFileSync } from "node:fs"
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page, Route } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Look, noBrowser, openBrowser } from "./support/browser.ts"
 import type { ApiClient } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { noFirefox, openFirefox, shows, signInWithFirefox } from "./support/firefox.ts"
+import { noFirefox, openFirefox, shows, signInWithPuppeteer } from "./support/firefox.ts"
+import { openLighthouse } from "./support/lighthouse.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
@@ -332,7 +333,7 @@ describe.skipIf(noBrowser !== undefined)(
         const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)
         closes.push(() => firefox.close())
         const first = await tab()
-        await signInWithFirefox(first, service.url, "uma@lab.example")
+        await signInWithPuppeteer(first, service.url, "uma@lab.example")
         const tabs = [first]
         for (let i = 1; i < 12; i++) tabs.push(await tab())
         for (const one of tabs) await one.goto(`${service.url}/ui/ranges/UMA`)
@@ -482,6 +483,24 @@ describe.skipIf(noBrowser !== undefined)(
       await new Promise((resolve) => site.close(resolve))
     })
 
+    test("loses no point at Lighthouse as a phone: what else Lighthouse judges is the bench's", async () => {
+      const { page, judge, close } = await openLighthouse()
+      closes.push(close)
+      const lost: string[] = []
+      const walk = async (...paths: readonly string[]): Promise<void> => {
+        for (const path of paths)
+          for (const { category, score, faults } of await judge(`${service.url}/ui/${path}`, "phone", [
+            "accessibility",
+            "best-practices",
+          ]))
+            if (score !== 100) lost.push(`${path}: ${category} ${score}: ${faults.join(", ")}`)
+      }
+      await walk("login")
+      await signInWithPuppeteer(page, service.url, "UMA")
+      await walk("ranges", "ranges/UMA", `runs/${runId}`)
+      expect(lost).toEqual([])
+    })
+
     test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
       const context = await browser()
       const page = await context.newPage()
@@ -589,9 +608,36 @@ describe.skipIf(noBrowser !== undefined)(
           await page.waitForLoadState("load")
           shifts[path] = await page.evaluate<number>(shiftsSoFar)
         }
+        // with a run that changes the range, whose answers come last
+        const late = async (route: Route): Promise<void> => {
+          const response = await route.fetch()
+          const body = (await response.text()).replace(/"status":"[a-z]+"/u, '"status":"running"')
+          await page.locator("main .tabs").waitFor()
+          await route.fulfill({ response, body })
+        }
+        await page.route("**/api/v2/runs?*", late)
+        await page.route("**/api/v2/runs/*", late)
+        await page.goto(`${service.url}/ui/ranges/UMA`)
+        await page.getByRole("progressbar").waitFor()
+        await page.locator("main tbody tr").first().waitFor()
+        shifts["ranges/UMA, a run is going"] = await page.evaluate<number>(shiftsSoFar)
         // what is above counts as poor with those who measure pages
         expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
       }
+    })
+
+    test("sees that a range differs when somebody comes back to it, though nothing told it so", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "UMA")
+      await page.goto(`${service.url}/ui/ranges/UMA`)
+      await page.locator("main tbody tr").first().waitFor()
+      const note = page.getByText("The range is not as its configuration says: m1.")
+      expect(await note.count()).toBe(0)
+      const drift = { inSync: false, differences: [{ object: "UMA-m1", kind: "update" }], machines: [] }
+      await page.route("**/api/v2/range/drift?*", (route) => route.fulfill({ json: drift }))
+      await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`)
+      await note.waitFor()
     })
 
     test("is used by keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and out again", async () => {

@@ -1,6 +1,8 @@
 /** Every text of the page. Names of machines, messages of the service and the like come from elsewhere and are shown as they are. */
 const machines = (count: number): string => `${count} ${count === 1 ? "machine" : "machines"}`
-const list = new Intl.ListFormat("en", { type: "conjunction" })
+/** `a`, `a and b`, `a, b, and c`: by hand, as times are. */
+const listed = (parts: readonly string[]): string =>
+  parts.length < 3 ? parts.join(" and ") : `${parts.slice(0, -1).join(", ")}, and ${parts.at(-1)}`
 
 export const t = {
   product: "Rangewright",
@@ -156,7 +158,7 @@ export const t = {
     allOff: (count: number) => (count === 1 ? "Stopped: its machine is off." : `Stopped: all ${count} machines are off.`),
     someOff: (on: number, of: number, off: readonly string[]) =>
       off.length <= 3
-        ? `${on} of ${of} machines are on; ${list.format(off)} ${off.length === 1 ? "is" : "are"} off.`
+        ? `${on} of ${of} machines are on; ${listed(off)} ${off.length === 1 ? "is" : "are"} off.`
         : `${on} of ${of} machines are on.`,
     failed: (machines: string) => `The last change failed. ${machines}`,
     aborted: (machines: string) => `The last change was stopped before its end. ${machines}`,
@@ -241,7 +243,7 @@ export const t = {
     vpn: "VPN file, for you alone",
     reset: (name: string) => `Reset to “${name}”`,
     differs: (names: readonly string[], count: number) =>
-      `The range is not as its configuration says: ${list.format(count > names.length ? [...names, `${count - names.length} more`] : names)}.`,
+      `The range is not as its configuration says: ${listed(count > names.length ? [...names, `${count - names.length} more`] : names)}.`,
     differsPlan: "See what a deploy would do",
     rdp: "Remote desktop files",
     ssh: "SSH client file",
@@ -294,7 +296,7 @@ export const t = {
   plan: {
     title: "Plan",
     nothing: "Nothing to do: the range is as its configuration says.",
-    summary: (parts: readonly string[]) => `A deploy would ${list.format(parts)}.`,
+    summary: (parts: readonly string[]) => `A deploy would ${listed(parts)}.`,
     verbs: {
       create: (n: number) => `create ${n}`,
       change: (n: number) => `change ${n}`,

@@ -10,7 +10,7 @@ import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { curlOf } from "../src/parts/curl.ts"
-import { duration, plain } from "../src/parts/format.ts"
+import { duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
 import { patchTopology, pictureOf } from "../src/range/topology.ts"
@@ -96,6 +96,19 @@ describe("texts", () => {
     [7260, "2 h 1 min"],
   ])("say %i seconds as people do", (seconds, text) => {
     expect(duration(seconds)).toBe(text)
+  })
+
+  test.each([
+    [new Date(2026, 10, 28, 7, 4, 9), "07:04"],
+    [new Date(2026, 10, 27, 23, 59), "27 Nov, 23:59"],
+    [new Date(2025, 10, 28, 7, 4), "28 Nov 2025, 07:04"],
+  ])("name a time as short as it is clear: %s", (at, text) => {
+    expect(shortTime(at, new Date(2026, 10, 28, 12))).toBe(text)
+  })
+
+  test("tell a time whole, here and in UTC", () => {
+    const at = new Date(2026, 0, 2, 7, 4, 9)
+    expect(longTime(at)).toBe(`2 Jan 2026, 07:04:09 (${at.toISOString().slice(0, 19).replace("T", " ")} UTC)`)
   })
 })
 

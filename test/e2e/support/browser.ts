@@ -6,7 +6,17 @@ import { dirname, extname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
-const program = "/usr/bin/chromium"
+export const chromiumProgram = "/usr/bin/chromium"
+/** It asks nobody for anything by itself. */
+export const chromiumArguments: readonly string[] = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]
 
 /** Why a browser cannot be run here; undefined: it can. */
 export const absence = (browser: string): string | undefined => {
@@ -19,7 +29,7 @@ export const absence = (browser: string): string | undefined => {
 }
 
 /** Why there is no browser here; undefined: there is one. */
-export const noBrowser = absence(program)
+export const noBrowser = absence(chromiumProgram)
 
 export type Look = Pick<BrowserContextOptions, "colorScheme" | "viewport">
 
@@ -30,17 +40,9 @@ export const openBrowser = async (
   const profile = mkdtempSync(join(tmpdir(), "rangewright-browser-"))
   const context = await chromium.launchPersistentContext(profile, {
     ...look,
-    executablePath: program,
+    executablePath: chromiumProgram,
     headless: true,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
+    args: [...chromiumArguments],
   })
   return {
     context,

@@ -46,10 +46,11 @@ export const openFirefox = async (origin: string): Promise<Firefox> => {
 
 export const shows = async (page: Page, text: string): Promise<void> => void (await page.locator(`::-p-text(${text})`).wait())
 
-export const signInWithFirefox = async (page: Page, url: string, user: string): Promise<void> => {
+/** By puppeteer's selectors. */
+export const signInWithPuppeteer = async (page: Page, url: string, user: string): Promise<void> => {
   await page.goto(`${url}/`)
   await page.locator("input[name=user]").fill(user)
   await page.locator("input[name=password]").fill(password)
-  await page.locator("button::-p-text(Sign in)").click()
+  await Promise.all([page.waitForNavigation(), page.locator("button::-p-text(Sign in)").click()])
   await page.locator("main h1").wait()
 }

@@ -39,8 +39,9 @@ export const pendingRequests = (context: BrowserContext): (() => number) => {
   return () => open.size
 }
 
-/** In a page: what has the focus, and whether that is seen: by an outline, or by the frame of a machine in the picture. */
+/** In a page: what has the focus, and whether that is seen: by an outline, or by the frame of a machine in the picture. Null: nothing has. */
 const focusSeen = `(() => {
+  if (document.activeElement === document.body) return null
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   const frame = document.activeElement.querySelector(":scope > .hit")
   const isFramed = frame !== null && getComputedStyle(frame).stroke !== "none"
@@ -54,8 +55,9 @@ export const tabTo = async (page: Page, goal: Locator): Promise<void> => {
   const seen: string[] = []
   for (let n = 0; n < 120; n++) {
     await page.keyboard.press("Tab")
-    if ((await page.locator(":focus").count()) === 0) continue
-    const [name, isShown] = await page.evaluate<readonly [string, boolean]>(focusSeen)
+    const focus = await page.evaluate<readonly [string, boolean] | null>(focusSeen)
+    if (focus === null) continue
+    const [name, isShown] = focus
     if (!isShown) throw new Error(`the focus is not seen on ${name}`)
     seen.push(name)
     if (await goal.evaluate((element) => element === element.ownerDocument.activeElement)) return

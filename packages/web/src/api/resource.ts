@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { type LiveEvent, onLive } from "../live/live.ts"
 import { type Parameters, type Part, read, readPart, Refusal } from "./client.ts"
 
@@ -106,6 +106,10 @@ const idle: Held = {
   end: () => undefined,
 }
 
+/** Whether the service has answered, or was not asked. */
+const isRead = (resource: Resource<unknown>): boolean =>
+  resource === idle || resource.data.value !== undefined || resource.refusal.value !== undefined
+
 const useHeld = <A>(wanted: Wanted): Resource<A> => {
   const { path, parameters, inParts } = wanted
   const key = `${path ?? ""} ${JSON.stringify([inParts, parameters])}`
@@ -142,6 +146,13 @@ export const usePart = <A>(
   parameters: Parameters,
   touched: (event: LiveEvent) => boolean = never,
 ): Resource<Part<A>> => useHeld({ path, parameters, inParts: true, touched, patch: undefined })
+
+/** Whether all of them have been read, from the first time on: what is shown together waits for this, and does not move about as it loads. */
+export const useAllRead = (...resources: readonly Resource<unknown>[]): boolean => {
+  const were = useRef(false)
+  were.current ||= resources.every(isRead)
+  return were.current
+}
 
 const take = (key: string, wanted: Wanted): Held => {
   if (wanted.path === undefined) return idle

@@ -1,12 +1,13 @@
 import type { Change, Range, RunHead, Topology } from "@rangewright/application/wire"
+import { useEffect } from "preact/hooks"
 import { fetchFile, vpnFile } from "../api/client.ts"
-import { useRead } from "../api/resource.ts"
+import { type Resource, useAllRead, useRead } from "../api/resource.ts"
 import { Icon } from "../parts/icon.tsx"
 import { CardTable } from "../parts/list.tsx"
 import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Files, textOf } from "../range/files.tsx"
 import { Picture } from "../range/picture.tsx"
-import { RangeHead, useRange } from "../range/range-head.tsx"
+import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
 import { Reset } from "../range/reset.tsx"
 import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { patchTopology } from "../range/topology.ts"
@@ -146,15 +147,30 @@ interface Drift {
   readonly differences: readonly Change[]
 }
 
+/** Read while nothing changes the range. */
+const useDrift = (id: string, { range, run }: RangeView): Resource<Drift> => {
+  const isChanging = range.data.value?.rangeState !== "SUCCESS" || run.data.value?.status === "running"
+  const drift = useRead<Drift>(
+    isChanging ? undefined : "/range/drift",
+    { rangeID: id },
+    ({ topic, rangeID }) => topic !== "run" && rangeID === id,
+  )
+  // what Proxmox keeps for a machine's next start makes no event: whoever comes back to the page sees it
+  useEffect(() => {
+    const readAgain = (): void => void (document.hidden || drift.reload())
+    document.addEventListener("visibilitychange", readAgain)
+    return () => document.removeEventListener("visibilitychange", readAgain)
+  }, [drift])
+  return drift
+}
+
 /** That the range is not as its configuration says, and the way to what a deploy would do about it. */
-const Differs = ({ id }: { readonly id: string }) => {
-  const drift = useRead<Drift>("/range/drift", { rangeID: id }, ({ topic, rangeID }) => topic !== "run" && rangeID === id)
-  const data = drift.data.value
-  if (data === undefined || data.inSync) return null
-  const names = data.differences.slice(0, 3).map(({ object }) => shortName(id, object))
+const Differs = ({ id, drift }: { readonly id: string; readonly drift: Drift | undefined }) => {
+  if (drift === undefined || drift.inSync) return null
+  const names = drift.differences.slice(0, 3).map(({ object }) => shortName(id, object))
   return (
     <Note tone="warn">
-      <Text>{t.range.differs(names, data.differences.length)}</Text>{" "}
+      <Text>{t.range.differs(names, drift.differences.length)}</Text>{" "}
       <a href={linkTo("ranges", id, "plan")}>{t.range.differsPlan}</a>
     </Note>
   )
@@ -168,15 +184,16 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
   const topology = shown.data.value
   const range = view.range.data.value
   const refusal = view.range.refusal.value
-  // the picture stands above the machines: what is read of them waits for it, and nothing moves away under a finger
-  const isPictureRead = topology !== undefined || shown.refusal.value !== undefined
+  const drift = useDrift(id, view)
+  // what is read of the machines waits for what stands above them, and nothing moves away under a finger
+  const isWhole = useAllRead(view.range, view.runs, view.run, shown, drift)
   return (
     <>
       <RangeHead id={id} view={view}>
         {range === undefined ? null : <Reset range={range} doing={doing} />}
       </RangeHead>
       {refusal === undefined ? null : <Refused refusal={refusal} retry={() => void view.range.reload()} />}
-      {range === undefined ? null : !isPictureRead ? (
+      {range === undefined ? null : !isWhole ? (
         <Loading />
       ) : (
         <>
@@ -187,7 +204,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
             </Note>
           )}
           {range.guestAutomation === "none" ? <Note tone="warn">{t.sentence.noGuests}</Note> : null}
-          {range.rangeState === "SUCCESS" && view.run.data.value?.status !== "running" ? <Differs id={id} /> : null}
+          <Differs id={id} drift={drift.data.value} />
           <Outcome doing={doing} />
           <div class="columns">
             <div>

@@ -1,7 +1,8 @@
-const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" })
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
-const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })
-const number = new Intl.NumberFormat("en-GB")
+// by hand: where Intl is used first, loading what it knows of languages takes longer than drawing a page
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+const two = (value: number): string => String(value).padStart(2, "0")
+const clock = (at: Date): string => `${two(at.getHours())}:${two(at.getMinutes())}`
+const day = (at: Date): string => `${at.getDate()} ${months[at.getMonth()] ?? ""}`
 
 /** Clients of the service's API know a date that means none. */
 export const dateOf = (text: string | undefined): Date | undefined => {
@@ -10,11 +11,15 @@ export const dateOf = (text: string | undefined): Date | undefined => {
   return Number.isNaN(at.getTime()) ? undefined : at
 }
 
-/** The hour of today, or the day too. */
-export const shortTime = (at: Date, now = new Date()): string =>
-  at.toDateString() === now.toDateString() ? time.format(at) : day.format(at)
+/** The hour of today; the day too, and a year that is not this one. */
+export const shortTime = (at: Date, now = new Date()): string => {
+  if (at.toDateString() === now.toDateString()) return clock(at)
+  const year = at.getFullYear() === now.getFullYear() ? "" : ` ${at.getFullYear()}`
+  return `${day(at)}${year}, ${clock(at)}`
+}
 
-export const longTime = (at: Date): string => `${full.format(at)} (${at.toISOString().slice(0, 19).replace("T", " ")} UTC)`
+export const longTime = (at: Date): string =>
+  `${day(at)} ${at.getFullYear()}, ${clock(at)}:${two(at.getSeconds())} (${at.toISOString().slice(0, 19).replace("T", " ")} UTC)`
 
 export const duration = (seconds: number): string => {
   const whole = Math.max(0, Math.round(seconds))
@@ -30,7 +35,7 @@ export const secondsBetween = (from: string | undefined, to: string | undefined,
   return begun === undefined ? undefined : ((dateOf(to)?.getTime() ?? now) - begun.getTime()) / 1000
 }
 
-export const count = (value: number): string => number.format(value)
+export const count = (value: number): string => value.toLocaleString("en-GB")
 
 /** What could turn the text around it, or pretend to be another name, is shown as its number. */
 export const plain = (text: string): string =>

@@ -1,7 +1,7 @@
 import type { Range, Run, RunHead } from "@rangewright/application/wire"
 import type { ComponentChildren } from "preact"
 import { changeText } from "../api/client.ts"
-import { type Resource, useRead } from "../api/resource.ts"
+import { type Resource, useAllRead, useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Confirm, type Doing, Head, Outcome, State, Tabs, Text, useDoing, useQuestion } from "../parts/parts.tsx"
@@ -118,7 +118,7 @@ export const RangeHead = ({
   readonly children?: ComponentChildren
 }) => {
   const doing = useDoing()
-  const range = view.range.data.value
+  const range = useAllRead(view.range, view.runs, view.run) ? view.range.data.value : undefined
   const run = view.run.data.value
   const at = place.value.path
   const shown = Object.entries(t.range.tabs).filter(([name]) => name !== "access" || me.value?.isAdmin === true)

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import lighthouse, { desktopConfig } from "lighthouse"
+import puppeteer, { type Page } from "puppeteer-core"
+import { chromiumArguments, chromiumProgram } from "./browser.ts"
+
+/** What Lighthouse judges; `performance` depends on the machine's load and takes twice as long. */
+export type Category = "performance" | "accessibility" | "best-practices"
+
+export interface Judgement {
+  readonly category: Category
+  /** Of 100. */
+  readonly score: number
+  /** The audits that took points: id and, where there is one, the figure. */
+  readonly faults: readonly string[]
+}
+
+export interface Lighthouse {
+  /** A tab in which pages are judged as whoever signed in there. */
+  readonly page: Page
+  readonly judge: (url: string, device: "desktop" | "phone", categories: readonly Category[]) => Promise<readonly Judgement[]>
+  readonly close: () => Promise<void>
+}
+
+/** Lighthouse in a Chromium of its own. */
+export const openLighthouse = async (): Promise<Lighthouse> => {
+  const profile = mkdtempSync(join(tmpdir(), "rangewright-browser-"))
+  const browser = await puppeteer.launch({ executablePath: chromiumProgram, args: [...chromiumArguments], userDataDir: profile })
+  const page = await browser.newPage()
+  return {
+    page,
+    judge: async (url, device, categories) => {
+      // pages hold a stream of events open, so their network is never idle
+      const flags = {
+        disableStorageReset: true,
+        maxWaitForLoad: 4_000,
+        networkQuietThresholdMs: 500,
+        cpuQuietThresholdMs: 500,
+        disableFullPageScreenshot: true,
+        onlyCategories: [...categories],
+        logLevel: "error" as const,
+      }
+      const result = await lighthouse(url, flags, device === "desktop" ? desktopConfig : undefined, page as never)
+      if (result === undefined) throw new Error(`Lighthouse gave no result for ${url}`)
+      const { lhr } = result
+      if (lhr.runtimeError !== undefined) throw new Error(`Lighthouse failed on ${url}: ${lhr.runtimeError.message}`)
+      if (lhr.finalDisplayedUrl !== url) throw new Error(`Lighthouse came from ${url} to ${lhr.finalDisplayedUrl}`)
+      return categories.map((category) => {
+        const judged = lhr.categories[category]
+        const faults = (judged?.auditRefs ?? []).flatMap(({ id, weight }) => {
+          const audit = lhr.audits[id]
+          return weight > 0 && audit !== undefined && audit.score !== null && audit.score < 0.9
+            ? [`${id} ${audit.displayValue ?? ""}`.trim()]
+            : []
+        })
+        return { category, score: Math.round((judged?.score ?? 0) * 100), faults }
+      })
+    },
+    close: async () => {
+      await browser.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
