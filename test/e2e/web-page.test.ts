@@ -11,6 +11,7 @@ import { noFirefox, openFirefox, shows, signInWithPuppeteer } from "./support/fi
 import { openLighthouse } from "./support/lighthouse.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
 import { endAll, repository } from "./support/program.ts"
+import { sourceRepository } from "./support/source-repository.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 import {
@@ -34,7 +35,8 @@ import {
 } from "./support/web-page.ts"
 
 const cause = "no memory is left on the node"
-const hostileName = `"><img src=x onerror=alert(1)>\u202e<script>alert(2)</script>`
+const hostileText = `"><img src=x onerror=alert(1)><script>alert(2)</script>`
+const hostileName = hostileText.replace("<script>", "\u202e<script>")
 
 const pathsOfAll = [
   "ranges",
@@ -46,7 +48,10 @@ const pathsOfAll = [
   "ranges/UMA/testing",
   "runs",
   "templates",
+  "templates/debian-12-x64-server-template",
+  "roles",
   "blueprints",
+  "catalog",
   "sources",
   "me",
   "ranges/NOBODY",
@@ -56,6 +61,10 @@ const pathsOfAll = [
 
 const pathsOfAdministrators = [
   "admin/overview",
+  "admin/nodes",
+  "admin/migration",
+  "catalog",
+  "sources/lessons",
   "admin/users",
   "admin/users/UMA",
   "admin/groups",
@@ -96,7 +105,12 @@ describe.skipIf(noBrowser !== undefined)(
         cwd: `${repository}packages/web`,
       })
       simulator = await startSimulator(["--speed", "60"])
-      environment = onSimulator(simulator, { RANGEWRIGHT_WEB_FOLDER: built })
+      const sources = sourceRepository(hostileText)
+      environment = onSimulator(simulator, {
+        RANGEWRIGHT_WEB_FOLDER: built,
+        RANGEWRIGHT_SOURCE_SCHEMES: "file",
+        RANGEWRIGHT_SOURCE_FOLDERS: sources,
+      })
       service = await startService(data, environment)
       admin = await addUser(service.root, "ADA", true)
       const ada = service.as(admin)
@@ -112,6 +126,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect((await runEnd(bo, failedRunId)).status).toBe("failure")
       await repair()
       await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
+      await ada.send("POST", "/sources", { type: "git", url: `file://${sources}`, id: "lessons" })
       await ada.send("POST", "/groups", { name: "course", description: hostileName })
       await ada.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
     }, 120_000)
@@ -624,6 +639,37 @@ describe.skipIf(noBrowser !== undefined)(
         // what is above counts as poor with those who measure pages
         expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
       }
+    })
+
+    test("installs what a source ships once somebody has seen what that is, says what became of each, and takes it away again", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      const wrong = watch(context, service.url)
+      await signIn(page, service.url, "ADA")
+      await page.goto(`${service.url}/ui/sources`)
+      await page.getByRole("link", { name: "Lessons" }).click()
+      await page.getByText(hostileText).waitFor()
+      expect(await page.getByText("Not installed", { exact: true }).count()).toBe(2)
+      await page.getByRole("button", { name: "Install everything…" }).click()
+      const plan = page.getByRole("dialog", { name: "What would be installed" })
+      await plan.getByText("greeting").waitFor()
+      await plan.getByRole("button", { name: "Install" }).click()
+      await page.getByText("Done: ").waitFor()
+      await page.getByRole("button", { name: "Uninstall Lesson" }).waitFor()
+      expect(await page.getByText("Installed", { exact: true }).count()).toBe(2)
+
+      // the blueprint still needs it
+      await page.getByRole("button", { name: "Uninstall greeting" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Uninstall" }).click()
+      await page.getByRole("alert").getByText("greeting").waitFor()
+
+      await page.goto(`${service.url}/ui/roles?q=greet`)
+      await page.getByRole("rowheader", { name: "greeting" }).waitFor()
+      await page.goto(`${service.url}/ui/catalog?kind=blueprint`)
+      await page.getByRole("button", { name: "Uninstall Lesson" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Uninstall" }).click()
+      await page.getByRole("button", { name: "Install Lesson" }).waitFor()
+      expect(wrong).toEqual([])
     })
 
     test("sees that a range differs when somebody comes back to it, though nothing told it so", async () => {

@@ -30,6 +30,8 @@ const links: readonly Link[] = [
   { path: "/classes", text: t.nav.classes, icon: "classes", key: "c", isShown: () => isAdmin() || managed.value.length > 0 },
   { path: "/blueprints", text: t.nav.blueprints, icon: "blueprints", key: "b" },
   { path: "/templates", text: t.nav.templates, icon: "templates", key: "t" },
+  { path: "/roles", text: t.nav.roles, icon: "roles", key: "l" },
+  { path: "/catalog", text: t.nav.catalog, icon: "catalog", key: "k" },
   { path: "/sources", text: t.nav.sources, icon: "sources", key: "s" },
   { path: "/admin", text: t.nav.admin, icon: "admin", key: "o", isShown: isAdmin },
 ]

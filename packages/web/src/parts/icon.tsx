@@ -4,6 +4,8 @@ const paths = {
   runs: "M2 4h7M5 8h8M3 12h6",
   blueprints: "M3 2h10v12H3zM6 5.5h4M6 8h4M6 10.5h2.5",
   templates: "M2.5 5L8 2l5.5 3L8 8zM2.5 8L8 11l5.5-3M2.5 11L8 14l5.5-3",
+  roles: "M3 3h10v3.5H3zM3 9.5h4.5V13H3zM10 9.5v3.5M8.3 11.2h3.5M5.2 6.5v3",
+  catalog: "M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z",
   sources:
     "M4 2v9M4 13.5a1.3 1.3 0 1 0 0-2.6 1.3 1.3 0 0 0 0 2.6zM12 5.6A1.3 1.3 0 1 0 12 3a1.3 1.3 0 0 0 0 2.6zM12 5.6c0 3-3 3.4-8 4.4",
   classes:

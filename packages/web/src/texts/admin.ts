@@ -9,7 +9,16 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 export const admin = {
   label: "Administration",
-  tabs: { overview: "Overview", users: "Users", groups: "Groups", quotas: "Quotas", audit: "Audit", doctor: "Checks" },
+  tabs: {
+    overview: "Overview",
+    nodes: "Nodes",
+    users: "Users",
+    groups: "Groups",
+    quotas: "Quotas",
+    audit: "Audit",
+    doctor: "Checks",
+    migration: "Migration",
+  },
   overview: {
     title: "Overview",
     needs: "Needs a person",
@@ -203,5 +212,36 @@ export const admin = {
     revokeText: "The user can no longer see or reach the range. What they made in it stays.",
     byGroup: "Remove the range or the user from the group to end this.",
     pick: "Choose…",
+  },
+  migration: {
+    title: "Migration to SDN",
+    intro: "Moves the networks of all ranges from bridges of one node to SDN VXLAN, which spans the nodes of a cluster.",
+    needed: "Needed",
+    notNeeded: "Not needed",
+    createZone: (zone: string) => `Make the zone ${zone} with all nodes as peers`,
+    preview: "What would be done",
+    directions: {
+      forth: {
+        preview: "Show what would be done",
+        action: "Migrate",
+        title: "Move all networks to SDN?",
+        text: "Network cards of running machines are moved one range after the other. A migration that stops halfway is continued by asking again, and can be rolled back.",
+      },
+      back: {
+        preview: "Show what a rollback would do",
+        action: "Roll back",
+        title: "Bring all networks back to their bridges?",
+        text: "The cards of machines that were moved go back to where they were.",
+      },
+    },
+    report: "Network cards before and now",
+    columns: { machine: "Machine", nic: "Card", before: "Before", now: "Now", state: "State" },
+    states: {
+      moved: "Moved",
+      "moved-and-changed": "Moved, and changed since",
+      "on-bridge": "On its bridge",
+      elsewhere: "Elsewhere",
+      gone: "Gone",
+    },
   },
 } as const

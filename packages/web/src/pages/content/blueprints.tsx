@@ -1,13 +1,13 @@
 import type { BlueprintAnswer, BlueprintItem, Range } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change } from "../api/client.ts"
-import { useRead } from "../api/resource.ts"
-import { httpsAddress, linkTo } from "../links.ts"
-import { CardTable, Search, Unread } from "../parts/list.tsx"
-import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { place } from "../router.ts"
-import { submitted } from "../parts/form.ts"
-import { t } from "../texts.ts"
+import { change } from "../../api/client.ts"
+import { useRead } from "../../api/resource.ts"
+import { httpsAddress, linkTo } from "../../links.ts"
+import { CardTable, Search, Unread } from "../../parts/list.tsx"
+import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../../parts/parts.tsx"
+import { place } from "../../router.ts"
+import { submitted } from "../../parts/form.ts"
+import { t } from "../../texts.ts"
 
 const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: boolean; readonly onClose: () => void }) => {
   const ranges = useRead<readonly Range[]>(open ? "/range/all" : undefined)

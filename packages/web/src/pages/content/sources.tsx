@@ -1,32 +1,17 @@
 import type { SourceAnswer, SyncAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change } from "../api/client.ts"
-import { useRead } from "../api/resource.ts"
-import { httpsAddress } from "../links.ts"
-import { CardTable, Unread } from "../parts/list.tsx"
-import { Dialog, Empty, Field, Head, Loading, Outcome, State, Text, Time, type Tone, useDoing } from "../parts/parts.tsx"
-import { submitted } from "../parts/form.ts"
-import { t } from "../texts.ts"
-
-const tones: Readonly<Record<string, Tone>> = { ok: "ok", partial: "warn", error: "bad" }
-
-const Where = ({ source }: { readonly source: SourceAnswer }) => {
-  const where = source.url ?? source.path ?? source.type
-  const address = httpsAddress(where)
-  return address === undefined ? (
-    <Text>{where}</Text>
-  ) : (
-    <a href={address} rel="noopener noreferrer" target="_blank">
-      <Text>{where}</Text>
-    </a>
-  )
-}
+import { change } from "../../api/client.ts"
+import { useRead } from "../../api/resource.ts"
+import { linkTo } from "../../links.ts"
+import { CardTable, Unread } from "../../parts/list.tsx"
+import { Dialog, Empty, Field, Head, Loading, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
+import { submitted } from "../../parts/form.ts"
+import { t } from "../../texts.ts"
+import { ofSources } from "./live.ts"
+import { nameOf, SourceState, Where } from "./source-parts.tsx"
 
 export const SourcesPage = () => {
-  const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ({ topic, data }) => {
-    const subject = data["subject"] as { readonly type?: unknown } | undefined
-    return topic === "run" && subject?.type === "source"
-  })
+  const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ofSources)
   const doing = useDoing()
   const adding = useSignal(false)
   const data = sources.data.value
@@ -55,7 +40,9 @@ export const SourcesPage = () => {
           {data.map((source) => (
             <tr key={source.id}>
               <th scope="row">
-                <Text>{source.name === "" ? source.sourceID : source.name}</Text>
+                <a href={linkTo("sources", source.sourceID)}>
+                  <Text>{nameOf(source)}</Text>
+                </a>
                 <span class="sub">
                   <Text>{source.description ?? source.sourceID}</Text>
                 </span>
@@ -64,11 +51,7 @@ export const SourcesPage = () => {
                 <Where source={source} />
               </td>
               <td data-label={t.sources.columns.state}>
-                {source.lastSyncStatus === undefined ? (
-                  <State tone="quiet">{t.never}</State>
-                ) : (
-                  <State tone={tones[source.lastSyncStatus] ?? "quiet"}>{t.sources.states[source.lastSyncStatus]}</State>
-                )}
+                <SourceState source={source} />
                 {source.lastSyncError === undefined ? null : (
                   <span class="sub bad lines">
                     <Text>{source.lastSyncError}</Text>

@@ -1,0 +1,17 @@
+import type { NodesAnswer, Range } from "@rangewright/application/wire"
+import { useRead } from "../../api/resource.ts"
+import { admin } from "../../texts/admin.ts"
+import { AdminHead } from "./admin-head.tsx"
+import { Nodes } from "./nodes.tsx"
+
+/** The nodes alone. */
+export const NodesPage = () => {
+  const nodes = useRead<NodesAnswer>("/nodes", {}, ({ topic }) => topic === "range" || topic === "machine")
+  const ranges = useRead<readonly Range[]>("/range/all")
+  return (
+    <>
+      <AdminHead title={admin.tabs.nodes} />
+      <Nodes nodes={nodes} ranges={ranges.data.value ?? []} />
+    </>
+  )
+}
