@@ -744,7 +744,7 @@ describe.skipIf(noBrowser !== undefined)(
       await tabTo(page, page.getByRole("region", { name: "Last runs" }).getByRole("link", { name: "Power", exact: true }).first())
       await page.keyboard.press("Enter")
       await page.waitForURL("**/ui/runs/*")
-      await tabTo(page, page.getByRole("link", { name: "Log" }))
+      await tabTo(page, page.getByRole("link", { name: "Log", exact: true }))
       await page.keyboard.press("Enter")
       await page.getByText("The run succeeded.").waitFor()
       await tabTo(page, page.getByRole("button", { name: "Sign out" }))
