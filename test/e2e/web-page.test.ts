@@ -65,6 +65,7 @@ const pathsOfAdministrators = [
   "admin/migration",
   "catalog",
   "sources/lessons",
+  "blueprints?id=shown",
   "admin/users",
   "admin/users/UMA",
   "admin/groups",
@@ -127,6 +128,7 @@ describe.skipIf(noBrowser !== undefined)(
       await repair()
       await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
       await ada.send("POST", "/sources", { type: "git", url: `file://${sources}`, id: "lessons" })
+      await ada.send("POST", "/blueprints/from-range", { blueprintID: "shown", name: hostileText, rangeID: "UMA" })
       await ada.send("POST", "/groups", { name: "course", description: hostileName })
       await ada.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
     }, 120_000)
@@ -670,6 +672,32 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("dialog").getByRole("button", { name: "Uninstall" }).click()
       await page.getByRole("button", { name: "Install Lesson" }).waitFor()
       expect(wrong).toEqual([])
+    })
+
+    test("makes a blueprint of a range, shares it with a class and deletes it again", async () => {
+      const context = await browser()
+      const page = await context.newPage()
+      const wrong = watch(context, service.url)
+      await signIn(page, service.url, "ADA")
+      await page.goto(`${service.url}/ui/blueprints`)
+      await page.getByRole("button", { name: "New from a range…" }).click()
+      const dialog = page.getByRole("dialog", { name: "New blueprint" })
+      await dialog.getByLabel("Range").selectOption("UMA")
+      await dialog.getByLabel("ID").fill("ada/lab")
+      await dialog.getByLabel("Name").fill("A lab")
+      await dialog.getByRole("button", { name: "New blueprint" }).click()
+      await page.getByRole("heading", { name: "A lab" }).waitFor()
+      await page.getByText("debian-12-x64-server-template").first().waitFor()
+      const card = page.getByRole("region", { name: "Shared with" })
+      await card.getByLabel("Share with a group").selectOption("course")
+      await card.getByRole("button", { name: "Share", exact: true }).click()
+      await card.getByRole("button", { name: "Stop sharing course" }).click()
+      await card.getByText("Nobody.").waitFor()
+      expect(wrong).toEqual([])
+      await page.getByRole("button", { name: "Delete" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+      await page.waitForURL("**/ui/blueprints")
+      await page.getByRole("link", { name: "A lab" }).waitFor({ state: "detached" })
     })
 
     test("sees that a range differs when somebody comes back to it, though nothing told it so", async () => {

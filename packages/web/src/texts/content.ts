@@ -2,6 +2,26 @@
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 export const content = {
+  blueprint: {
+    create: "New from a range…",
+    createTitle: "New blueprint",
+    createText: "It gets the configuration of the range as it is now. The range stays as it is.",
+    id: "ID",
+    idHint: "Such as team/lesson-1: up to three parts of letters, digits, “-” and “_”; it begins with a letter",
+    name: "Name",
+    install: "Install what it needs",
+    delete: "Delete",
+    deleteTitle: (name: string) => `Delete the blueprint ${name}?`,
+    deleteText: "Ranges that it was used for keep their configuration.",
+    shared: "Shared with",
+    sharedText: "Who it is shared with can read, copy and use it.",
+    notShared: "Nobody.",
+    group: "Share with a group",
+    share: "Share",
+    unshare: "Stop sharing",
+    sharedWith: (name: string) => `Shared with ${name}.`,
+    noLongerShared: (name: string) => `No longer shared with ${name}.`,
+  },
   catalog: {
     title: "Catalog",
     intro: "What your sources ship, and what of it is installed.",

@@ -1,13 +1,35 @@
-import type { BlueprintAnswer, BlueprintItem, Range } from "@rangewright/application/wire"
+import type { BlueprintAnswer, BlueprintItem, BulkAnswer, GroupAnswer, Range, SyncAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change } from "../../api/client.ts"
+import { change, changeText, Refusal } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
-import { httpsAddress, linkTo } from "../../links.ts"
+import { base, httpsAddress, linkTo } from "../../links.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
-import { Dialog, Empty, Field, Head, Loading, Outcome, Refused, State, Text, Time, useDoing } from "../../parts/parts.tsx"
-import { place } from "../../router.ts"
+import {
+  Confirm,
+  Dialog,
+  Empty,
+  Field,
+  Head,
+  Loading,
+  Outcome,
+  Refused,
+  State,
+  Text,
+  Time,
+  useDoing,
+  useQuestion,
+} from "../../parts/parts.tsx"
+import { capabilities, managed, me } from "../../me.ts"
+import { navigate, place } from "../../router.ts"
 import { submitted } from "../../parts/form.ts"
+import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
+import { toldOf } from "./catalog-items.tsx"
+
+const texts = content.blueprint
+
+/** Below the page's own address. IDs have slashes. */
+const pathOf = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
 
 const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: boolean; readonly onClose: () => void }) => {
   const ranges = useRead<readonly Range[]>(open ? "/range/all" : undefined)
@@ -60,11 +82,141 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
   )
 }
 
+const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
+  const ranges = useRead<readonly Range[]>(open ? "/range/all" : undefined)
+  const doing = useDoing()
+  const submit = (event: SubmitEvent): void => {
+    const { text } = submitted(event)
+    const blueprintID = text("id").trim()
+    const body = { blueprintID, name: text("name").trim(), rangeID: text("range") }
+    void doing
+      .run(async () => {
+        await change("POST", "/blueprints/from-range", {}, body)
+        return undefined
+      })
+      .then((done) => done && navigate(pathOf(blueprintID)))
+  }
+  return (
+    <Dialog title={texts.createTitle} open={open} onClose={onClose}>
+      <p>{texts.createText}</p>
+      <form onSubmit={submit}>
+        <Field label={t.blueprints.range}>
+          {(ids) => (
+            <select {...ids} name="range" required>
+              {(ranges.data.value ?? []).map(({ rangeID, name }) => (
+                <option key={rangeID} value={rangeID}>
+                  {rangeID} – {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label={texts.id} hint={texts.idHint}>
+          {(ids) => <input {...ids} name="id" required autocapitalize="none" autocomplete="off" spellcheck={false} />}
+        </Field>
+        <Field label={texts.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
+        <Outcome doing={doing} />
+        <div class="actions end">
+          <button type="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class="primary" disabled={doing.busy}>
+            {texts.createTitle}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** With whom it is shared, and for who manages groups the way to change that. */
+const Shared = ({ item }: { readonly item: BlueprintItem }) => {
+  const { blueprintID, sharedUsers = [], sharedGroups = [] } = item
+  const isAdmin = me.value?.isAdmin === true
+  const all = useRead<readonly GroupAnswer[]>(isAdmin ? "/groups" : undefined)
+  const groups = isAdmin ? (all.data.value ?? []).map(({ name }) => name) : managed.value
+  const doing = useDoing()
+  const send = (method: "POST" | "DELETE", group: string, done: (name: string) => string) =>
+    doing.run(async () => {
+      const body = { groupNames: [group] }
+      const { errors = [] } = await change<BulkAnswer>(method, "/blueprints/{blueprintID}/share/groups", { blueprintID }, body)
+      const [refused] = errors
+      if (refused !== undefined) throw new Refusal(200, refused.reason)
+      return done(group)
+    })
+  const others = groups.filter((name) => !sharedGroups.includes(name))
+  return (
+    <section class="card" aria-labelledby="shared">
+      <h2 id="shared">{texts.shared}</h2>
+      <p class="muted">{texts.sharedText}</p>
+      {sharedUsers.length + sharedGroups.length === 0 ? <p>{texts.notShared}</p> : null}
+      <ul class="plain lines">
+        {sharedGroups.map((name) => (
+          <li key={`group ${name}`}>
+            <Text>{name}</Text>
+            {groups.includes(name) ? (
+              <button
+                type="button"
+                class="small"
+                disabled={doing.busy}
+                aria-label={content.catalog.of(texts.unshare, name)}
+                onClick={() => void send("DELETE", name, texts.noLongerShared)}
+              >
+                {texts.unshare}
+              </button>
+            ) : null}
+          </li>
+        ))}
+        {sharedUsers.map((name) => (
+          <li key={`user ${name}`}>
+            <Text>{name}</Text>
+          </li>
+        ))}
+      </ul>
+      {others.length === 0 ? null : (
+        <form onSubmit={(event) => void send("POST", submitted(event).text("group"), texts.sharedWith)}>
+          <Field label={texts.group}>
+            {(ids) => (
+              <select {...ids} name="group" required>
+                {others.map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <button type="submit" disabled={doing.busy}>
+            {texts.share}
+          </button>
+        </form>
+      )}
+      <Outcome doing={doing} />
+    </section>
+  )
+}
+
 const Detail = ({ id }: { readonly id: string }) => {
   const blueprint = useRead<BlueprintAnswer>("/blueprints/{blueprintID}", { blueprintID: id })
   const config = useRead<{ readonly result: string }>("/blueprints/{blueprintID}/config", { blueprintID: id })
+  const items = useRead<readonly BlueprintItem[]>("/blueprints")
   const applying = useSignal(false)
+  const doing = useDoing()
+  const question = useQuestion()
   const data = blueprint.data.value
+  const item = items.data.value?.find(({ blueprintID }) => blueprintID === id)
+  const remove = async (): Promise<void> => {
+    if (await doing.run(() => changeText("DELETE", "/blueprints/{blueprintID}", { blueprintID: id }))) navigate("/blueprints")
+  }
+  const install = () =>
+    doing.run(async () => {
+      const { ansibleResults } = await change<Pick<SyncAnswer["blueprintResults"], "ansibleResults">>(
+        "POST",
+        "/blueprints/{blueprintID}/install",
+        { blueprintID: id },
+      )
+      return toldOf({ blueprintResults: { ansibleResults } })
+    })
   if (data === undefined)
     return (
       <>
@@ -84,7 +236,26 @@ const Detail = ({ id }: { readonly id: string }) => {
         <button type="button" class="primary" onClick={() => (applying.value = true)}>
           {t.blueprints.apply}
         </button>
+        {item?.accessType === "owner" || item?.accessType === "admin" ? (
+          <button
+            type="button"
+            class="danger"
+            disabled={doing.busy}
+            onClick={() =>
+              (question.value = {
+                title: texts.deleteTitle(data.name),
+                text: texts.deleteText,
+                action: texts.delete,
+                danger: true,
+                act: () => void remove(),
+              })
+            }
+          >
+            {texts.delete}
+          </button>
+        ) : null}
       </Head>
+      <Outcome doing={doing} />
       <p>
         <span class="mono">
           <Text>{id}</Text>
@@ -110,25 +281,33 @@ const Detail = ({ id }: { readonly id: string }) => {
         )}
         {roles.length === 0 ? null : (
           <p>
-            <State tone="warn">{t.blueprints.missingRoles}</State> <Text>{roles.map(({ name }) => name).join(", ")}</Text>
+            <State tone="warn">{t.blueprints.missingRoles}</State> <Text>{roles.map(({ name }) => name).join(", ")}</Text>{" "}
+            {capabilities.value?.rights.installsRoles === true ? (
+              <button type="button" class="small" disabled={doing.busy} onClick={() => void install()}>
+                {texts.install}
+              </button>
+            ) : null}
           </p>
         )}
       </section>
       <section aria-labelledby="config">
         <h2 id="config">{t.blueprints.config}</h2>
         {config.data.value === undefined ? null : (
-          <pre tabIndex={0} role="region" aria-label={t.blueprints.config}>
+          <pre tabIndex={0} role="group" aria-label={t.blueprints.config}>
             {config.data.value.result}
           </pre>
         )}
       </section>
+      {item === undefined ? null : <Shared item={item} />}
       <Apply id={id} open={applying.value} onClose={() => (applying.value = false)} />
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }
 
 const List = () => {
   const blueprints = useRead<readonly BlueprintItem[]>("/blueprints")
+  const creating = useSignal(false)
   const query = place.value.query.get("q") ?? ""
   const data = blueprints.data.value
   const shown =
@@ -137,7 +316,11 @@ const List = () => {
     ) ?? []
   return (
     <>
-      <Head title={t.blueprints.title} lead={t.blueprints.intro} />
+      <Head title={t.blueprints.title} lead={t.blueprints.intro}>
+        <button type="button" onClick={() => (creating.value = true)}>
+          {texts.create}
+        </button>
+      </Head>
       <div class="filters">
         <Search label={t.blueprints.filter} />
       </div>
@@ -151,7 +334,7 @@ const List = () => {
           {shown.map(({ blueprintID, name, description, ownerUserID, tags = [], updated }) => (
             <tr key={blueprintID}>
               <th scope="row">
-                <a href={`/ui/blueprints?id=${encodeURIComponent(blueprintID)}`}>
+                <a href={`${base}${pathOf(blueprintID)}`}>
                   <Text>{name}</Text>
                 </a>
                 {tags.map((tag) => (
@@ -173,6 +356,7 @@ const List = () => {
           ))}
         </CardTable>
       )}
+      <Create open={creating.value} onClose={() => (creating.value = false)} />
     </>
   )
 }

@@ -31,12 +31,14 @@ const selected = {
 /** The name by which the service knows it. */
 const idOf = (item: Item): string => (item.kind === "blueprint" ? item.id : item.name)
 
+type Outcomes = Partial<SyncAnswer> & Pick<SyncAnswer, "blueprintResults">
+
 /** What became of each thing, in words; throws where something could not be done. */
-export const toldOf = ({ templateResults, localAnsibleResults, blueprintResults }: SyncAnswer): string => {
+export const toldOf = ({ templateResults = [], localAnsibleResults, blueprintResults }: Outcomes): string => {
   const outcomes = [
     ...templateResults,
-    ...localAnsibleResults.roleResults,
-    ...localAnsibleResults.collectionResults,
+    ...(localAnsibleResults?.roleResults ?? []),
+    ...(localAnsibleResults?.collectionResults ?? []),
     ...(blueprintResults.results ?? []),
     ...blueprintResults.ansibleResults.map(({ error, ...rest }) => ({ ...rest, message: error })),
   ]
