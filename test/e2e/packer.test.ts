@@ -161,6 +161,15 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
 
   const packerOf = (build: Build) =>
     processesOf(lab, build.id).find(([, line]) => /^(?:\/usr\/bin\/)?packer\0build\0/u.test(line))?.[0]
+  /** Nothing when it has ended by itself, even while it was looked for. */
+  const killPacker = (build: Build) => {
+    const packer = packerOf(build)
+    try {
+      if (packer !== undefined) process.kill(packer, "SIGKILL")
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error
+    }
+  }
   const vmIs = (is: (guest: Guest) => boolean) => (build: Build) =>
     Promise.race([
       eventually("the VM's state", guests, (all) => all.some((guest) => guest.name === build.name && is(guest))),
@@ -187,8 +196,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     async (what, moment) => {
       const build = start("small-clone", `killed-${what.replaceAll(" ", "-")}`)
       await moment(build)
-      const packer = packerOf(build)
-      if (packer !== undefined) process.kill(packer, "SIGKILL")
+      killPacker(build)
       const end = await build.ended
       // the log comes once a second, and what follows an address may take less: these may be faster than the kill
       if (!moments.slice(-6).some(([late]) => late === what)) expect(end, build.log()).toBe("not built")

