@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { useRead } from "./api/resource.ts"
 import { Dialog, Text } from "./parts/parts.tsx"
+import { useRanges } from "./range/ranges.ts"
 import { kindOf, shortName } from "./range/sentence.ts"
 import { navigate } from "./router.ts"
 import { t } from "./texts.ts"
@@ -39,7 +40,7 @@ const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[]): readonly
 
 /** Goes to anything by its name. `pages`: those of the menu. */
 export const Palette = ({ pages, onClose }: { readonly pages: readonly Target[]; readonly onClose: () => void }) => {
-  const ranges = useRead<readonly Range[]>("/range/all")
+  const ranges = useRanges()
   const runs = useRead<readonly RunHead[]>("/runs", { limit: 50 })
   const query = useSignal("")
   const at = useSignal(0)

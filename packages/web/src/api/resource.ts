@@ -163,6 +163,12 @@ const take = (key: string, wanted: Wanted): Held => {
   return made
 }
 
+/** Has the next page read everything anew, after a change that leads to another page. */
+export const forget = (): void => {
+  for (const resource of held.values()) resource.end()
+  held.clear()
+}
+
 /** Has everything that is shown read again, after a change that this page made itself. */
 export const refresh = (): void => {
   for (const resource of held.values()) void resource.reload()

@@ -2,19 +2,15 @@ import type { Range } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
-import { useRead } from "../api/resource.ts"
-import type { LiveEvent } from "../live/live.ts"
 import { managed, me } from "../me.ts"
 import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, Head, Outcome, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { patchRanges } from "../range/patch.ts"
+import { useRanges } from "../range/ranges.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place, setQuery } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
-
-const touched = ({ topic }: LiveEvent): boolean => topic === "range" || topic === "machine"
 
 const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
 
@@ -55,12 +51,13 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
     const rangeID = text("rangeID").trim()
-    void doing
-      .run(async () => {
+    void doing.run(
+      async () => {
         await change("POST", "/ranges/create", {}, { rangeID, name: text("name").trim() })
         return t.ranges.created
-      })
-      .then((done) => done && navigate(`/ranges/${encodeURIComponent(rangeID)}/config`))
+      },
+      `/ranges/${encodeURIComponent(rangeID)}/config`,
+    )
   }
   return (
     <Dialog title={t.ranges.createTitle} open={open} onClose={onClose}>
@@ -126,7 +123,7 @@ const homeOf = (ranges: readonly Range[] | undefined): string | undefined => {
 }
 
 export const Ranges = () => {
-  const ranges = useRead<readonly Range[]>("/range/all", {}, touched, patchRanges)
+  const ranges = useRanges()
   const creating = useSignal(false)
   const data = ranges.data.value
   const home = place.value.path === "/" ? homeOf(data) : undefined

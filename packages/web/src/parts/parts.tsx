@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { lastChange, Refusal } from "../api/client.ts"
-import { refresh } from "../api/resource.ts"
+import { forget, refresh } from "../api/resource.ts"
+import { navigate } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
 import { dateOf, longTime, plain, shortTime } from "./format.ts"
@@ -114,7 +115,8 @@ export interface Doing {
   readonly refusal: Refusal | undefined
   /** What was asked of the service for it. */
   readonly asked: Asked | undefined
-  readonly run: (change: () => Promise<string | undefined>) => Promise<boolean>
+  /** `to`: the page that is shown once it is done. */
+  readonly run: (change: () => Promise<string | undefined>, to?: string) => Promise<boolean>
 }
 
 export const useDoing = (): Doing => {
@@ -127,7 +129,7 @@ export const useDoing = (): Doing => {
     asked: asked.value,
     said: said.value,
     refusal: refusal.value,
-    run: async (change) => {
+    run: async (change, to) => {
       if (busy.peek()) return false
       busy.value = true
       said.value = undefined
@@ -135,14 +137,19 @@ export const useDoing = (): Doing => {
       lastChange.value = undefined
       try {
         said.value = await change()
+        if (to === undefined) refresh()
+        else {
+          forget()
+          navigate(to)
+        }
         return true
       } catch (error) {
         refusal.value = error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error))
+        refresh()
         return false
       } finally {
         asked.value = lastChange.peek()
         busy.value = false
-        refresh()
       }
     },
   }

@@ -1,5 +1,6 @@
-import type { NodesAnswer, Range } from "@rangewright/application/wire"
+import type { NodesAnswer } from "@rangewright/application/wire"
 import { useRead } from "../../api/resource.ts"
+import { useRanges } from "../../range/ranges.ts"
 import { admin } from "../../texts/admin.ts"
 import { AdminHead } from "./admin-head.tsx"
 import { Nodes } from "./nodes.tsx"
@@ -7,7 +8,7 @@ import { Nodes } from "./nodes.tsx"
 /** The nodes alone. */
 export const NodesPage = () => {
   const nodes = useRead<NodesAnswer>("/nodes", {}, ({ topic }) => topic === "range" || topic === "machine")
-  const ranges = useRead<readonly Range[]>("/range/all")
+  const ranges = useRanges()
   return (
     <>
       <AdminHead title={admin.tabs.nodes} />

@@ -1,16 +1,9 @@
-import type {
-  DoctorAnswer,
-  NodesAnswer,
-  QuotaOfUser,
-  Range,
-  RunHead,
-  SourceAnswer,
-  UserItem,
-} from "@rangewright/application/wire"
+import type { DoctorAnswer, NodesAnswer, QuotaOfUser, RunHead, SourceAnswer, UserItem } from "@rangewright/application/wire"
 import { useRead } from "../../api/resource.ts"
 import type { LiveEvent } from "../../live/live.ts"
 import { Unread } from "../../parts/list.tsx"
 import { Empty, State, Text, Time } from "../../parts/parts.tsx"
+import { useRanges } from "../../range/ranges.ts"
 import { kindOf, poweredOn, runTone } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
@@ -48,7 +41,7 @@ const Running = ({ runs }: { readonly runs: readonly RunHead[] }) => {
 }
 
 export const OverviewPage = () => {
-  const ranges = useRead<readonly Range[]>("/range/all", {}, ofRanges)
+  const ranges = useRanges()
   const runs = useRead<readonly RunHead[]>("/runs", { limit: most }, ofRuns)
   const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ofRuns)
   const access = useRead<PendingAccess>("/access")

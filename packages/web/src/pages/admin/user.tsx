@@ -8,7 +8,6 @@ import { Unread } from "../../parts/list.tsx"
 import { Confirm, Dialog, Empty, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { Secret } from "../../parts/secret.tsx"
 import { linkTo } from "../../links.ts"
-import { navigate } from "../../router.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
 import { AdminHead } from "./admin-head.tsx"
@@ -20,9 +19,10 @@ const Remove = ({ id, open, onClose }: { readonly id: string; readonly open: boo
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
     const withRange = submitted(event).has("range")
-    void doing
-      .run(() => changeText("DELETE", "/user/{userID}", { userID: id, ...(withRange ? { deleteDefaultRange: true } : {}) }))
-      .then((done) => done && navigate("/admin/users"))
+    void doing.run(
+      () => changeText("DELETE", "/user/{userID}", { userID: id, ...(withRange ? { deleteDefaultRange: true } : {}) }),
+      "/admin/users",
+    )
   }
   return (
     <Dialog title={texts.removeTitle(id)} open={open} onClose={onClose}>

@@ -1,4 +1,4 @@
-import type { BlueprintAnswer, BlueprintItem, BulkAnswer, GroupAnswer, Range, SyncAnswer } from "@rangewright/application/wire"
+import type { BlueprintAnswer, BlueprintItem, BulkAnswer, GroupAnswer, SyncAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { change, changeText, Refusal } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
@@ -20,7 +20,8 @@ import {
   useQuestion,
 } from "../../parts/parts.tsx"
 import { capabilities, managed, me } from "../../me.ts"
-import { navigate, place } from "../../router.ts"
+import { place } from "../../router.ts"
+import { useRanges } from "../../range/ranges.ts"
 import { submitted } from "../../parts/form.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
@@ -32,7 +33,7 @@ const texts = content.blueprint
 const pathOf = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
 
 const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: boolean; readonly onClose: () => void }) => {
-  const ranges = useRead<readonly Range[]>(open ? "/range/all" : undefined)
+  const ranges = useRanges(open)
   const doing = useDoing()
   const chosen = useSignal("")
   const submit = (event: SubmitEvent): void => {
@@ -83,18 +84,16 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
 }
 
 const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
-  const ranges = useRead<readonly Range[]>(open ? "/range/all" : undefined)
+  const ranges = useRanges(open)
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
     const blueprintID = text("id").trim()
     const body = { blueprintID, name: text("name").trim(), rangeID: text("range") }
-    void doing
-      .run(async () => {
-        await change("POST", "/blueprints/from-range", {}, body)
-        return undefined
-      })
-      .then((done) => done && navigate(pathOf(blueprintID)))
+    void doing.run(async () => {
+      await change("POST", "/blueprints/from-range", {}, body)
+      return undefined
+    }, pathOf(blueprintID))
   }
   return (
     <Dialog title={texts.createTitle} open={open} onClose={onClose}>
@@ -206,7 +205,7 @@ const Detail = ({ id }: { readonly id: string }) => {
   const data = blueprint.data.value
   const item = items.data.value?.find(({ blueprintID }) => blueprintID === id)
   const remove = async (): Promise<void> => {
-    if (await doing.run(() => changeText("DELETE", "/blueprints/{blueprintID}", { blueprintID: id }))) navigate("/blueprints")
+    await doing.run(() => changeText("DELETE", "/blueprints/{blueprintID}", { blueprintID: id }), "/blueprints")
   }
   const install = () =>
     doing.run(async () => {

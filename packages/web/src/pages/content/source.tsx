@@ -4,7 +4,6 @@ import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { Unread } from "../../parts/list.tsx"
 import { Confirm, Dialog, Empty, Head, Note, Outcome, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
-import { navigate } from "../../router.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { CatalogItems, toldOf, useGlobal } from "./catalog-items.tsx"
@@ -95,11 +94,10 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
       toldOf(await change<SyncAnswer>("POST", "/sources/{sourceID}/install", { sourceID }, { global: isGlobal })),
     )
   const remove = async (): Promise<void> => {
-    const done = await doing.run(async () => {
+    await doing.run(async () => {
       const { result } = await change<DeletedSource>("DELETE", "/sources/{sourceID}", { sourceID })
       return result ?? texts.deleted
-    })
-    if (done) navigate("/sources")
+    }, "/sources")
   }
   return (
     <>

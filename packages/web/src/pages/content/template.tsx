@@ -8,7 +8,6 @@ import { Unread } from "../../parts/list.tsx"
 import { dateOf, shortTime } from "../../parts/format.ts"
 import { Confirm, Empty, Head, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { runTone } from "../../range/sentence.ts"
-import { navigate } from "../../router.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { ofTemplates } from "./live.ts"
@@ -118,7 +117,7 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
       return undefined
     })
   const remove = async (): Promise<void> => {
-    if (await doing.run(() => changeText("DELETE", "/template/{name}", { name }))) navigate("/templates")
+    await doing.run(() => changeText("DELETE", "/template/{name}", { name }), "/templates")
   }
   return (
     <>
