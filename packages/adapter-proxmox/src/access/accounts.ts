@@ -91,7 +91,7 @@ const complete = Effect.fnUntraced(function* (
 })
 
 /**
- * A token may not set passwords (facts c4), so the account is made again with the new one. All that it had is written once before it goes: what
+ * A token may not set passwords, so the account is made again with the new one. All that it had is written once before it goes: what
  * cannot be given back is refused while nothing is lost.
  */
 const replace = Effect.fnUntraced(function* (

@@ -21,7 +21,7 @@ const hasProcessorModels = (version: string): boolean => {
   return major > 9 || (major === 9 && minor >= 2)
 }
 
-/** `1` is granted here and below, `0` here only; both are held (facts c5). */
+/** `1` is granted here and below, `0` here only; both are held. */
 const privileges = Effect.fnUntraced(function* (
   client: PveClient,
   downloads: boolean,

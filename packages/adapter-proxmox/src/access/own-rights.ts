@@ -37,7 +37,7 @@ export const ownEntries = (rights: readonly Right[], self: ServiceAccount, group
 const above = (path: string): string => path.slice(0, Math.max(path.lastIndexOf("/"), 1))
 
 /**
- * What `readOwnRights` read: by path, 1 for a privilege there and below, 0 for one there only (facts c5). Of paths that it does not
+ * What `readOwnRights` read: by path, 1 for a privilege there and below, 0 for one there only. Of paths that it does not
  * have, those with own entries have nothing, and the others what is held above.
  */
 export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRights => {
@@ -55,7 +55,7 @@ export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRi
 /** What the service's credentials are called in sentences. */
 const ownName = ({ byToken }: ServiceAccount): string => (byToken ? "the service's API token" : "the service's account")
 
-/** The lists of accounts, groups, rights, pools and VNets leave out without a word what the caller may not see (facts c5). `below`: at any path below too. */
+/** The lists of accounts, groups, rights, pools and VNets leave out without a word what the caller may not see. `below`: at any path below too. */
 const toSee = (
   zone: string | undefined,
 ): readonly { readonly path: string; readonly anyOf: readonly string[]; readonly below: boolean }[] => [

@@ -43,7 +43,7 @@ const create = (client: PveClient, poolid: string, comment: string, doing: strin
     Effect.catchIf(has("taken"), () => Effect.void),
   )
 
-/** Makes the pool, and the ones above it that are missing: a parent must exist (facts c15). One that was a folder until now is a range's. */
+/** Makes the pool, and the ones above it that are missing: a parent must exist. One that was a folder until now is a range's. */
 export const ensurePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,

@@ -17,7 +17,7 @@ interface Rule {
 export type Patience = "none" | "short" | "long"
 
 /**
- * What Proxmox's sentences mean. Most of its failures are a 500 with a sentence, the same ones end tasks (facts c2, c7), so this list is
+ * What Proxmox's sentences mean. Most of its failures are a 500 with a sentence, the same ones end tasks, so this list is
  * the only place where texts are matched. The first rule that fits decides; fragments, never whole sentences, because file names and line
  * numbers may follow them.
  */

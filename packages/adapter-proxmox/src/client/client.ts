@@ -36,7 +36,7 @@ export interface PveClient {
   readonly get: Ask<HypervisorFault>
   readonly post: Ask<HypervisorFault>
   readonly put: Ask<HypervisorFault>
-  /** Parameters go in the query: a body on DELETE is refused (facts c1). */
+  /** Parameters go in the query: a body on DELETE is refused. */
   readonly remove: Ask<HypervisorFault>
   /** Calls of a VM's guest agent: always slow, and they tell a silent guest from a hypervisor that is unreachable. */
   readonly guest: {

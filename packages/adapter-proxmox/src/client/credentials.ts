@@ -47,7 +47,7 @@ interface Ticket {
   readonly issuedAt: number
 }
 
-/** Tickets live 2 h (facts c4); renewed early enough that no request meets the end. */
+/** Tickets live 2 h; renewed early enough that no request meets the end. */
 const renewAfterMs = 90 * 60_000
 const lifeMs = 115 * 60_000
 

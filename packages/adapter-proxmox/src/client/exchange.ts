@@ -7,7 +7,7 @@ import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport,
 export type Pace = "quick" | "slow"
 
 export interface Limits {
-  /** Slow calls in flight per node; a node has 3 workers (facts c19), and its own interface needs one. */
+  /** Slow calls in flight per node; a node has 3 workers, and its own interface needs one. */
   readonly slowPerNode: number
   readonly quickPerNode: number
 }

@@ -6,7 +6,7 @@ export type Params = Readonly<Record<string, Param>>
 const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/gu, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The server wants this value percent-encoded itself, so it is encoded twice (facts c3). */
+/** The server wants this value percent-encoded itself, so it is encoded twice. */
 const encodedTwice: ReadonlySet<string> = new Set(["sshkeys"])
 
 const plain = (key: string, value: string | number | boolean): string => {

@@ -18,7 +18,7 @@ export interface PveTls {
 
 /** Answers are cut off here: a cluster of 10,000 guests fits ten times. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** pveproxy closes idle connections after 5 s (facts c1): ours go earlier, so that no request meets a closing one. */
+/** pveproxy closes idle connections after 5 s: ours go earlier, so that no request meets a closing one. */
 const idleMs = 3_000
 /** Longest wait for a connection, TLS included: what hangs before it has done nothing, so the next node can be asked. */
 const openingMs = 10_000

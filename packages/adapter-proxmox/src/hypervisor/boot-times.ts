@@ -1,5 +1,5 @@
 /**
- * When to ask a booting guest's agent. Asking too early holds a worker of the node for 3 s (facts c13) and hides an answer that comes
+ * When to ask a booting guest's agent. Asking too early holds a worker of the node for 3 s and hides an answer that comes
  * meanwhile; asking late keeps everything after the boot waiting. So boots of one kind of guest teach each other how long they last: one of
  * them, the scout, asks early, the others ask when it is known to be enough. All times are milliseconds since the start.
  */

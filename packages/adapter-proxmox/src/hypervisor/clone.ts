@@ -13,7 +13,7 @@ const doingOf = (action: CloneAction): string =>
 
 /**
  * `full` is always said: left out, a source that is no template any more would be copied in full. A storage may be named for full clones
- * only, a target only when it is another node (facts c9).
+ * only, a target only when it is another node.
  */
 const cloneParams = (action: CloneAction): Params => ({
   newid: action.machine.vmid,

@@ -49,7 +49,7 @@ const call = Effect.fnUntraced(function* (context: MachineContext, action: Power
   return { task: yield* startedTask(reply, doing) }
 })
 
-/** With high availability the call's task ends before the state follows (facts c11), and a task that was lost may still go on. */
+/** With high availability the call's task ends before the state follows, and a task that was lost may still go on. */
 const followSeconds = 60
 
 /** The wanted state is the proof, whatever the task said: "already running" is a success as well. */

@@ -1,7 +1,7 @@
 import type { ObservedMachine, ObservedNode, PowerState, Vmid } from "@rangewright/domain"
 import type { MachineAction } from "@rangewright/ports"
 
-/** The cluster's list learns a VM's state up to 10 s late (facts c14); a little more is allowed for. */
+/** The cluster's list learns a VM's state up to 10 s late; a little more is allowed for. */
 const lateMs = 12_000
 
 const powerAfter: Partial<Record<MachineAction["kind"], PowerState>> = {

@@ -11,7 +11,7 @@ export const pendingState = (row: Fields): PendingState | undefined => {
   return state === "new" || state === "changed" || state === "deleted" ? state : undefined
 }
 
-/** In the pending view a row holds what is in force, and `pending` what would replace it (facts c16). */
+/** In the pending view a row holds what is in force, and `pending` what would replace it. */
 const configured = (row: Fields, key: string): string | undefined => {
   const next = text(child(row, "pending"), key)
   return next === "deleted" ? undefined : (next ?? text(row, key))
@@ -155,7 +155,7 @@ export const readOtherPending = Effect.fnUntraced(function* (
     })
   const controllers = yield* client.get("/cluster/sdn/controllers", { pending: true }, { doing })
   const subnets = yield* Effect.forEach(
-    // one that is VLAN-aware has none (facts c16)
+    // one that is VLAN-aware has none
     vnets.filter(({ vlanAware }) => !vlanAware),
     ({ name }) => client.get(path`/cluster/sdn/vnets/${name}/subnets`, { pending: true }, { doing }),
   )

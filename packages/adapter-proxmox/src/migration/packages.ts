@@ -4,7 +4,7 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { rows, text } from "../wire/read.ts"
 
-/** Without it no reload of a node's network and no apply of the SDN works: the call answers 500 (facts c17). */
+/** Without it no reload of a node's network and no apply of the SDN works: the call answers 500. */
 const reloader = "ifupdown2"
 
 /** A call that only a node with SDN knows. */

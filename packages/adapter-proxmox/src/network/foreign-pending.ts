@@ -22,7 +22,7 @@ export interface ForeignPending {
 
 const nodesAtOnce = 4
 
-/** In the pending view a row holds what is in force, and `pending` what would replace it (facts c16). */
+/** In the pending view a row holds what is in force, and `pending` what would replace it. */
 const configured = (row: Fields, key: string): Fields => {
   const pending = child(row, "pending")
   return Object.hasOwn(pending, key) ? pending : row
@@ -44,7 +44,7 @@ const pendingSdn = Effect.fnUntraced(function* (
   const zones = yield* read("/cluster/sdn/zones")
   const vnets = yield* read("/cluster/sdn/vnets")
   const controllers = yield* read("/cluster/sdn/controllers")
-  // one that is VLAN-aware has none, as ours (facts c16)
+  // one that is VLAN-aware has none, as ours
   const withSubnets = vnets.filter(
     (row) =>
       text(row, "state") !== "deleted" && !flag(configured(row, "vlanaware"), "vlanaware") && text(row, "vnet") !== undefined,
@@ -93,7 +93,7 @@ const pendingOnNodes = Effect.fnUntraced(function* (
 
 /**
  * Everything that waits in the cluster, is not ours, and would come into force with the next apply of the SDN: there is one set of pending
- * SDN changes for the whole cluster, and the apply reloads every node's own network too (facts c16).
+ * SDN changes for the whole cluster, and the apply reloads every node's own network too.
  */
 export const foreignPending = Effect.fnUntraced(function* (
   client: PveClient,

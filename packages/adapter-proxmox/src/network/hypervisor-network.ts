@@ -22,7 +22,7 @@ export const makeHypervisorNetwork = (
   awaitTask: AwaitTask,
   options: NetworkOptions,
 ): Context.Service.Shape<typeof HypervisorNetwork> => {
-  /** Two reloads of a node at once hurt each other, and an SDN apply reloads every node (facts c17): one apply at a time. */
+  /** Two reloads of a node at once hurt each other, and an SDN apply reloads every node: one apply at a time. */
   const gate = Semaphore.makeUnsafe(1)
   const bridges = makeBridges(client, awaitTask, gate)
   const vnets = makeVnets(client, awaitTask, gate)

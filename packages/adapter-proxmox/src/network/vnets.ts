@@ -23,7 +23,7 @@ interface Vnet {
   readonly state: string | undefined
 }
 
-/** In the pending view a row holds what is in force, and `pending` what would replace it (facts c16). */
+/** In the pending view a row holds what is in force, and `pending` what would replace it. */
 const vnetOf = (row: Fields): readonly Vnet[] => {
   const name = text(row, "vnet")
   if (name === undefined) return []

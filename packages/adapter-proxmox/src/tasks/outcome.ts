@@ -6,7 +6,7 @@ export type TaskOutcome =
   | { readonly type: "vanished"; readonly detail: string }
   | { readonly type: "failed"; readonly detail: string }
 
-/** `OK` and `WARNINGS: n` are good, the texts of a lost end are no end, all else is the error (facts c6). */
+/** `OK` and `WARNINGS: n` are good, the texts of a lost end are no end, all else is the error. */
 export const outcomeOf = (exit: string): TaskOutcome => {
   if (exit === "OK" || /^WARNINGS: \d+$/u.test(exit)) return { type: "ok" }
   if (/^unexpected status$|received interrupt|interrupted by signal/u.test(exit)) return { type: "vanished", detail: exit }

@@ -1,4 +1,4 @@
-/** Reading hostile JSON: numbers may come as strings, booleans as 0 and 1, anything may be absent or of another type (facts c3). */
+/** Reading hostile JSON: numbers may come as strings, booleans as 0 and 1, anything may be absent or of another type. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export const recordOf = (value: unknown): Fields =>

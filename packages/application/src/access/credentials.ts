@@ -111,7 +111,7 @@ const bySession = Effect.fnUntraced(function* (
 
 /**
  * The owner of the credentials. An API key wins over a token and fails the request when it is wrong; a token that is wrong or has
- * ended counts as none (contract A 3), and so does a session. A session counts where neither of the others is sent. Undefined: nobody.
+ * ended counts as none, and so does a session. A session counts where neither of the others is sent. Undefined: nobody.
  */
 export const authenticate = ({
   apiKey,

@@ -18,7 +18,7 @@ import type { SingleSignOn } from "../settings.ts"
 const stemLength = 3
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/** A free user ID for somebody of this name (contract A 3.4): the stem, or the stem with the lowest number from 2 on. */
+/** A free user ID for somebody of this name: the stem, or the stem with the lowest number from 2 on. */
 const freeUserId = Effect.fnUntraced(function* (name: string) {
   const users = yield* Users
   const hasher = yield* CredentialHasher

@@ -60,7 +60,7 @@ export const admissionProblem = (person: ProvenPerson, { domains }: AdmissionRul
 /** Letters of a name that user IDs may have. */
 const lettersOf = (text: string): string => text.normalize("NFKD").replace(/[^A-Za-z]/gu, "")
 
-/** What user IDs for somebody of this name begin with: the initials of the first and the last word, or two letters of a single one (contract A 3.4). */
+/** What user IDs for somebody of this name begin with: the initials of the first and the last word, or two letters of a single one. */
 export const userIdStemOf = (name: string): string | undefined => {
   const words = name.split(/\s+/u).map(lettersOf).filter(Boolean)
   const [first = "", last = words.at(-1) ?? ""] = [words[0], words.at(-1)]

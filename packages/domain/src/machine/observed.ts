@@ -4,7 +4,7 @@ import type { Hardware } from "./hardware.ts"
 export const powerStates = ["running", "stopped", "paused", "unknown"] as const
 export type PowerState = (typeof powerStates)[number]
 
-/** A VM as one cluster-wide call shows it. `name` is absent for seconds after a clone (pve/facts c14). */
+/** A VM as one cluster-wide call shows it. `name` is absent for seconds after a clone. */
 export interface ObservedMachine {
   readonly vmid: Vmid
   readonly node: string

@@ -15,7 +15,7 @@ export interface NetworkPair {
 /** VXLAN tags go from 1 to this; the outside network has the last one, which no range's tag meets. */
 export const lastVxlanTag = 16_777_215
 
-/** Names of zones and VNets, as the hypervisor wants them (pve/facts c16). */
+/** Whether the hypervisor takes it as the name of a zone or a VNet: two to eight letters and digits, a letter first. */
 export const isSdnName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9]{1,7}$/u.test(name)
 
 export const natAlias = "rangewright NAT"
