@@ -90,6 +90,8 @@ describe.skipIf(noBrowser !== undefined)(
     /** Whose deploy failed. */
     let bo: ApiClient
     let runId: string
+    /** The folder of a repository that ships a blueprint and a role. */
+    let sources: string
     let failedRunId: string
     let environment: Environment
     const data = temporaryFolder()
@@ -106,7 +108,7 @@ describe.skipIf(noBrowser !== undefined)(
         cwd: `${repository}packages/web`,
       })
       simulator = await startSimulator(["--speed", "60"])
-      const sources = sourceRepository(hostileText)
+      sources = sourceRepository(hostileText)
       environment = onSimulator(simulator, {
         RANGEWRIGHT_WEB_FOLDER: built,
         RANGEWRIGHT_SOURCE_SCHEMES: "file",
@@ -675,6 +677,41 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("dialog").getByRole("button", { name: "Uninstall" }).click()
       await page.getByRole("button", { name: "Install Lesson" }).waitFor()
       expect(wrong).toEqual([])
+    })
+
+    test("adds a source from an archive, says what of it nobody can use, takes another archive and deletes the source again", async () => {
+      const buffer = execFileSync("git", ["archive", "--format=tar.gz", "HEAD"], { cwd: sources })
+      const archive = { name: "mine.tar.gz", mimeType: "application/gzip", buffer }
+      const context = await browser()
+      const page = await context.newPage()
+      const wrong = watch(context, service.url)
+      await signIn(page, service.url, "UMA")
+      await page.goto(`${service.url}/ui/sources`)
+      await page.getByRole("button", { name: "Add a source" }).click()
+      const dialog = page.getByRole("dialog", { name: "Add a source" })
+      expect(await dialog.getByLabel("Kind").locator("option").allTextContents()).toEqual(["A git repository", "An archive"])
+      await dialog.getByLabel("Access").selectOption("With an SSH key")
+      await dialog.getByLabel("Private key").fill("is not sent with another kind")
+      await dialog.getByLabel("Kind").selectOption("An archive")
+      await dialog.getByLabel("Archive", { exact: true }).setInputFiles(archive)
+      await dialog.getByRole("button", { name: "Add a source" }).click()
+      await dialog.waitFor({ state: "hidden" })
+      await page.getByText("The source was added", { exact: false }).filter({ hasText: "templates/empty" }).waitFor()
+
+      await page.getByRole("link", { name: "Lessons" }).click()
+      await page.getByRole("button", { name: "Change…" }).click()
+      const change = page.getByRole("dialog", { name: "Change the source" })
+      await change.getByLabel("Archive").setInputFiles({ ...archive, name: "mine.zip" })
+      await change.getByRole("button", { name: "Save" }).click()
+      await change.getByRole("alert").waitFor()
+      await change.getByLabel("Archive").setInputFiles(archive)
+      await change.getByRole("button", { name: "Save" }).click()
+      await change.waitFor({ state: "hidden" })
+      await page.getByText("Nothing had to be done.").waitFor()
+      await page.getByRole("button", { name: "Delete the source" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Delete the source" }).click()
+      await page.getByText("There are no sources.").waitFor()
+      expect(wrong.filter((one) => !one.includes("400"))).toEqual([])
     })
 
     test("makes a blueprint of a range, shares it with a class and deletes it again", async () => {

@@ -39,7 +39,7 @@ const sources = (): ReadonlyMap<string, Tree> => {
 
 describe.skipIf(!present)(`manifests in use${present ? "" : " (skipped: the folder of collected files is not here)"}`, () => {
   /** Of the one source of which only the manifest was collected: alone it would be refused for shipping nothing. */
-  const templatesOnly: Tree = { "templates/collected-elsewhere/README.md": "" }
+  const templatesOnly: Tree = { "templates/collected-elsewhere/collected.pkr.hcl": "" }
   const read = (source: string): SourceContent => {
     const tree = sources().get(source) ?? {}
     return readOf(filesOf(Object.keys(tree).length > 1 ? tree : { ...tree, ...templatesOnly })).content

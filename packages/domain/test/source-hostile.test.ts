@@ -99,11 +99,8 @@ describe("a name that would lead elsewhere when it becomes a folder is never the
     })
     expect([toldOf(roles), brokenIn(roles)]).toEqual([["ansible/roles/two repeated-name"], ["role Acme.web conflict"]])
     expect(readOf(roles).content.roles).toMatchObject([{ name: "acme.web", directory: "ansible/roles/one" }])
-    const templates = withBlueprint({ ...template("x"), "templates/x/readme": "" })
-    expect([toldOf(templates), brokenIn(templates)]).toEqual([
-      ["templates/x builder-files", "templates/x repeated-name"],
-      ["template x conflict"],
-    ])
+    const templates = withBlueprint({ ...template("x"), "templates/x/x.pkr.hcl": "" })
+    expect([toldOf(templates), brokenIn(templates)]).toEqual([["templates/x repeated-name"], ["template x conflict"]])
     expect(readOf(templates).content.templates).toEqual([{ name: "x", directory: "templates/t" }])
   })
 })

@@ -251,6 +251,9 @@ describe("an item that is wrong", () => {
   const wrong = {
     "templates/b/b.pkr.hcl": 'source "x" "y" {\n vm_name = "debian"\n}\n',
     "templates/c/c.pkr.hcl": 'source "x" "y" {\n vm_name = "../c"\n}\n',
+    "templates/two/a.pkr.hcl": "",
+    "templates/two/more/b.pkr.json": "{}",
+    "templates/zero/README.md": "",
     "blueprints/bad/blueprint.yml": "id: other\nversion: [",
     "blueprints/deep/er/blueprint.yml": "id: elsewhere\nname: n\nversion: 1\nconfig: gone.yml\n",
     "ansible/roles/-x/tasks/main.yml": "[]\n",
@@ -270,6 +273,8 @@ describe("an item that is wrong", () => {
       ["blueprint", "deep/er", "invalid", expect.stringContaining("differs from the directory")],
       ["collection", "half", "invalid", expect.stringContaining("name")],
       ["collection", "none", "invalid", expect.stringContaining("galaxy.yml")],
+      ["template", "two", "invalid", expect.stringContaining("has 2 builder files")],
+      ["template", "zero", "invalid", expect.stringContaining("has 0 builder files")],
     ])
   })
 
@@ -283,6 +288,8 @@ describe("an item that is wrong", () => {
       "blueprints/bad/blueprint.yml",
       "blueprints/deep/er/blueprint.yml",
       "templates/c/c.pkr.hcl",
+      "templates/two",
+      "templates/zero",
     ])
   })
 })

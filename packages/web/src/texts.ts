@@ -538,7 +538,7 @@ export const t = {
     states: { ok: "Up to date", partial: "In part", error: "Failed" } as Readonly<Record<string, string>>,
     add: "Add a source",
     url: "Address of the git repository",
-    urlHint: "Begins with https://",
+    urlHint: "https://… or git@host:path",
     added: "The source was added",
   },
 } as const

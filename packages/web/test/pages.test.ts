@@ -121,8 +121,14 @@ describe("a change as a command for a shell", () => {
     )
   })
   test("sends the file where one was sent", () => {
-    expect(curlOf({ method: "PUT", address: "/api/v2/range/config", body: undefined }, "https://lab.example")).toContain(
-      "-F file=@range.yml",
+    const form = [
+      ["type", "upload"],
+      ["id", "@me"],
+      ["token", "t0ken"],
+      ["archive", new File([], "lab's.zip")],
+    ] as const
+    expect(curlOf({ method: "POST", address: "/api/v2/sources", body: form }, "https://lab.example")).toContain(
+      `--form-string 'type=upload' --form-string 'id=@me' --form-string 'token=…' -F 'archive=@lab'\\''s.zip'`,
     )
   })
 })

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { temporaryFolder } from "./folder.ts"
 import { smallLab } from "./lab.ts"
 
-/** A git repository that ships a blueprint and the role that it needs. */
+/** A git repository that ships a blueprint and the role that it needs, and a folder that is no template. */
 export const sourceRepository = (description: string): string => {
   const folder = temporaryFolder()
   const write = (path: string, text: string): void => {
@@ -19,6 +19,7 @@ export const sourceRepository = (description: string): string => {
   write("blueprints/lesson/range-config.yml", smallLab(1).replace("linux: true", "linux: true\n    roles: [greeting]"))
   write("ansible/roles/greeting/tasks/main.yml", "- debug: msg=hello\n")
   write("ansible/roles/greeting/meta/main.yml", "galaxy_info:\n  description: Says hello\n")
+  write("templates/empty/readme.md", "Nothing to build here.\n")
   const git = (...args: readonly string[]) =>
     execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.test", ...args], { cwd: folder, stdio: "ignore" })
   git("init", "--initial-branch=main")

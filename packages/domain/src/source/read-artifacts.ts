@@ -19,19 +19,17 @@ export const readTemplates = (reading: Reading): InParts<ReadItems<ShippedTempla
 const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace): ShippedTemplate | undefined => {
   const { issues } = reading
   const [builder] = builders
-  if (builders.length !== 1) {
+  if (builder === undefined || builders.length > 1) {
     const message = `has ${builders.length} builder files and cannot be installed`
-    tellOfFile(issues, "warning", directory, { code: "builder-files", message, allowed: "one *.pkr.hcl or *.pkr.json" })
+    tellOfFile(issues, "error", directory, { code: "builder-files", message, allowed: "one *.pkr.hcl or *.pkr.json" })
+    return undefined
   }
-  const text = builder === undefined ? undefined : textAt(reading, builder, "warning")
-  const facts =
-    builder === undefined || text === undefined
-      ? undefined
-      : (reading.files.builders?.get(builder) ?? readBuilderFile(builder, text))
+  const text = textAt(reading, builder, "warning")
+  const facts = text === undefined ? undefined : (reading.files.builders?.get(builder) ?? readBuilderFile(builder, text))
   const name = facts?.name ?? directoryName(directory)
   if (!isTemplateName(name)) {
     const message = `the template cannot be named ${quote(name)}`
-    tellOfFile(issues, "error", builder ?? directory, {
+    tellOfFile(issues, "error", builder, {
       code: "unsafe-name",
       message,
       allowed: "letters, digits, ., _ and -, first a letter or digit",

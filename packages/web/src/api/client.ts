@@ -53,13 +53,15 @@ const refusalOf = async (response: Response): Promise<Refusal> => {
 /** The change that was asked for last, for who wants to do it again from a shell. */
 export const lastChange = signal<Asked | undefined>(undefined)
 
+const sentOf = (body: RequestInit["body"]): Asked["body"] =>
+  body instanceof FormData ? [...body] : typeof body === "string" ? body : "{}"
+
 /** A request with the session's cookie. Ends every tab's session where the service no longer knows it. */
 export const ask = async (method: string, address: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers)
   // other origins cannot send it: what changes something is refused without
   headers.set("X-Rangewright", "1")
-  if (method !== "GET" && !address.endsWith("/validate"))
-    lastChange.value = { method, address, body: typeof init.body === "string" ? init.body : undefined }
+  if (method !== "GET" && !address.endsWith("/validate")) lastChange.value = { method, address, body: sentOf(init.body) }
   let response: Response
   try {
     response = await fetch(address, { ...init, method, headers, credentials: "same-origin", redirect: "error" })
@@ -96,7 +98,7 @@ export const readPart = async <A>(path: string, parameters?: Parameters, signal?
   return { items: (await answer.json()) as readonly A[], ...(next === undefined ? {} : { next }) }
 }
 
-/** A change; without a body an empty one is sent, which all operations take. */
+/** A change, with JSON or a form with files; without a body an empty one is sent, which all operations take. */
 export const change = async <A>(
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
@@ -105,8 +107,8 @@ export const change = async <A>(
 ): Promise<A> =>
   (await (
     await ask(method, `${root}${addressOf(path, parameters)}`, {
-      body: JSON.stringify(body),
-      headers: { Accept: "application/json", "Content-Type": "application/json" },
+      ...(body instanceof FormData ? { body } : { body: JSON.stringify(body) }),
+      headers: { Accept: "application/json", ...(body instanceof FormData ? {} : { "Content-Type": "application/json" }) },
     })
   ).json()) as A
 

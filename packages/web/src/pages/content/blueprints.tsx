@@ -23,17 +23,34 @@ import { capabilities, managed, me } from "../../me.ts"
 import { place } from "../../router.ts"
 import { useRanges } from "../../range/ranges.ts"
 import { submitted } from "../../parts/form.ts"
+import { plain } from "../../parts/format.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
-import { toldOf } from "./catalog-items.tsx"
+import { toldOf } from "./told.ts"
 
 const texts = content.blueprint
 
 /** Below the page's own address. IDs have slashes. */
 const pathOf = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
 
+const RangeField = () => {
+  const ranges = useRanges()
+  return (
+    <Field label={t.blueprints.range}>
+      {(ids) => (
+        <select {...ids} name="range" required>
+          {(ranges.data.value ?? []).map(({ rangeID, name }) => (
+            <option key={rangeID} value={rangeID}>
+              {plain(`${rangeID} – ${name}`)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
 const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: boolean; readonly onClose: () => void }) => {
-  const ranges = useRanges(open)
   const doing = useDoing()
   const chosen = useSignal("")
   const submit = (event: SubmitEvent): void => {
@@ -53,17 +70,7 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
     <Dialog title={t.blueprints.applyTitle(id)} open={open} onClose={onClose}>
       <p>{t.blueprints.applyText}</p>
       <form onSubmit={submit}>
-        <Field label={t.blueprints.range}>
-          {(ids) => (
-            <select {...ids} name="range" required>
-              {(ranges.data.value ?? []).map(({ rangeID, name }) => (
-                <option key={rangeID} value={rangeID}>
-                  {rangeID} – {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <RangeField />
         <Outcome doing={doing} />
         <div class="actions end">
           {chosen.value === "" ? null : (
@@ -84,7 +91,6 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
 }
 
 const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
-  const ranges = useRanges(open)
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
     const { text } = submitted(event)
@@ -99,17 +105,7 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
     <Dialog title={texts.createTitle} open={open} onClose={onClose}>
       <p>{texts.createText}</p>
       <form onSubmit={submit}>
-        <Field label={t.blueprints.range}>
-          {(ids) => (
-            <select {...ids} name="range" required>
-              {(ranges.data.value ?? []).map(({ rangeID, name }) => (
-                <option key={rangeID} value={rangeID}>
-                  {rangeID} – {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <RangeField />
         <Field label={texts.id} hint={texts.idHint}>
           {(ids) => <input {...ids} name="id" required autocapitalize="none" autocomplete="off" spellcheck={false} />}
         </Field>

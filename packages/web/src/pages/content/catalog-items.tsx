@@ -1,12 +1,13 @@
 import type { CatalogAnswer, SyncAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change, Refusal } from "../../api/client.ts"
+import { change } from "../../api/client.ts"
 import { linkTo } from "../../links.ts"
 import { capabilities, me } from "../../me.ts"
 import { CardTable } from "../../parts/list.tsx"
 import { Confirm, type Doing, State, Text, type Tone, useQuestion } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
+import { toldOf } from "./told.ts"
 
 const texts = content.catalog
 
@@ -30,25 +31,6 @@ const selected = {
 
 /** The name by which the service knows it. */
 const idOf = (item: Item): string => (item.kind === "blueprint" ? item.id : item.name)
-
-type Outcomes = Partial<SyncAnswer> & Pick<SyncAnswer, "blueprintResults">
-
-/** What became of each thing, in words; throws where something could not be done. */
-export const toldOf = ({ templateResults = [], localAnsibleResults, blueprintResults }: Outcomes): string => {
-  const outcomes = [
-    ...templateResults,
-    ...(localAnsibleResults?.roleResults ?? []),
-    ...(localAnsibleResults?.collectionResults ?? []),
-    ...(blueprintResults.results ?? []),
-    ...blueprintResults.ansibleResults.map(({ error, ...rest }) => ({ ...rest, message: error })),
-  ]
-  const done = outcomes.filter(({ ok }) => ok).map(({ name }) => name)
-  const failed = outcomes.filter(({ ok }) => !ok)
-  const told = done.length === 0 ? texts.nothing : texts.done(done)
-  if (failed.length === 0) return told
-  const reasons = failed.map(({ name, message = texts.noReason }) => texts.failed(name, message))
-  throw new Refusal(200, [...reasons, ...(done.length === 0 ? [] : [told])].join("\n"))
-}
 
 const needsOf = (item: Item): readonly string[] =>
   item.kind === "blueprint"

@@ -6,9 +6,11 @@ import { Unread } from "../../parts/list.tsx"
 import { Confirm, Dialog, Empty, Head, Note, Outcome, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
-import { CatalogItems, toldOf, useGlobal } from "./catalog-items.tsx"
+import { CatalogItems, useGlobal } from "./catalog-items.tsx"
 import { ofSources } from "./live.ts"
+import { ChangeSource } from "./source-form.tsx"
 import { nameOf, SourceState, Where } from "./source-parts.tsx"
+import { notesOf, toldOf } from "./told.ts"
 
 const texts = content.source
 
@@ -70,6 +72,7 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
   const catalog = useRead<CatalogAnswer>("/catalog", {}, ofSources)
   const doing = useDoing()
   const question = useQuestion()
+  const changing = useSignal(false)
   const planned = useSignal<NonNullable<InstallAnswer["items"]> | undefined>(undefined)
   const { isGlobal, choice } = useGlobal()
   const source = read.data.value
@@ -107,12 +110,15 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
           disabled={doing.busy}
           onClick={() =>
             void doing.run(async () => {
-              await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID })
-              return t.sources.synced
+              const answer = await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID })
+              return [t.sources.synced, ...notesOf(answer)].join("\n")
             })
           }
         >
           {t.sources.sync}
+        </button>
+        <button type="button" disabled={doing.busy} onClick={() => (changing.value = true)}>
+          {texts.change}
         </button>
         <button
           type="button"
@@ -202,6 +208,7 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
           </button>
         </div>
       </Dialog>
+      <ChangeSource source={source} open={changing.value} onClose={() => (changing.value = false)} doing={doing} />
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )

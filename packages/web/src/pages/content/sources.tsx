@@ -4,25 +4,18 @@ import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { linkTo } from "../../links.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
-import { Dialog, Empty, Field, Head, Loading, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
-import { submitted } from "../../parts/form.ts"
+import { Empty, Head, Loading, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { t } from "../../texts.ts"
 import { ofSources } from "./live.ts"
+import { AddSource } from "./source-form.tsx"
 import { nameOf, SourceState, Where } from "./source-parts.tsx"
+import { notesOf } from "./told.ts"
 
 export const SourcesPage = () => {
   const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ofSources)
   const doing = useDoing()
   const adding = useSignal(false)
   const data = sources.data.value
-  const add = (event: SubmitEvent): void => {
-    const url = submitted(event).text("url").trim()
-    adding.value = false
-    void doing.run(async () => {
-      await change("POST", "/sources", {}, { type: "git", url })
-      return t.sources.added
-    })
-  }
   return (
     <>
       <Head title={t.sources.title} lead={t.sources.intro}>
@@ -69,8 +62,9 @@ export const SourcesPage = () => {
                   aria-label={`${t.sources.sync}: ${source.name}`}
                   onClick={() =>
                     void doing.run(async () => {
-                      await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID: source.sourceID })
-                      return t.sources.synced
+                      const { sourceID } = source
+                      const answer = await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID })
+                      return [t.sources.synced, ...notesOf(answer)].join("\n")
                     })
                   }
                 >
@@ -81,21 +75,7 @@ export const SourcesPage = () => {
           ))}
         </CardTable>
       )}
-      <Dialog title={t.sources.add} open={adding.value} onClose={() => (adding.value = false)}>
-        <form onSubmit={add}>
-          <Field label={t.sources.url} hint={t.sources.urlHint}>
-            {(ids) => <input {...ids} name="url" type="url" required pattern="https://.+" autocomplete="off" />}
-          </Field>
-          <div class="actions end">
-            <button type="button" onClick={() => (adding.value = false)}>
-              {t.cancel}
-            </button>
-            <button type="submit" class="primary">
-              {t.sources.add}
-            </button>
-          </div>
-        </form>
-      </Dialog>
+      <AddSource open={adding.value} onClose={() => (adding.value = false)} doing={doing} />
     </>
   )
 }

@@ -1,0 +1,38 @@
+import type { SyncAnswer } from "@rangewright/application/wire"
+import { Refusal } from "../../api/client.ts"
+import { content } from "../../texts/content.ts"
+
+const texts = content.catalog
+
+type Outcomes = Partial<SyncAnswer> & Pick<SyncAnswer, "blueprintResults">
+
+/** More of them would hide what was done. */
+const mostNotes = 20
+
+/** What of a source is not read, has no effect or is used without being named: a line for each. */
+export const notesOf = ({ warnings = [], blueprintResults }: Partial<SyncAnswer>): readonly string[] => {
+  const notes = [
+    ...warnings.map(({ file, line, message }) => texts.note(file, line, message)),
+    ...(blueprintResults?.undeclaredDependencies ?? []).map(({ blueprintID, role }) => texts.undeclared(blueprintID, role)),
+  ]
+  const left = notes.length - mostNotes
+  return left > 0 ? [...notes.slice(0, mostNotes), texts.moreNotes(left)] : notes
+}
+
+/** What became of each thing, in words; throws where something could not be done. */
+export const toldOf = (answer: Outcomes): string => {
+  const { templateResults = [], localAnsibleResults, blueprintResults } = answer
+  const outcomes = [
+    ...templateResults,
+    ...(localAnsibleResults?.roleResults ?? []),
+    ...(localAnsibleResults?.collectionResults ?? []),
+    ...(blueprintResults.results ?? []),
+    ...blueprintResults.ansibleResults.map(({ error, ...rest }) => ({ ...rest, message: error })),
+  ]
+  const done = outcomes.filter(({ ok }) => ok).map(({ name }) => name)
+  const failed = outcomes.filter(({ ok }) => !ok)
+  const told = [done.length === 0 ? texts.nothing : texts.done(done), ...notesOf(answer)].join("\n")
+  if (failed.length === 0) return told
+  const reasons = failed.map(({ name, message = texts.noReason }) => texts.failed(name, message))
+  throw new Refusal(200, [...reasons, ...(done.length === 0 ? [] : [told])].join("\n"))
+}
