@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { managed, me } from "../me.ts"
 import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
-import { Dialog, Empty, Field, Head, Outcome, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { useRanges } from "../range/ranges.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
@@ -68,15 +68,7 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
           )}
         </Field>
         <Field label={t.ranges.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
-        <Outcome doing={doing} />
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="primary" disabled={doing.busy}>
-            {t.ranges.create}
-          </button>
-        </div>
+        <FormEnd doing={doing} action={t.ranges.create} onClose={onClose} />
       </form>
     </Dialog>
   )

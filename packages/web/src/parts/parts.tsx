@@ -221,6 +221,37 @@ export const Dialog = ({
   )
 }
 
+/** The end of a form in a dialog: what became of it, and its two buttons. */
+export const FormEnd = ({
+  doing,
+  action,
+  cancel = t.cancel,
+  danger = false,
+  onClose,
+  children,
+}: {
+  readonly doing: Doing
+  readonly action: string
+  readonly cancel?: string
+  readonly danger?: boolean
+  readonly onClose: () => void
+  readonly children?: ComponentChildren
+}) => (
+  <>
+    <Outcome doing={doing} />
+    {doing.busy ? <Loading /> : null}
+    <div class="actions end">
+      {children}
+      <button type="button" onClick={onClose}>
+        {cancel}
+      </button>
+      <button type="submit" class={danger ? "danger" : "primary"} disabled={doing.busy}>
+        {action}
+      </button>
+    </div>
+  </>
+)
+
 export interface Question {
   readonly title: string
   readonly text: string

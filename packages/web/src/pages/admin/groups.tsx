@@ -4,7 +4,7 @@ import { changeText } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
-import { Confirm, Dialog, Empty, Field, Outcome, Text, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { Confirm, Dialog, Empty, Field, FormEnd, Outcome, Text, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
@@ -91,15 +91,7 @@ export const GroupsPage = () => {
           <Field label={texts.description}>
             {(ids) => <input {...ids} name="description" maxLength={500} autocomplete="off" />}
           </Field>
-          <Outcome doing={doing} />
-          <div class="actions end">
-            <button type="button" onClick={() => (adding.value = false)}>
-              {t.cancel}
-            </button>
-            <button type="submit" class="primary" disabled={doing.busy}>
-              {texts.add}
-            </button>
-          </div>
+          <FormEnd doing={doing} action={texts.add} onClose={() => (adding.value = false)} />
         </form>
       </Dialog>
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />

@@ -4,7 +4,7 @@ import { changeText } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
-import { Dialog, Empty, Field, Outcome, Text, useDoing } from "../../parts/parts.tsx"
+import { Dialog, Empty, Field, FormEnd, Text, useDoing } from "../../parts/parts.tsx"
 import { Tick, useSelection } from "../../parts/selection.tsx"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
@@ -54,15 +54,7 @@ const SetLimits = ({ subject, onClose }: { readonly subject: Subject | undefined
             {(ids) => <input {...ids} name={name} type="number" min={0} step={1} inputMode="numeric" autocomplete="off" />}
           </Field>
         ))}
-        <Outcome doing={doing} />
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="primary" disabled={doing.busy}>
-            {texts.save}
-          </button>
-        </div>
+        <FormEnd doing={doing} action={texts.save} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -5,7 +5,7 @@ import { useRead } from "../../api/resource.ts"
 import { me } from "../../me.ts"
 import { submitted } from "../../parts/form.ts"
 import { Unread } from "../../parts/list.tsx"
-import { Confirm, Dialog, Empty, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { Confirm, Dialog, Empty, FormEnd, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { Secret } from "../../parts/secret.tsx"
 import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
@@ -32,15 +32,7 @@ const Remove = ({ id, open, onClose }: { readonly id: string; readonly open: boo
           <input type="checkbox" name="range" />
           {texts.removeRange}
         </label>
-        <Outcome doing={doing} />
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="danger" disabled={doing.busy}>
-            {texts.remove}
-          </button>
-        </div>
+        <FormEnd doing={doing} action={texts.remove} danger onClose={onClose} />
       </form>
     </Dialog>
   )

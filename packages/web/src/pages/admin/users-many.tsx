@@ -4,10 +4,9 @@ import { change, Refusal, save } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { BulkReport, useBulk } from "../../parts/bulk.tsx"
 import { submitted } from "../../parts/form.ts"
-import { Dialog, Field, Outcome, useDoing } from "../../parts/parts.tsx"
+import { Dialog, Field, FormEnd, Outcome, useDoing } from "../../parts/parts.tsx"
 import { inGroup } from "../../parts/groups.ts"
 import { admin } from "../../texts/admin.ts"
-import { t } from "../../texts.ts"
 import { invite } from "./invites.ts"
 import { type NewUser, newUsers } from "./roster.ts"
 
@@ -104,15 +103,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
               </select>
             )}
           </Field>
-          <Outcome doing={doing} />
-          <div class="actions end">
-            <button type="button" onClick={close}>
-              {t.cancel}
-            </button>
-            <button type="submit" class="primary" disabled={doing.busy}>
-              {texts.manyTitle}
-            </button>
-          </div>
+          <FormEnd doing={doing} action={texts.manyTitle} onClose={close} />
         </form>
       )}
     </Dialog>

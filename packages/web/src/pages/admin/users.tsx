@@ -4,7 +4,7 @@ import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
-import { Dialog, Empty, Field, Outcome, State, Text, Time, useDoing } from "../../parts/parts.tsx"
+import { Dialog, Empty, Field, FormEnd, State, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { Secret } from "../../parts/secret.tsx"
 import { linkTo } from "../../links.ts"
 import { place } from "../../router.ts"
@@ -68,15 +68,7 @@ const Add = ({ open, onClose }: { readonly open: boolean; readonly onClose: () =
             <input type="checkbox" name="isAdmin" />
             {texts.isAdmin}
           </label>
-          <Outcome doing={doing} />
-          <div class="actions end">
-            <button type="button" onClick={close}>
-              {t.cancel}
-            </button>
-            <button type="submit" class="primary" disabled={doing.busy}>
-              {texts.add}
-            </button>
-          </div>
+          <FormEnd doing={doing} action={texts.add} onClose={close} />
         </form>
       ) : (
         <>

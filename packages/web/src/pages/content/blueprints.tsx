@@ -9,6 +9,7 @@ import {
   Dialog,
   Empty,
   Field,
+  FormEnd,
   Head,
   Loading,
   Outcome,
@@ -71,20 +72,13 @@ const Apply = ({ id, open, onClose }: { readonly id: string; readonly open: bool
       <p>{t.blueprints.applyText}</p>
       <form onSubmit={submit}>
         <RangeField />
-        <Outcome doing={doing} />
-        <div class="actions end">
+        <FormEnd doing={doing} action={t.blueprints.apply} cancel={chosen.value === "" ? t.cancel : t.close} onClose={onClose}>
           {chosen.value === "" ? null : (
             <a class="button" href={linkTo("ranges", chosen.value, "plan")}>
               {t.plan.title}
             </a>
           )}
-          <button type="button" onClick={onClose}>
-            {chosen.value === "" ? t.cancel : t.close}
-          </button>
-          <button type="submit" class="primary" disabled={doing.busy}>
-            {t.blueprints.apply}
-          </button>
-        </div>
+        </FormEnd>
       </form>
     </Dialog>
   )
@@ -110,15 +104,7 @@ const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: (
           {(ids) => <input {...ids} name="id" required autocapitalize="none" autocomplete="off" spellcheck={false} />}
         </Field>
         <Field label={texts.name}>{(ids) => <input {...ids} name="name" required maxLength={100} autocomplete="off" />}</Field>
-        <Outcome doing={doing} />
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="primary" disabled={doing.busy}>
-            {texts.createTitle}
-          </button>
-        </div>
+        <FormEnd doing={doing} action={texts.createTitle} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -11,6 +11,7 @@ import {
   type Doing,
   Empty,
   Field,
+  FormEnd,
   Head,
   Loading,
   Outcome,
@@ -46,8 +47,7 @@ const Install = ({ open, onClose, doing }: { readonly open: boolean; readonly on
     const version = text("version").trim()
     const more = { action: "install", global: has("global"), ...(version === "" ? {} : { version }) }
     const kind = text("kind") === "collection" ? "collection" : "role"
-    onClose()
-    void doing.run(() => send(kind, text("name").trim(), more))
+    void doing.run(() => send(kind, text("name").trim(), more)).then((done) => done && onClose())
   }
   return (
     <Dialog title={texts.installTitle} open={open} onClose={onClose}>
@@ -84,14 +84,7 @@ const Install = ({ open, onClose, doing }: { readonly open: boolean; readonly on
             <input type="checkbox" name="global" /> {texts.global}
           </label>
         ) : null}
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class="primary">
-            {content.catalog.install}
-          </button>
-        </div>
+        <FormEnd doing={doing} action={content.catalog.install} onClose={onClose} />
       </form>
     </Dialog>
   )

@@ -2,7 +2,7 @@ import type { SourceAnswer, SyncAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { change } from "../../api/client.ts"
 import { me } from "../../me.ts"
-import { Dialog, type Doing, Field, Loading, Outcome } from "../../parts/parts.tsx"
+import { Dialog, type Doing, Field, FormEnd } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { notesOf, toldOf } from "./told.ts"
@@ -112,28 +112,6 @@ const bodyOf = (event: SubmitEvent): unknown => {
   return form
 }
 
-const Actions = ({
-  doing,
-  action,
-  onClose,
-}: {
-  readonly doing: Doing
-  readonly action: string
-  readonly onClose: () => void
-}) => (
-  <>
-    {doing.busy ? <Loading /> : <Outcome doing={doing} />}
-    <div class="actions end">
-      <button type="button" onClick={onClose}>
-        {t.cancel}
-      </button>
-      <button type="submit" class="primary" disabled={doing.busy}>
-        {action}
-      </button>
-    </div>
-  </>
-)
-
 interface Form {
   readonly open: boolean
   readonly onClose: () => void
@@ -173,7 +151,7 @@ export const AddSource = ({ open, onClose, doing }: Form) => {
         <Field label={texts.id} hint={texts.idHint}>
           {(ids) => <input {...ids} {...plainText} name="id" pattern="[A-Za-z][A-Za-z0-9_\-]*" />}
         </Field>
-        <Actions doing={doing} action={t.sources.add} onClose={onClose} />
+        <FormEnd doing={doing} action={t.sources.add} onClose={onClose} />
       </form>
     </Dialog>
   )
@@ -193,7 +171,7 @@ export const ChangeSource = ({ source, open, onClose, doing }: Form & { readonly
     <Dialog title={texts.change} open={open} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <Origin type={type} source={source} />
-        <Actions doing={doing} action={texts.save} onClose={onClose} />
+        <FormEnd doing={doing} action={texts.save} onClose={onClose} />
       </form>
     </Dialog>
   )
