@@ -60,7 +60,8 @@ export const content = {
     done: (names: readonly string[]) => `Done: ${names.join(", ")}.`,
     failed: (name: string, why: string) => `${name}: ${why}`,
     noReason: "it failed, and no reason was given",
-    note: (file: string, line: number, message: string) => `${file}, line ${line}: ${message}`,
+    note: (file: string, line: number | undefined, message: string) =>
+      `${file}${line === undefined ? "" : `, line ${line}`}: ${message}`,
     undeclared: (blueprint: string, role: string) => `${blueprint} uses the role ${role} without naming it as needed.`,
     moreNotes: (count: number) => `And ${s(count, "more note")}.`,
   },

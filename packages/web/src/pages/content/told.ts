@@ -12,7 +12,8 @@ const mostNotes = 20
 /** What of a source is not read, has no effect or is used without being named: a line for each. */
 export const notesOf = ({ warnings = [], blueprintResults }: Partial<SyncAnswer>): readonly string[] => {
   const notes = [
-    ...warnings.map(({ file, line, message }) => texts.note(file, line, message)),
+    // what is said of a whole file, or of a folder, is said of its beginning
+    ...warnings.map(({ file, line, column, message }) => texts.note(file, line + column > 2 ? line : undefined, message)),
     ...(blueprintResults?.undeclaredDependencies ?? []).map(({ blueprintID, role }) => texts.undeclared(blueprintID, role)),
   ]
   const left = notes.length - mostNotes
