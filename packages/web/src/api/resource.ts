@@ -2,6 +2,7 @@ import { type Signal, signal } from "@preact/signals"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { type LiveEvent, onLive } from "../live/live.ts"
 import { type Parameters, type Part, read, readPart, Refusal } from "./client.ts"
+import { t } from "../texts.ts"
 
 /** What was read of the service, kept up to date while somebody looks at it. */
 export interface Resource<A> {
@@ -17,6 +18,11 @@ interface Held extends Resource<unknown> {
   users: number
   readonly end: () => void
 }
+
+/** Whether what was read is of a range or a machine that was deleted, or that the user may not see any more. */
+const isGone = ({ topic, rangeID, data }: LiveEvent, parameters: Parameters): boolean =>
+  data["removed"] === true &&
+  (topic === "range" ? parameters["rangeID"] === rangeID : parameters["vmID"] === String(data["proxmoxID"]))
 
 const never = (): boolean => false
 const held = new Map<string, Held>()
@@ -79,6 +85,10 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   }
   const stop = onLive((event) => {
     if (event.topic === "reset") return later()
+    if (isGone(event, parameters)) {
+      refusal.value = new Refusal(404, t.gone)
+      return
+    }
     if (!touched(event)) return
     if (reading === undefined) apply(event)
     else meanwhile.push(event)

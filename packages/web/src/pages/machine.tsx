@@ -172,7 +172,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
     (event) => event.topic === "run" && event.rangeID === rangeID,
   )
   const doing = useDoing()
-  const { question, act } = useMachinePower(doing)
+  const { question, act } = useMachinePower(doing, `/ranges/${encodeURIComponent(rangeID)}`)
   const range = view.range.data.value
   const machine = range?.VMs.find(({ proxmoxID }) => String(proxmoxID) === vmid)
   if (range === undefined || machine === undefined)

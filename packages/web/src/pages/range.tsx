@@ -8,6 +8,7 @@ import { Confirm, type Doing, Empty, Loading, Note, Outcome, Refused, State, Tex
 import { Files, textOf } from "../range/files.tsx"
 import { Picture } from "../range/picture.tsx"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
+import { Removal } from "../range/removal.tsx"
 import { Reset } from "../range/reset.tsx"
 import { More, Power, useMachinePower } from "../range/machine-power.tsx"
 import { patchTopology } from "../range/topology.ts"
@@ -245,6 +246,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
                   </p>
                 )}
               </section>
+              {view.run.data.value?.status === "running" ? null : <Removal range={range} doing={doing} />}
             </aside>
           </div>
         </>

@@ -3,10 +3,11 @@ import type { Signal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { changeText } from "../api/client.ts"
 import { type Doing, type Question, State, useQuestion } from "../parts/parts.tsx"
+import { removal } from "../texts/removal.ts"
 import { t } from "../texts.ts"
 import { shortName } from "./sentence.ts"
 
-export type Verb = "poweron" | "shutdown" | "reboot" | "poweroff"
+export type Verb = "poweron" | "shutdown" | "reboot" | "poweroff" | "delete"
 
 export const Power = ({ machine }: { readonly machine: Machine }) =>
   machine.missingSince !== undefined ? (
@@ -68,6 +69,9 @@ export const More = ({
             {t.range.start}
           </button>
         )}
+        <button type="button" class="danger" onClick={choose("delete")}>
+          {removal.machine}
+        </button>
       </div>
     </details>
   )
@@ -78,25 +82,30 @@ const questions: Partial<
 > = {
   poweroff: { title: t.range.powerOffTitle, text: t.range.powerOffText, action: t.range.powerOff },
   reboot: { title: t.range.rebootTitle, text: t.range.rebootText, action: t.range.reboot },
+  delete: { title: removal.machineTitle, text: removal.machineText, action: removal.machine },
 }
 
-/** Changes the power of machines; what may lose work is asked about first. */
+/** Changes the power of machines, and deletes them; what may lose work is asked about first. `to`: the page after one was deleted. */
 export const useMachinePower = (
   doing: Doing,
+  to?: string,
 ): {
   readonly question: Signal<Question | undefined>
   readonly act: (rangeID: string, machine: Machine) => (verb: Verb) => void
 } => {
   const question = useQuestion()
   const act = (rangeID: string, machine: Machine) => (verb: Verb) => {
-    const run = (): void => void doing.run(() => changeText("PUT", `/range/${verb}`, { rangeID }, { machines: [machine.name] }))
+    const run = (): void =>
+      void (verb === "delete"
+        ? doing.run(() => changeText("DELETE", "/vm/{vmID}", { vmID: machine.proxmoxID }), to)
+        : doing.run(() => changeText("PUT", `/range/${verb}`, { rangeID }, { machines: [machine.name] })))
     const asked = questions[verb]
     if (asked === undefined) return run()
     question.value = {
       title: asked.title(shortName(rangeID, machine.name)),
       text: asked.text,
       action: asked.action,
-      danger: verb === "poweroff",
+      danger: verb !== "reboot",
       act: run,
     }
   }
