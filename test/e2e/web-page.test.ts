@@ -445,6 +445,14 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("no memory is left").waitFor()
       await page.getByRole("button", { name: "Retry that one" }).click()
       await page.getByText("3 of 3 done").waitFor()
+
+      await settled(page, `${service.url}/ui/ranges?q=uma`)
+      await page.getByLabel("Select several").check()
+      await page.getByLabel("Select UMA").check()
+      await page.getByRole("button", { name: "Take a snapshot" }).click()
+      await page.getByRole("dialog", { name: "Take a snapshot of 1 range?" }).getByLabel("Name of the snapshot").fill("before")
+      await page.getByRole("dialog").getByRole("button", { name: "Take a snapshot" }).click()
+      await page.getByText("1 of 1 done").waitFor()
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
 
@@ -813,7 +821,7 @@ describe.skipIf(noBrowser !== undefined)(
       for (const tab of context.pages()) await tab.close()
     })
 
-    test("deletes a machine, all machines and a range, and asks before", async () => {
+    test("deletes a machine, plans a part of a deploy, and deletes all machines and the range once that is confirmed", async () => {
       const eve = await addLab(service, "EVE", smallLab(2), service.as(admin))
       await eve.send("POST", "/user/credentials", { proxmoxPassword: password })
       await expectSuccess(eve, await deploy(eve, "EVE"))
@@ -830,6 +838,17 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/ranges/EVE")
       await page.getByRole("link", { name: "m1", exact: true }).waitFor()
       expect(await page.getByRole("link", { name: "m2", exact: true }).count()).toBe(0)
+
+      await page.getByRole("link", { name: "Plan", exact: true }).click()
+      await page.getByText("create 1", { exact: false }).waitFor()
+      await page.getByText("Only a part…").click()
+      await page.getByLabel("Only these machines").fill("EVE-m1")
+      await page.getByLabel("Only these machines").press("Enter")
+      await page.getByText("Nothing to do", { exact: false }).waitFor()
+      await page.getByLabel("Only these machines").fill("")
+      await page.getByLabel("Only these machines").press("Enter")
+      await page.getByText("create 1", { exact: false }).waitFor()
+      await page.getByRole("link", { name: "Overview", exact: true }).click()
 
       await page.getByRole("button", { name: "Delete the machines…" }).click()
       await page.getByRole("dialog").getByText("2 machines will be deleted").waitFor()

@@ -2,11 +2,12 @@ import type { Change, Plan } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { CardTable } from "../parts/list.tsx"
+import { CardTable, Choice, Word } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion } from "../parts/parts.tsx"
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
-import { navigate } from "../router.ts"
+import { navigate, place, setQuery } from "../router.ts"
+import { plan as texts } from "../texts/plan.ts"
 import { t } from "../texts.ts"
 
 const order: readonly Change["kind"][] = ["remove", "replace", "create", "change", "keep"]
@@ -122,14 +123,48 @@ const Planned = ({
   )
 }
 
+const narrowings = ["limit", "tags", "only_roles"] as const
+
+/** What the address says of the part that is planned, and whether testing mode is passed over. */
+const askedFor = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...narrowings, "force"].flatMap((name) => [[name, place.value.query.get(name) ?? ""]]).filter(([, text]) => text),
+  )
+
+/** Narrows a deploy to some machines, one part or some roles. */
+const Part = ({ asked }: { readonly asked: Readonly<Record<string, string>> }) => {
+  const known = useRead<{ readonly tags: readonly string[] }>("/range/tags")
+  const tags = [...new Set([...(known.data.value?.tags ?? []), ...(asked["tags"] === undefined ? [] : [asked["tags"]])])]
+  return (
+    <details class="fold" open={Object.keys(asked).length > 0}>
+      <summary>{texts.part}</summary>
+      <div class="filters">
+        <Word name="limit" label={texts.limit} />
+        <Choice name="tags" label={texts.tag} any={texts.anyTag} values={tags.map((tag) => [tag, tag] as const)} />
+        <Word name="only_roles" label={texts.roles} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={asked["force"] !== undefined}
+            onChange={({ currentTarget }) => setQuery({ force: currentTarget.checked ? "true" : undefined })}
+          />
+          {texts.force}
+        </label>
+      </div>
+      <p class="muted">{texts.partText}</p>
+    </details>
+  )
+}
+
 export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const id = values["id"] ?? ""
   const view = useRange(id)
   const prune = useSignal(false)
   const replace = useSignal(false)
+  const asked = askedFor()
   const plan = useRead<Plan>(
     "/range/plan",
-    { rangeID: id, ...(prune.value ? { prune: true } : {}), ...(replace.value ? { replace: true } : {}) },
+    { rangeID: id, ...asked, ...(prune.value ? { prune: true } : {}), ...(replace.value ? { replace: true } : {}) },
     ({ topic, rangeID }) => topic === "range" && rangeID === id,
   )
   const data = plan.data.value
@@ -143,6 +178,7 @@ export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, 
       ) : (
         <Planned id={id} plan={data} view={view} again={() => void plan.reload()} />
       )}
+      <Part asked={asked} />
       {keeps ? (
         <fieldset>
           <legend>{t.plan.kept}</legend>

@@ -5,11 +5,14 @@ import { change } from "../api/client.ts"
 import { managed, me } from "../me.ts"
 import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { DoToMany } from "../range/do-to-many.tsx"
 import { useRanges } from "../range/ranges.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place, setQuery } from "../router.ts"
 import { submitted } from "../parts/form.ts"
+import { type Selection, Tick, useSelection } from "../parts/selection.tsx"
+import { many } from "../texts/many.ts"
 import { t } from "../texts.ts"
 
 const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
@@ -20,11 +23,14 @@ const matches = (range: Range, words: readonly string[], state: string): boolean
   return words.every((word) => text.includes(word))
 }
 
-const Row = ({ range }: { readonly range: Range }) => {
+const Row = ({ range, selection }: { readonly range: Range; readonly selection: Selection | undefined }) => {
   const on = poweredOn(range.VMs)
   return (
     <tr>
       <th scope="row">
+        {selection === undefined ? null : (
+          <Tick selection={selection} keys={[range.rangeID]} label={many.select(range.rangeID)} />
+        )}
         <a href={linkTo("ranges", range.rangeID)}>
           <Text>{range.rangeID}</Text>
         </a>
@@ -79,6 +85,9 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   const state = place.value.query.get("state") ?? ""
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
   const shown = ranges.filter((range) => matches(range, words, state))
+  const selection = useSelection()
+  const selecting = useSignal(false)
+  const isSelecting = selecting.value && ranges.length > 1
   return (
     <>
       <div class="filters">
@@ -87,7 +96,18 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
         <span class="muted" role="status">
           {t.ranges.count(shown.length, ranges.length)}
         </span>
+        {ranges.length < 2 ? null : (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isSelecting}
+              onChange={({ currentTarget }) => (selecting.value = currentTarget.checked)}
+            />
+            {many.several}
+          </label>
+        )}
       </div>
+      {isSelecting ? <DoToMany ids={shown.map(({ rangeID }) => rangeID)} selection={selection} /> : null}
       {shown.length === 0 ? (
         <Empty title={t.ranges.noMatch}>
           <button type="button" onClick={() => setQuery({ q: undefined, state: undefined })}>
@@ -97,7 +117,7 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
       ) : (
         <CardTable columns={Object.values(t.ranges.columns)}>
           {shown.map((range) => (
-            <Row key={range.rangeID} range={range} />
+            <Row key={range.rangeID} range={range} selection={isSelecting ? selection : undefined} />
           ))}
         </CardTable>
       )}

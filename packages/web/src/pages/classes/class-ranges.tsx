@@ -1,17 +1,15 @@
 import type { Range } from "@rangewright/application/wire"
-import { useSignal } from "@preact/signals"
 import type { Resource } from "../../api/resource.ts"
-import { BulkReport, useBulk } from "../../parts/bulk.tsx"
-import { submitted } from "../../parts/form.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
-import { Dialog, Empty, Field, State, Text, Time } from "../../parts/parts.tsx"
+import { Empty, State, Text, Time } from "../../parts/parts.tsx"
 import { Tick, type Selection, useSelection } from "../../parts/selection.tsx"
+import { DoToMany } from "../../range/do-to-many.tsx"
 import { poweredOn, rangeTone, rangeWord, shortName } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
 import { place, setQuery } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
+import { many } from "../../texts/many.ts"
 import { t } from "../../texts.ts"
-import { doToMany, namesSnapshot, type Verb, verbs } from "./actions.ts"
 
 /** Somebody has to look: the last change failed, or what was there is not. */
 export const needsHelp = ({ rangeState, VMs, awaySince, doubt }: Range): boolean =>
@@ -27,7 +25,7 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
   return (
     <tr>
       <th scope="row">
-        <Tick selection={selection} keys={[rangeID]} label={texts.select(rangeID)} />
+        <Tick selection={selection} keys={[rangeID]} label={many.select(rangeID)} />
         <a href={linkTo("ranges", rangeID)}>
           <Text>{rangeID}</Text>
         </a>
@@ -58,53 +56,8 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
   )
 }
 
-const Ask = ({
-  verb,
-  count,
-  onClose,
-  act,
-}: {
-  readonly verb: Verb | undefined
-  readonly count: number
-  readonly onClose: () => void
-  readonly act: (verb: Verb, name: string) => void
-}) => (
-  <Dialog title={verb === undefined ? "" : texts.titles[verb](count)} open={verb !== undefined} onClose={onClose}>
-    {verb === undefined ? null : (
-      <form
-        onSubmit={(event) => {
-          const name = submitted(event).text("name").trim()
-          onClose()
-          act(verb, name)
-        }}
-      >
-        <p>{texts.explain[verb]}</p>
-        {namesSnapshot(verb) ? (
-          <Field label={texts.snapshotName} hint={texts.snapshotHint}>
-            {(ids) => (
-              <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />
-            )}
-          </Field>
-        ) : null}
-        <div class="actions end">
-          <button type="button" onClick={onClose}>
-            {t.cancel}
-          </button>
-          <button type="submit" class={verb === "rollback" ? "danger" : "primary"}>
-            {texts.actions[verb]}
-          </button>
-        </div>
-      </form>
-    )}
-  </Dialog>
-)
-
 export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Range[]> }) => {
   const selection = useSelection()
-  const asked = useSignal<Verb | undefined>(undefined)
-  const done = useSignal<Verb>("poweron")
-  // each only waits for its run to be told of
-  const bulk = useBulk(Number.POSITIVE_INFINITY)
   const { query } = place.value
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/u).filter(Boolean)
   const onlyHelp = query.get("help") === "1"
@@ -115,16 +68,9 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
       return words.every((word) => text.includes(word)) && (!onlyHelp || needsHelp(range))
     }) ?? []
   const ids = shown.map(({ rangeID }) => rangeID)
-  const chosen = selection.of(ids)
-  const act = (verb: Verb, name: string): void => {
-    done.value = verb
-    const doTo = doToMany(verb, name)
-    void bulk.start(chosen.map((key) => ({ key, act: (say) => doTo(key, say) })))
-  }
   return (
     <>
       <Unread of={ranges} />
-      <BulkReport bulk={bulk} title={texts.reports[done.value]} />
       {data === undefined ? null : data.length === 0 ? (
         <Empty title={texts.noRanges}>
           <p class="muted">{texts.noRangesText}</p>
@@ -142,24 +88,7 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
               {texts.only}
             </label>
           </div>
-          <div class="bulk-bar">
-            <Tick selection={selection} keys={ids} label={texts.selectAll} />
-            <span class="muted" role="status">
-              {chosen.length === 0 ? texts.selectAll : texts.chosen(chosen.length)}
-            </span>
-            <span class="gap" />
-            {verbs.map((verb) => (
-              <button
-                key={verb}
-                type="button"
-                class={verb === "rollback" ? "small danger" : "small"}
-                disabled={chosen.length === 0 || bulk.isBusy}
-                onClick={() => (asked.value = verb)}
-              >
-                {texts.actions[verb]}
-              </button>
-            ))}
-          </div>
+          <DoToMany ids={ids} selection={selection} />
           {shown.length === 0 ? (
             <Empty title={texts.noMatch} />
           ) : (
@@ -171,7 +100,6 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
           )}
         </>
       )}
-      <Ask verb={asked.value} count={chosen.length} onClose={() => (asked.value = undefined)} act={act} />
     </>
   )
 }

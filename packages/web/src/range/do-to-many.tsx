@@ -1,0 +1,87 @@
+import { useSignal } from "@preact/signals"
+import { BulkReport, useBulk } from "../parts/bulk.tsx"
+import { submitted } from "../parts/form.ts"
+import { Dialog, Field } from "../parts/parts.tsx"
+import { type Selection, Tick } from "../parts/selection.tsx"
+import { many as texts } from "../texts/many.ts"
+import { t } from "../texts.ts"
+import { doToMany, namesSnapshot, type Verb, verbs } from "./do-to-many.ts"
+
+const Ask = ({
+  verb,
+  count,
+  onClose,
+  act,
+}: {
+  readonly verb: Verb | undefined
+  readonly count: number
+  readonly onClose: () => void
+  readonly act: (verb: Verb, name: string) => void
+}) => (
+  <Dialog title={verb === undefined ? "" : texts.titles[verb](count)} open={verb !== undefined} onClose={onClose}>
+    {verb === undefined ? null : (
+      <form
+        onSubmit={(event) => {
+          const name = submitted(event).text("name").trim()
+          onClose()
+          act(verb, name)
+        }}
+      >
+        <p>{texts.explain[verb]}</p>
+        {namesSnapshot(verb) ? (
+          <Field label={texts.snapshotName} hint={texts.snapshotHint}>
+            {(ids) => (
+              <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />
+            )}
+          </Field>
+        ) : null}
+        <div class="actions end">
+          <button type="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class={verb === "rollback" ? "danger" : "primary"}>
+            {texts.actions[verb]}
+          </button>
+        </div>
+      </form>
+    )}
+  </Dialog>
+)
+
+/** What can be done to the ranges that are selected of those that are shown, and what became of each. */
+export const DoToMany = ({ ids, selection }: { readonly ids: readonly string[]; readonly selection: Selection }) => {
+  const asked = useSignal<Verb | undefined>(undefined)
+  const done = useSignal<Verb>("poweron")
+  // each only waits for its run to be told of
+  const bulk = useBulk(Number.POSITIVE_INFINITY)
+  const chosen = selection.of(ids)
+  const act = (verb: Verb, name: string): void => {
+    done.value = verb
+    const doTo = doToMany(verb, name)
+    void bulk.start(chosen.map((key) => ({ key, act: (say) => doTo(key, say) })))
+  }
+  return (
+    <>
+      <BulkReport bulk={bulk} title={texts.reports[done.value]} />
+      <div class="bulk-bar">
+        <Tick selection={selection} keys={ids} label={texts.selectAll} />
+        <span class="muted" role="status">
+          {chosen.length === 0 ? texts.selectAll : texts.chosen(chosen.length)}
+        </span>
+        <span class="gap" />
+        {verbs.map((verb) => (
+          <button
+            key={verb}
+            type="button"
+            class={verb === "rollback" ? "small danger" : "small"}
+            disabled={chosen.length === 0 || bulk.isBusy}
+            onClick={() => (asked.value = verb)}
+          >
+            {texts.actions[verb]}
+          </button>
+        ))}
+      </div>
+      <Ask verb={asked.value} count={chosen.length} onClose={() => (asked.value = undefined)} act={act} />
+    </>
+  )
+}
