@@ -1,7 +1,7 @@
 /** What answers look like, for clients written in TypeScript. Types alone: whoever imports them runs nothing of this package. */
 import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
-import type { BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
+import type { BlueprintCreated, BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
 import type { BulkResult, ChangeManyResult, InvitesResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
@@ -36,6 +36,7 @@ export type AuditEntry = typeof AuditObject.Type
 export type AutoShutdownAnswer = typeof AutoShutdown.Type
 export type BlockedTrafficAnswer = typeof BlockedTraffic.Type
 export type BlueprintAnswer = typeof BlueprintDetail.Type
+export type BlueprintMade = typeof BlueprintCreated.Type
 export type BlueprintItem = typeof BlueprintListItem.Type
 export type BulkAnswer = typeof BulkResult.Type
 export type CapabilitiesAnswer = typeof Capabilities.Type

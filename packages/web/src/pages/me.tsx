@@ -6,7 +6,7 @@ import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
-import { Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
+import { Confirm, Field, Head, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
 import { Connection } from "./single-sign-on.tsx"
 import { submitted } from "../parts/form.ts"
 import { Keys } from "./me-keys.tsx"
@@ -70,6 +70,13 @@ const Vpn = () => {
       await save("rangewright.conf", await vpnFile())
       return undefined
     })
+  const question = useQuestion()
+  const rotate = (): void =>
+    void doing.run(async () => {
+      const { result } = await change<{ readonly result: { readonly wireGuardConfig: string } }>("POST", "/user/wireguard/rotate")
+      await save("rangewright.conf", new Blob([result.wireGuardConfig], { type: "text/plain" }))
+      return t.me.vpnRotated
+    })
   return (
     <section class="card" aria-labelledby="vpn">
       <h2 id="vpn">{t.me.vpn}</h2>
@@ -78,7 +85,23 @@ const Vpn = () => {
       <button type="button" disabled={doing.busy} onClick={get}>
         <Icon name="down" />
         {t.me.vpnGet}
+      </button>{" "}
+      <button
+        type="button"
+        disabled={doing.busy}
+        onClick={() =>
+          (question.value = {
+            title: t.me.vpnRotate,
+            text: t.me.vpnRotateText,
+            action: t.me.vpnRotate,
+            danger: true,
+            act: rotate,
+          })
+        }
+      >
+        {t.me.vpnRotate}…
       </button>
+      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </section>
   )
 }
