@@ -135,8 +135,14 @@ export const save = async (name: string, blob: Blob): Promise<void> => {
 export const fetchFile = async (path: string, parameters: Parameters, accept = "*/*"): Promise<Blob> =>
   (await ask("GET", `${root}${addressOf(path, parameters)}`, { headers: { Accept: accept } })).blob()
 
-/** The user's file for a WireGuard client. It holds a private key. */
-export const vpnFile = async (): Promise<Blob> => {
-  const { result } = await read<{ readonly result: { readonly wireGuardConfig: string } }>("/user/wireguard")
-  return new Blob([result.wireGuardConfig], { type: "text/plain" })
+interface WireGuardFile {
+  readonly result: { readonly wireGuardConfig: string }
 }
+
+const vpnBlob = ({ result }: WireGuardFile): Blob => new Blob([result.wireGuardConfig], { type: "text/plain" })
+
+/** The user's file for a WireGuard client. It holds a private key. */
+export const vpnFile = async (): Promise<Blob> => vpnBlob(await read<WireGuardFile>("/user/wireguard"))
+
+/** The same with a new key: the old file stops working. */
+export const newVpnFile = async (): Promise<Blob> => vpnBlob(await change<WireGuardFile>("POST", "/user/wireguard/rotate"))

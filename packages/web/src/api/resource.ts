@@ -19,7 +19,7 @@ interface Held extends Resource<unknown> {
   readonly end: () => void
 }
 
-/** Whether what was read is of a range or a machine that was deleted, or that the user may not see any more. */
+/** Whether what was read is of a range or a machine that was deleted, or that the user lost access to. */
 const isGone = ({ topic, rangeID, data }: LiveEvent, parameters: Parameters): boolean =>
   data["removed"] === true &&
   (topic === "range" ? parameters["rangeID"] === rangeID : parameters["vmID"] === String(data["proxmoxID"]))
@@ -173,7 +173,7 @@ const take = (key: string, wanted: Wanted): Held => {
   return made
 }
 
-/** Has the next page read everything anew, after a change that leads to another page. */
+/** Drops what was read: the page that follows reads it again, and the one that is left asks for nothing more. What stays mounted keeps what it has. */
 export const forget = (): void => {
   for (const resource of held.values()) resource.end()
   held.clear()

@@ -6,7 +6,7 @@ import { duration, secondsBetween } from "../parts/format.ts"
 import { Icon } from "../parts/icon.tsx"
 import { Confirm, Empty, Head, Loading, Note, Outcome, Refused, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Files, textOf } from "../range/files.tsx"
-import { More, Power, useMachinePower } from "../range/machine-power.tsx"
+import { More, Power, useMachineActions } from "../range/machine-actions.tsx"
 import { useRange } from "../range/range-head.tsx"
 import { kindOf, shortName } from "../range/sentence.ts"
 import { stepTones } from "../run/step-tones.ts"
@@ -172,7 +172,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
     (event) => event.topic === "run" && event.rangeID === rangeID,
   )
   const doing = useDoing()
-  const { question, act } = useMachinePower(doing, `/ranges/${encodeURIComponent(rangeID)}`)
+  const { question, act } = useMachineActions(doing, `/ranges/${encodeURIComponent(rangeID)}`)
   const range = view.range.data.value
   const machine = range?.VMs.find(({ proxmoxID }) => String(proxmoxID) === vmid)
   if (range === undefined || machine === undefined)

@@ -1,7 +1,7 @@
 import type { Quota } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { ask, change, Refusal, save, vpnFile } from "../api/client.ts"
+import { ask, change, newVpnFile, Refusal, save, vpnFile } from "../api/client.ts"
 import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
@@ -73,8 +73,7 @@ const Vpn = () => {
   const question = useQuestion()
   const rotate = (): void =>
     void doing.run(async () => {
-      const { result } = await change<{ readonly result: { readonly wireGuardConfig: string } }>("POST", "/user/wireguard/rotate")
-      await save("rangewright.conf", new Blob([result.wireGuardConfig], { type: "text/plain" }))
+      await save("rangewright.conf", await newVpnFile())
       return t.me.vpnRotated
     })
   return (

@@ -1,8 +1,9 @@
 import type { Change, Plan } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
+import { useRef } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { CardTable, Choice, Word } from "../parts/list.tsx"
+import { CardTable, Word } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion } from "../parts/parts.tsx"
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
@@ -123,24 +124,20 @@ const Planned = ({
   )
 }
 
-const narrowings = ["limit", "tags", "only_roles"] as const
-
-/** What the address says of the part that is planned, and whether testing mode is passed over. */
+/** What the address says of the part that is planned, and whether testing mode is ignored. */
 const askedFor = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    [...narrowings, "force"].flatMap((name) => [[name, place.value.query.get(name) ?? ""]]).filter(([, text]) => text),
-  )
+  Object.fromEntries([...place.value.query].filter(([name]) => ["limit", "tags", "only_roles", "force"].includes(name)))
 
 /** Narrows a deploy to some machines, one part or some roles. */
 const Part = ({ asked }: { readonly asked: Readonly<Record<string, string>> }) => {
-  const known = useRead<{ readonly tags: readonly string[] }>("/range/tags")
-  const tags = [...new Set([...(known.data.value?.tags ?? []), ...(asked["tags"] === undefined ? [] : [asked["tags"]])])]
+  // whoever empties a field goes on with the others
+  const wasOpen = useRef(Object.keys(asked).length > 0)
   return (
-    <details class="fold" open={Object.keys(asked).length > 0}>
+    <details class="fold" open={wasOpen.current}>
       <summary>{texts.part}</summary>
       <div class="filters">
         <Word name="limit" label={texts.limit} />
-        <Choice name="tags" label={texts.tag} any={texts.anyTag} values={tags.map((tag) => [tag, tag] as const)} />
+        <Word name="tags" label={texts.tags} />
         <Word name="only_roles" label={texts.roles} />
         <label class="check">
           <input

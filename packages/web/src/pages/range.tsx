@@ -10,7 +10,7 @@ import { Picture } from "../range/picture.tsx"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
 import { Removal } from "../range/removal.tsx"
 import { Reset } from "../range/reset.tsx"
-import { More, Power, useMachinePower } from "../range/machine-power.tsx"
+import { More, Power, useMachineActions } from "../range/machine-actions.tsx"
 import { patchTopology } from "../range/topology.ts"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
@@ -19,7 +19,7 @@ import { t } from "../texts.ts"
 import { Timer } from "./range-timer.tsx"
 
 const Machines = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
-  const { question, act } = useMachinePower(doing)
+  const { question, act } = useMachineActions(doing)
   const { rangeID, VMs } = range
   return (
     <section aria-labelledby="machines">

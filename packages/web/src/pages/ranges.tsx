@@ -5,14 +5,14 @@ import { change } from "../api/client.ts"
 import { managed, me } from "../me.ts"
 import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
 import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
-import { DoToMany } from "../range/do-to-many.tsx"
+import { BulkBar } from "../range/bulk-bar.tsx"
 import { useRanges } from "../range/ranges.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place, setQuery } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { type Selection, Tick, useSelection } from "../parts/selection.tsx"
-import { many } from "../texts/many.ts"
+import { bulk } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
 
 const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.rangeState))].filter((state) => state !== "Ready")
@@ -29,7 +29,7 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
     <tr>
       <th scope="row">
         {selection === undefined ? null : (
-          <Tick selection={selection} keys={[range.rangeID]} label={many.select(range.rangeID)} />
+          <Tick selection={selection} keys={[range.rangeID]} label={bulk.select(range.rangeID)} />
         )}
         <a href={linkTo("ranges", range.rangeID)}>
           <Text>{range.rangeID}</Text>
@@ -103,11 +103,11 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
               checked={isSelecting}
               onChange={({ currentTarget }) => (selecting.value = currentTarget.checked)}
             />
-            {many.several}
+            {bulk.several}
           </label>
         )}
       </div>
-      {isSelecting ? <DoToMany ids={shown.map(({ rangeID }) => rangeID)} selection={selection} /> : null}
+      {isSelecting ? <BulkBar ids={shown.map(({ rangeID }) => rangeID)} selection={selection} /> : null}
       {shown.length === 0 ? (
         <Empty title={t.ranges.noMatch}>
           <button type="button" onClick={() => setQuery({ q: undefined, state: undefined })}>

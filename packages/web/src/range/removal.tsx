@@ -5,7 +5,7 @@ import { Confirm, Dialog, type Doing, Field, FormEnd, useDoing, useQuestion } fr
 import { removal as texts } from "../texts/removal.ts"
 import { t } from "../texts.ts"
 
-/** Asks for the ID of the range before it goes with all that it has. */
+/** Deletes the range with all that it has once its ID was typed. */
 const DeleteRange = ({
   range,
   open,
@@ -24,10 +24,10 @@ const DeleteRange = ({
   return (
     <Dialog title={texts.rangeTitle(rangeID)} open={open} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>{texts.rangeText(t.range.machineCount(VMs.length))}</p>
+        <p>{texts.rangeText(VMs.length === 0 ? undefined : t.range.machineCount(VMs.length))}</p>
         <Field label={texts.type(rangeID)}>
           {(ids) => (
-            // an ID has nothing that means something in a pattern
+            // the characters of an ID mean themselves in a pattern
             <input {...ids} required pattern={rangeID} autocapitalize="none" autocomplete="off" spellcheck={false} />
           )}
         </Field>

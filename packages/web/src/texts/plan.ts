@@ -2,10 +2,9 @@
 export const plan = {
   part: "Only a part…",
   partText:
-    "Machines by their names or patterns such as *-dc*, several with : in between; roles separated by commas. What is left out stays as it is.",
+    "Machines by name or pattern, such as *-dc*, separated by colons. Parts by their tags, such as network or windows, and roles, separated by commas. Everything else stays as it is.",
   limit: "Only these machines",
-  tag: "Part",
-  anyTag: "Every part",
+  tags: "Only these parts",
   roles: "Only these roles",
   force: "Even in testing mode",
 } as const

@@ -3,12 +3,12 @@ import type { Resource } from "../../api/resource.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
 import { Empty, State, Text, Time } from "../../parts/parts.tsx"
 import { Tick, type Selection, useSelection } from "../../parts/selection.tsx"
-import { DoToMany } from "../../range/do-to-many.tsx"
+import { BulkBar } from "../../range/bulk-bar.tsx"
 import { poweredOn, rangeTone, rangeWord, shortName } from "../../range/sentence.ts"
 import { linkTo } from "../../links.ts"
 import { place, setQuery } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
-import { many } from "../../texts/many.ts"
+import { bulk } from "../../texts/bulk.ts"
 import { t } from "../../texts.ts"
 
 /** Somebody has to look: the last change failed, or what was there is not. */
@@ -25,7 +25,7 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
   return (
     <tr>
       <th scope="row">
-        <Tick selection={selection} keys={[rangeID]} label={many.select(rangeID)} />
+        <Tick selection={selection} keys={[rangeID]} label={bulk.select(rangeID)} />
         <a href={linkTo("ranges", rangeID)}>
           <Text>{rangeID}</Text>
         </a>
@@ -88,7 +88,7 @@ export const ClassRanges = ({ ranges }: { readonly ranges: Resource<readonly Ran
               {texts.only}
             </label>
           </div>
-          <DoToMany ids={ids} selection={selection} />
+          <BulkBar ids={ids} selection={selection} />
           {shown.length === 0 ? (
             <Empty title={texts.noMatch} />
           ) : (

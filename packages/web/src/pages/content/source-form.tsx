@@ -13,8 +13,8 @@ type Type = SourceAnswer["type"]
 
 const plainText = { autocapitalize: "none", autocomplete: "off", spellcheck: false } as const
 
-/** How a private repository is opened. `kept`: what is said for leaving it as it is. */
-const Access = ({ kept }: { readonly kept?: string }) => {
+/** The credentials of a private repository. `kept`: the label for those that are stored. */
+const Access = ({ kept }: { readonly kept: string | undefined }) => {
   const access = useSignal(kept === undefined ? "none" : "")
   return (
     <>
@@ -62,7 +62,7 @@ const Access = ({ kept }: { readonly kept?: string }) => {
 const Schedule = ({ now = "off" }: { readonly now?: string | undefined }) => (
   <Field label={texts.schedule}>
     {(ids) => (
-      <select {...ids} name="schedule" defaultValue={now}>
+      <select {...ids} name="schedule">
         {Object.entries({ ...(now in texts.schedules ? {} : { [now]: texts.every(now) }), ...texts.schedules }).map(
           ([value, text]) => (
             <option key={value} value={value} selected={value === now}>
@@ -97,7 +97,7 @@ const Origin = ({ type, source }: { readonly type: Type; readonly source?: Sourc
         {(ids) => <input {...ids} {...plainText} name="ref" defaultValue={source?.ref ?? ""} />}
       </Field>
       <Schedule now={source?.schedule} />
-      {source === undefined ? <Access /> : <Access kept={texts.asItIs} />}
+      <Access kept={source === undefined ? undefined : texts.asItIs} />
     </>
   )
 

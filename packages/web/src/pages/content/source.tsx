@@ -10,7 +10,7 @@ import { CatalogItems, useGlobal } from "./catalog-items.tsx"
 import { ofSources } from "./live.ts"
 import { ChangeSource } from "./source-form.tsx"
 import { nameOf, SourceState, Where } from "./source-parts.tsx"
-import { notesOf, toldOf } from "./told.ts"
+import { fetchNow, toldOf } from "./told.ts"
 
 const texts = content.source
 
@@ -105,16 +105,7 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
   return (
     <>
       <Head title={<Text>{name}</Text>} lead={source.description === undefined ? undefined : <Text>{source.description}</Text>}>
-        <button
-          type="button"
-          disabled={doing.busy}
-          onClick={() =>
-            void doing.run(async () => {
-              const answer = await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID })
-              return [t.sources.synced, ...notesOf(answer)].join("\n")
-            })
-          }
-        >
+        <button type="button" disabled={doing.busy} onClick={() => void doing.run(() => fetchNow(sourceID))}>
           {t.sources.sync}
         </button>
         <button type="button" disabled={doing.busy} onClick={() => (changing.value = true)}>

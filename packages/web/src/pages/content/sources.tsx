@@ -1,6 +1,5 @@
-import type { SourceAnswer, SyncAnswer } from "@rangewright/application/wire"
+import type { SourceAnswer } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
-import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { linkTo } from "../../links.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
@@ -9,7 +8,7 @@ import { t } from "../../texts.ts"
 import { ofSources } from "./live.ts"
 import { AddSource } from "./source-form.tsx"
 import { nameOf, SourceState, Where } from "./source-parts.tsx"
-import { notesOf } from "./told.ts"
+import { fetchNow } from "./told.ts"
 
 export const SourcesPage = () => {
   const sources = useRead<readonly SourceAnswer[]>("/sources", {}, ofSources)
@@ -60,13 +59,7 @@ export const SourcesPage = () => {
                   class="small"
                   disabled={doing.busy}
                   aria-label={`${t.sources.sync}: ${source.name}`}
-                  onClick={() =>
-                    void doing.run(async () => {
-                      const { sourceID } = source
-                      const answer = await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID })
-                      return [t.sources.synced, ...notesOf(answer)].join("\n")
-                    })
-                  }
+                  onClick={() => void doing.run(() => fetchNow(source.sourceID))}
                 >
                   {t.sources.sync}
                 </button>

@@ -1,6 +1,7 @@
 import type { SyncAnswer } from "@rangewright/application/wire"
-import { Refusal } from "../../api/client.ts"
+import { change, Refusal } from "../../api/client.ts"
 import { content } from "../../texts/content.ts"
+import { t } from "../../texts.ts"
 
 const texts = content.catalog
 
@@ -19,6 +20,10 @@ export const notesOf = ({ warnings = [], blueprintResults }: Partial<SyncAnswer>
   const left = notes.length - mostNotes
   return left > 0 ? [...notes.slice(0, mostNotes), texts.moreNotes(left)] : notes
 }
+
+/** Fetches what a source ships now; says what of it is not used. */
+export const fetchNow = async (sourceID: string): Promise<string> =>
+  [t.sources.synced, ...notesOf(await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID }))].join("\n")
 
 /** What became of each thing, in words; throws where something could not be done. */
 export const toldOf = (answer: Outcomes): string => {

@@ -3,9 +3,9 @@ import { BulkReport, useBulk } from "../parts/bulk.tsx"
 import { submitted } from "../parts/form.ts"
 import { Dialog, Field } from "../parts/parts.tsx"
 import { type Selection, Tick } from "../parts/selection.tsx"
-import { many as texts } from "../texts/many.ts"
+import { bulk as texts } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
-import { doToMany, namesSnapshot, type Verb, verbs } from "./do-to-many.ts"
+import { doToMany, namesSnapshot, type Verb, verbs } from "./bulk-actions.ts"
 
 const Ask = ({
   verb,
@@ -49,7 +49,7 @@ const Ask = ({
 )
 
 /** What can be done to the ranges that are selected of those that are shown, and what became of each. */
-export const DoToMany = ({ ids, selection }: { readonly ids: readonly string[]; readonly selection: Selection }) => {
+export const BulkBar = ({ ids, selection }: { readonly ids: readonly string[]; readonly selection: Selection }) => {
   const asked = useSignal<Verb | undefined>(undefined)
   const done = useSignal<Verb>("poweron")
   // each only waits for its run to be told of

@@ -1,7 +1,7 @@
 import type { ChangeMany, Run } from "@rangewright/application/wire"
 import { change, Refusal } from "../api/client.ts"
 import { ended } from "../run/ended.ts"
-import { many as texts } from "../texts/many.ts"
+import { bulk as texts } from "../texts/bulk.ts"
 
 export const verbs = ["poweron", "shutdown", "deploy", "snapshot", "rollback"] as const
 export type Verb = (typeof verbs)[number]

@@ -86,7 +86,7 @@ const questions: Partial<
 }
 
 /** Changes the power of machines, and deletes them; what may lose work is asked about first. `to`: the page after one was deleted. */
-export const useMachinePower = (
+export const useMachineActions = (
   doing: Doing,
   to?: string,
 ): {

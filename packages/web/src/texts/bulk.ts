@@ -1,7 +1,7 @@
 /** Texts about doing something to many ranges at once. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
-export const many = {
+export const bulk = {
   several: "Select several",
   select: (id: string) => `Select ${id}`,
   selectAll: "Select all that are shown",
