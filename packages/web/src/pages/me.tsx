@@ -6,7 +6,7 @@ import { signedOut } from "../api/session.ts"
 import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
-import { Confirm, Field, Head, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { ConfirmButton, Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
 import { Connection } from "./single-sign-on.tsx"
 import { submitted } from "../parts/form.ts"
 import { Keys } from "./me-keys.tsx"
@@ -70,7 +70,6 @@ const Vpn = () => {
       await save("rangewright.conf", await vpnFile())
       return undefined
     })
-  const question = useQuestion()
   const rotate = (): void =>
     void doing.run(async () => {
       await save("rangewright.conf", await newVpnFile())
@@ -85,22 +84,18 @@ const Vpn = () => {
         <Icon name="down" />
         {t.me.vpnGet}
       </button>{" "}
-      <button
-        type="button"
+      <ConfirmButton
         disabled={doing.busy}
-        onClick={() =>
-          (question.value = {
-            title: t.me.vpnRotate,
-            text: t.me.vpnRotateText,
-            action: t.me.vpnRotate,
-            danger: true,
-            act: rotate,
-          })
-        }
+        question={{
+          title: t.me.vpnRotate,
+          text: t.me.vpnRotateText,
+          action: t.me.vpnRotate,
+          danger: true,
+          act: rotate,
+        }}
       >
         {t.me.vpnRotate}…
-      </button>
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+      </ConfirmButton>
     </section>
   )
 }

@@ -7,20 +7,7 @@ import type { LiveEvent } from "../live/live.ts"
 import { LogView } from "../log/log-view.tsx"
 import { duration, secondsBetween } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import {
-  Confirm,
-  Head,
-  Loading,
-  Note,
-  Outcome,
-  Refused,
-  State,
-  Tabs,
-  Text,
-  Time,
-  useDoing,
-  useQuestion,
-} from "../parts/parts.tsx"
+import { ConfirmButton, Head, Loading, Note, Outcome, Refused, State, Tabs, Text, Time, useDoing } from "../parts/parts.tsx"
 import { kindOf, runTone, shortName } from "../range/sentence.ts"
 import { linkTo } from "../links.ts"
 import { navigate, place } from "../router.ts"
@@ -136,7 +123,6 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
   const run = data.value
   const now = useNow(run?.status === "running")
   const doing = useDoing()
-  const question = useQuestion()
   if (run === undefined)
     return (
       <>
@@ -171,25 +157,22 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
           </a>
         )}
         {run.status === "running" ? (
-          <button
-            type="button"
+          <ConfirmButton
             class="danger"
             disabled={doing.busy || run.cancelRequested}
-            onClick={() =>
-              (question.value = {
-                title: t.run.cancelTitle,
-                text: t.run.cancelText,
-                action: t.run.cancel,
-                danger: true,
-                act: () =>
-                  void doing.run(
-                    async () => (await change<{ readonly result: string }>("POST", "/runs/{runID}/cancel", { runID: id })).result,
-                  ),
-              })
-            }
+            question={{
+              title: t.run.cancelTitle,
+              text: t.run.cancelText,
+              action: t.run.cancel,
+              danger: true,
+              act: () =>
+                void doing.run(
+                  async () => (await change<{ readonly result: string }>("POST", "/runs/{runID}/cancel", { runID: id })).result,
+                ),
+            }}
           >
             {t.run.cancel}
-          </button>
+          </ConfirmButton>
         ) : null}
         {run.status === "failure" || run.status === "aborted" || run.status === "partial" ? (
           <button
@@ -246,7 +229,6 @@ export const RunPage = ({ values }: { readonly values: Readonly<Record<string, s
       ) : (
         <TimelineView run={run} now={now} />
       )}
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }

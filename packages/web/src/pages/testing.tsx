@@ -3,19 +3,7 @@ import { change, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
-import {
-  Confirm,
-  type Doing,
-  Field,
-  Loading,
-  Note,
-  Outcome,
-  Refused,
-  Text,
-  Time,
-  useDoing,
-  useQuestion,
-} from "../parts/parts.tsx"
+import { ConfirmButton, type Doing, Field, Loading, Note, Outcome, Refused, Text, Time, useDoing } from "../parts/parts.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
@@ -151,7 +139,6 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
   const id = values["id"] ?? ""
   const view = useRange(id)
   const doing = useDoing()
-  const question = useQuestion()
   const range = view.range.data.value
   const act = (verb: "start" | "stop") => () =>
     void doing.run(async () => {
@@ -170,39 +157,33 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
             <p class="lead">{t.testing[range.testingState]}</p>
             <div class="actions">
               {range.testingState === "on" || range.testingState === "leaving" ? null : (
-                <button
-                  type="button"
+                <ConfirmButton
                   class="primary"
                   disabled={doing.busy || range.VMs.length === 0}
-                  onClick={() =>
-                    (question.value = {
-                      title: t.testing.startTitle,
-                      text: t.testing.startText,
-                      action: t.testing.start,
-                      act: act("start"),
-                    })
-                  }
+                  question={{
+                    title: t.testing.startTitle,
+                    text: t.testing.startText,
+                    action: t.testing.start,
+                    act: act("start"),
+                  }}
                 >
                   {t.testing.start}
-                </button>
+                </ConfirmButton>
               )}
               {range.testingState === "off" ? null : (
-                <button
-                  type="button"
+                <ConfirmButton
                   class="danger"
                   disabled={doing.busy}
-                  onClick={() =>
-                    (question.value = {
-                      title: t.testing.stopTitle,
-                      text: t.testing.stopText,
-                      action: t.testing.stop,
-                      danger: true,
-                      act: act("stop"),
-                    })
-                  }
+                  question={{
+                    title: t.testing.stopTitle,
+                    text: t.testing.stopText,
+                    action: t.testing.stop,
+                    danger: true,
+                    act: act("stop"),
+                  }}
                 >
                   {t.testing.stop}
-                </button>
+                </ConfirmButton>
               )}
             </div>
           </div>
@@ -216,7 +197,6 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
           )}
         </>
       )}
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }

@@ -284,6 +284,28 @@ export const Confirm = ({ question, onClose }: { readonly question: Question | u
   </Dialog>
 )
 
+/** A button that asks before it acts. Rows of a table share one question instead. */
+export const ConfirmButton = ({
+  question,
+  children,
+  ...button
+}: {
+  readonly class?: string
+  readonly disabled?: boolean
+  readonly question: Question
+  readonly children: ComponentChildren
+}) => {
+  const asked = useQuestion()
+  return (
+    <>
+      <button type="button" {...button} onClick={() => (asked.value = question)}>
+        {children}
+      </button>
+      <Confirm question={asked.value} onClose={() => (asked.value = undefined)} />
+    </>
+  )
+}
+
 export const Tabs = ({
   label,
   tabs,

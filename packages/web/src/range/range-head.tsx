@@ -4,7 +4,7 @@ import { changeText } from "../api/client.ts"
 import { type Resource, useAllRead, useRead } from "../api/resource.ts"
 import type { LiveEvent } from "../live/live.ts"
 import { Icon } from "../parts/icon.tsx"
-import { Confirm, type Doing, Head, Outcome, State, Tabs, Text, useDoing, useQuestion } from "../parts/parts.tsx"
+import { ConfirmButton, type Doing, Head, Outcome, State, Tabs, Text, useDoing } from "../parts/parts.tsx"
 import { me } from "../me.ts"
 import { linkTo } from "../links.ts"
 import { place } from "../router.ts"
@@ -43,7 +43,6 @@ export const useRange = (id: string): RangeView => {
 }
 
 const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: Run | undefined; readonly doing: Doing }) => {
-  const question = useQuestion()
   const { rangeID, VMs } = range
   const on = poweredOn(VMs)
   const power = (verb: "poweron" | "shutdown") => () =>
@@ -54,23 +53,19 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
         <a class="button" href={linkTo("runs", run.id)}>
           {t.run.views.timeline}
         </a>
-        <button
-          type="button"
+        <ConfirmButton
           class="danger"
           disabled={doing.busy || run.cancelRequested}
-          onClick={() =>
-            (question.value = {
-              title: t.range.abortTitle,
-              text: t.range.abortText,
-              action: t.range.abort,
-              danger: true,
-              act: () => void doing.run(() => changeText("POST", "/range/abort", { rangeID })),
-            })
-          }
+          question={{
+            title: t.range.abortTitle,
+            text: t.range.abortText,
+            action: t.range.abort,
+            danger: true,
+            act: () => void doing.run(() => changeText("POST", "/range/abort", { rangeID })),
+          }}
         >
           {t.range.abort}
-        </button>
-        <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+        </ConfirmButton>
       </>
     )
   const isDeployed = VMs.length > 0
@@ -83,26 +78,22 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
         </button>
       ) : null}
       {on > 0 ? (
-        <button
-          type="button"
+        <ConfirmButton
           disabled={doing.busy}
-          onClick={() =>
-            (question.value = {
-              title: t.range.stopTitle(rangeID),
-              text: t.range.stopText(on),
-              action: t.range.stop,
-              act: power("shutdown"),
-            })
-          }
+          question={{
+            title: t.range.stopTitle(rangeID),
+            text: t.range.stopText(on),
+            action: t.range.stop,
+            act: power("shutdown"),
+          }}
         >
           <Icon name="stop" />
           {t.range.stop}
-        </button>
+        </ConfirmButton>
       ) : null}
       <a class={isDeployed ? "button" : "button primary"} href={linkTo("ranges", rangeID, "plan")}>
         {t.range.deploy}
       </a>
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }

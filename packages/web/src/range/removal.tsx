@@ -1,7 +1,7 @@
 import type { Range } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { changeText } from "../api/client.ts"
-import { Confirm, Dialog, type Doing, Field, FormEnd, useDoing, useQuestion } from "../parts/parts.tsx"
+import { ConfirmButton, Dialog, type Doing, Field, FormEnd, useDoing } from "../parts/parts.tsx"
 import { removal as texts } from "../texts/removal.ts"
 import { t } from "../texts.ts"
 
@@ -40,7 +40,6 @@ const DeleteRange = ({
 /** Deletes the machines of a range, or the range itself. */
 export const Removal = ({ range, doing }: { readonly range: Range; readonly doing: Doing }) => {
   const { rangeID, VMs } = range
-  const question = useQuestion()
   const deleting = useSignal(false)
   const deleteMachines = (): void => void doing.run(() => changeText("DELETE", "/range/{rangeID}/vms", { rangeID }))
   return (
@@ -48,28 +47,24 @@ export const Removal = ({ range, doing }: { readonly range: Range; readonly doin
       <h2 id="removal">{texts.title}</h2>
       <div class="actions">
         {VMs.length === 0 ? null : (
-          <button
-            type="button"
+          <ConfirmButton
             class="small danger"
             disabled={doing.busy}
-            onClick={() =>
-              (question.value = {
-                title: texts.machinesTitle(rangeID),
-                text: texts.machinesText(t.range.machineCount(VMs.length)),
-                action: texts.machines,
-                danger: true,
-                act: deleteMachines,
-              })
-            }
+            question={{
+              title: texts.machinesTitle(rangeID),
+              text: texts.machinesText(t.range.machineCount(VMs.length)),
+              action: texts.machines,
+              danger: true,
+              act: deleteMachines,
+            }}
           >
             {texts.machines}…
-          </button>
+          </ConfirmButton>
         )}
         <button type="button" class="small danger" disabled={doing.busy} onClick={() => (deleting.value = true)}>
           {texts.range}…
         </button>
       </div>
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
       <DeleteRange range={range} open={deleting.value} onClose={() => (deleting.value = false)} />
     </section>
   )

@@ -1,7 +1,7 @@
 import type { Range, SnapshotResult, Snapshots } from "@rangewright/application/wire"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Confirm, type Doing, useQuestion } from "../parts/parts.tsx"
+import { ConfirmButton, type Doing } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
 import { snapshotText } from "./snapshot-outcome.ts"
 
@@ -13,31 +13,26 @@ export const Reset = ({ range: { rangeID, rangeState, VMs }, doing }: { readonly
     { rangeID },
     (event) => event.topic === "run" && event.rangeID === rangeID,
   )
-  const question = useQuestion()
   const newest = sets.data.value?.sets.filter(({ complete }) => complete).toSorted((a, b) => b.newest - a.newest)[0]
   if (newest === undefined) return null
   const { name } = newest
   return (
     <>
-      <button
-        type="button"
+      <ConfirmButton
         disabled={doing.busy}
-        onClick={() =>
-          (question.value = {
-            title: t.snapshots.rollBackTitle(name),
-            text: t.snapshots.rollBackText,
-            action: t.snapshots.rollBack,
-            danger: true,
-            act: () =>
-              void doing.run(async () =>
-                snapshotText(await change<SnapshotResult>("POST", "/snapshots/rollback", { rangeID }, { name })),
-              ),
-          })
-        }
+        question={{
+          title: t.snapshots.rollBackTitle(name),
+          text: t.snapshots.rollBackText,
+          action: t.snapshots.rollBack,
+          danger: true,
+          act: () =>
+            void doing.run(async () =>
+              snapshotText(await change<SnapshotResult>("POST", "/snapshots/rollback", { rangeID }, { name })),
+            ),
+        }}
       >
         {t.range.reset(name)}
-      </button>
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
+      </ConfirmButton>
     </>
   )
 }

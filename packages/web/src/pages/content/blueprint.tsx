@@ -4,7 +4,7 @@ import { change, changeText, fetchFile, save } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { httpsAddress, linkTo } from "../../links.ts"
 import { capabilities } from "../../me.ts"
-import { Confirm, Head, Loading, Outcome, Refused, State, Text, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { ConfirmButton, Head, Loading, Outcome, Refused, State, Text, useDoing } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { ApplyBlueprint, CopyBlueprint } from "./blueprint-forms.tsx"
@@ -21,7 +21,6 @@ export const Detail = ({ id }: { readonly id: string }) => {
   const applying = useSignal(false)
   const copying = useSignal(false)
   const doing = useDoing()
-  const question = useQuestion()
   const data = blueprint.data.value
   const item = items.data.value?.find(({ blueprintID }) => blueprintID === id)
   const remove = async (): Promise<void> => {
@@ -69,22 +68,19 @@ export const Detail = ({ id }: { readonly id: string }) => {
           {texts.export}
         </button>
         {item?.accessType === "owner" || item?.accessType === "admin" ? (
-          <button
-            type="button"
+          <ConfirmButton
             class="danger"
             disabled={doing.busy}
-            onClick={() =>
-              (question.value = {
-                title: texts.deleteTitle(data.name),
-                text: texts.deleteText,
-                action: texts.delete,
-                danger: true,
-                act: () => void remove(),
-              })
-            }
+            question={{
+              title: texts.deleteTitle(data.name),
+              text: texts.deleteText,
+              action: texts.delete,
+              danger: true,
+              act: () => void remove(),
+            }}
           >
             {texts.delete}
-          </button>
+          </ConfirmButton>
         ) : null}
       </Head>
       <Outcome doing={doing} />
@@ -145,7 +141,6 @@ export const Detail = ({ id }: { readonly id: string }) => {
         </>
       )}
       <ApplyBlueprint id={id} open={applying.value} onClose={() => (applying.value = false)} />
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }

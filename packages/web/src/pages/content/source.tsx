@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { Unread } from "../../parts/list.tsx"
-import { Confirm, Dialog, Empty, Head, Note, Outcome, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { ConfirmButton, Dialog, Empty, Head, Note, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { CatalogItems, useGlobal } from "./catalog-items.tsx"
@@ -71,7 +71,6 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
   const read = useRead<SourceAnswer>("/sources/{sourceID}", { sourceID }, ofSources)
   const catalog = useRead<CatalogAnswer>("/catalog", {}, ofSources)
   const doing = useDoing()
-  const question = useQuestion()
   const changing = useSignal(false)
   const planned = useSignal<NonNullable<InstallAnswer["items"]> | undefined>(undefined)
   const { isGlobal, choice } = useGlobal()
@@ -111,22 +110,19 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
         <button type="button" disabled={doing.busy} onClick={() => (changing.value = true)}>
           {texts.change}
         </button>
-        <button
-          type="button"
+        <ConfirmButton
           class="danger"
           disabled={doing.busy}
-          onClick={() =>
-            (question.value = {
-              title: texts.deleteTitle(name),
-              text: texts.deleteText,
-              action: texts.delete,
-              danger: true,
-              act: () => void remove(),
-            })
-          }
+          question={{
+            title: texts.deleteTitle(name),
+            text: texts.deleteText,
+            action: texts.delete,
+            danger: true,
+            act: () => void remove(),
+          }}
         >
           {texts.delete}
-        </button>
+        </ConfirmButton>
       </Head>
       <Outcome doing={doing} />
       {source.lastSyncError === undefined ? null : (
@@ -200,7 +196,6 @@ export const SourcePage = ({ values }: { readonly values: Readonly<Record<string
         </div>
       </Dialog>
       <ChangeSource source={source} open={changing.value} onClose={() => (changing.value = false)} doing={doing} />
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }

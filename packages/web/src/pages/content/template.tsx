@@ -6,7 +6,7 @@ import { linkTo } from "../../links.ts"
 import { me } from "../../me.ts"
 import { Unread } from "../../parts/list.tsx"
 import { dateOf, shortTime } from "../../parts/format.ts"
-import { Confirm, Empty, Head, Outcome, State, Text, Time, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { ConfirmButton, Empty, Head, Outcome, State, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { runTone } from "../../range/sentence.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
@@ -96,7 +96,6 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
   const name = values["name"] ?? ""
   const templates = useRead<readonly Template[]>("/templates", {}, ofTemplates)
   const doing = useDoing()
-  const question = useQuestion()
   const checked = useSignal<readonly Checked[] | undefined>(undefined)
   const template = templates.data.value?.find((one) => one.name === name)
   if (template === undefined)
@@ -127,22 +126,19 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
       >
         <BuildButton name={name} status={template.status} doing={doing} />
         {me.value?.isAdmin === true ? (
-          <button
-            type="button"
+          <ConfirmButton
             class="danger"
             disabled={doing.busy}
-            onClick={() =>
-              (question.value = {
-                title: texts.deleteTitle(name),
-                text: texts.deleteText,
-                action: texts.delete,
-                danger: true,
-                act: () => void remove(),
-              })
-            }
+            question={{
+              title: texts.deleteTitle(name),
+              text: texts.deleteText,
+              action: texts.delete,
+              danger: true,
+              act: () => void remove(),
+            }}
           >
             {texts.delete}
-          </button>
+          </ConfirmButton>
         ) : null}
       </Head>
       <Outcome doing={doing} />
@@ -177,7 +173,6 @@ export const TemplatePage = ({ values }: { readonly values: Readonly<Record<stri
           <Builds name={name} />
         </aside>
       </div>
-      <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>
   )
 }
