@@ -28,8 +28,6 @@ export const t = {
   back: "Back",
   none: "None",
   never: "Never",
-  yes: "Yes",
-  no: "No",
   unknown: "unknown",
   menu: "Menu",
   results: "Results",
@@ -219,8 +217,6 @@ export const t = {
     powerOffText: "This is like pulling the plug: what is not saved is lost.",
     rebootTitle: (name: string) => `Reboot ${name}?`,
     rebootText: "The guest is asked to restart. What is not saved in it may be lost.",
-    starting: "Starting…",
-    stopping: "Shutting down…",
     picture: "Network",
     pictureText: (lanes: number, count: number) =>
       `${machines(count)} in ${lanes} ${lanes === 1 ? "network" : "networks"}. The table below has the same.`,
@@ -311,7 +307,6 @@ export const t = {
     kinds: { create: "Create", change: "Change", replace: "Replace", remove: "Remove", keep: "Keep", none: "Unchanged" },
     takes: (text: string, steps: number) => `${steps} steps, about ${text}.`,
     deploy: "Deploy this",
-    deployed: "The deploy has begun",
     again: "Plan again",
     replaces: "Replacing or removing a machine deletes its disks.",
     confirmTitle: "Deploy this plan?",
@@ -462,7 +457,6 @@ export const t = {
     again: "The same again",
     differ: "The two passwords differ.",
     setPassword: "Set the password",
-    passwordSet: "The password was changed. Other sessions have ended.",
     keys: {
       title: "API keys",
       text: "Your own key may do everything that you may. Further keys may do less, and expire.",

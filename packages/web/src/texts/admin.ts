@@ -183,7 +183,6 @@ export const admin = {
     range: "Range",
     outcome: "Outcome",
     since: "Since",
-    anyOutcome: "Any outcome",
     apply: "Apply",
     clear: "Clear",
     actingAs: (id: string) => `as ${id}`,
