@@ -34,14 +34,19 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
   const reaches = (user: string, range: Range): boolean => lab.reaches(user, lab.machine(range.number))
   const arrives = (user: string, range: Range): boolean => lab.arrives(user, lab.machine(range.number))
   /** Makes a change and waits until the server has it; Alice's packets to ONE all come back meanwhile. */
-  const undisturbed = async (change: () => Promise<unknown>, isDone: () => boolean, least = 100): Promise<void> => {
-    const stopFlow = await lab.flow("a", lab.machine(one.number), { least })
+  const undisturbed = async (
+    change: () => Promise<unknown>,
+    isDone: () => boolean,
+    { least = 100, interval }: { readonly least?: number; readonly interval?: number } = {},
+  ): Promise<void> => {
+    const stopFlow = await lab.flow("a", lab.machine(one.number), { least, ...(interval === undefined ? {} : { interval }) })
     await change()
     await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 20_000, interval: 20 })
     const { sent, got } = await stopFlow()
     expect([sent >= least, sent - got]).toEqual([true, 0])
   }
   const listed = (): string => lab.onServer("nft", "list", "ruleset") + lab.onServer("wg", "show", lab.interface, "allowed-ips")
+  const leads = (user: User, range: Range): boolean => listed().includes(`198.51.100.${user.number} . 10.${range.number}.0.0/16`)
   const add = (): Promise<void> =>
     app.run(
       Effect.gen(function* () {
@@ -119,8 +124,6 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
   })
 
   it("opens and closes ranges, and others lose no packet", async () => {
-    const leads = (user: User, range: Range): boolean =>
-      listed().includes(`198.51.100.${user.number} . 10.${range.number}.0.0/16`)
     await undisturbed(add, () => leads(bob, one))
     await undisturbed(
       () => app.run(Groups.use((groups) => groups.remove(reds))),
@@ -132,13 +135,27 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     )
   })
 
+  it("changes over and over, and a dense flow of another loses no packet", async () => {
+    await undisturbed(
+      async () => {
+        for (let change = 0; change < 30; change++) {
+          const isGiven = change % 2 === 0
+          await app.run(Ranges.use((ranges) => (isGiven ? ranges.grant(one.id, bob.id) : ranges.revoke(one.id, bob.id))))
+          await vi.waitFor(() => expect(leads(bob, one)).toBe(isGiven), { timeout: 20_000, interval: 50 })
+        }
+      },
+      () => true,
+      { interval: 0.0003 },
+    )
+  })
+
   it("cuts what goes on when a range is revoked, also for who speaks without a pause", async () => {
     await inLine()
     const stopFlow = await lab.flow("c", lab.machine(two.number), { interval: 0.01, patience: 1 })
     await undisturbed(
       () => app.run(Ranges.use((ranges) => ranges.revoke(two.id, carol.id))),
       () => !listed().includes(`198.51.100.${carol.number} . `),
-      1000,
+      { least: 1000 },
     )
     expect(reaches("c", two)).toBe(false)
     const { sent, got } = await stopFlow()

@@ -4,21 +4,24 @@ export const tableOf = (name: string): string => `rangewright_${name}`
 
 const users = `${vpnAddress(userNumberSpan.from)}-${vpnAddress(userNumberSpan.to)}`
 
+const elementOf = ({ client, network }: VpnPair): string => `${client} . ${network}`
+const listOf = (pairs: readonly VpnPair[]): string => `{ ${pairs.map(elementOf).join(",\n      ")} }`
+
 /**
- * The rules of an interface, as one change: what went on between a client and a network that are no pair any more ends with it, and no other packet is lost.
+ * The rules of an interface, in place of those that are there: what went on between a client and a network that are no pair any more ends with it. For
+ * some microseconds Linux finds no pair in a new set, and drops what comes then: where the rules are as they should be, `changesOf` changes the pairs alone.
  * They judge only packets with the address of a user: everything else on the host is somebody else's. They are asked anew for each packet: no
  * connection is let through because it was let through before.
  */
 export const rulesOf = (name: string, pairs: readonly VpnPair[]): string => {
   const table = `table inet ${tableOf(name)}`
-  const elements = pairs.map(({ client, network }) => `${client} . ${network}`)
   return `${table}
 delete ${table}
 ${table} {
   set may {
     type ipv4_addr . ipv4_addr
     flags interval
-${elements.length === 0 ? "" : `    elements = { ${elements.join(",\n      ")} }\n`}  }
+${pairs.length === 0 ? "" : `    elements = ${listOf(pairs)}\n`}  }
   chain from_users {
     ip saddr . ip daddr @may accept
     drop
@@ -43,7 +46,18 @@ ${elements.length === 0 ? "" : `    elements = { ${elements.join(",\n      ")} }
 `
 }
 
-const elements = /elements = \{([^}]*)\}/u
+/** What makes other pairs of those that are there. Those that stay are not touched, so that no packet meets a moment without them. */
+export const changesOf = (name: string, from: readonly VpnPair[], to: readonly VpnPair[]): string => {
+  const without = (all: readonly VpnPair[], others: readonly VpnPair[]): readonly VpnPair[] => {
+    const keys = new Set(others.map(elementOf))
+    return all.filter((pair) => !keys.has(elementOf(pair)))
+  }
+  const change = (verb: string, pairs: readonly VpnPair[]): string =>
+    pairs.length === 0 ? "" : `${verb} element inet ${tableOf(name)} may ${listOf(pairs)}\n`
+  return change("delete", without(from, to)) + change("add", without(to, from))
+}
+
+const elements = /^\s*elements = \{([^}]*)\}\n?/mu
 
 /** What `nft list table` printed: its pairs, and the rest, by which it is known again. What is no pair is kept as it is, so that it differs from all. */
 export const parseRules = (listed: string): { readonly pairs: readonly VpnPair[]; readonly rules: string } => {

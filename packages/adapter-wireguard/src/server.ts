@@ -3,7 +3,7 @@ import { VpnFault, type VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { WireguardOptions } from "./options.ts"
-import { parseRules, rulesOf, tableOf } from "./rules.ts"
+import { changesOf, parseRules, rulesOf, tableOf } from "./rules.ts"
 
 const timeoutSeconds = 10
 
@@ -84,8 +84,14 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
         // what fails keeps the rest of what is revoked from nothing; new peers come last, when all else is done
         const removed = yield* Effect.result(setPeers(remove.flatMap((key) => ["peer", key, "remove"])))
         if (pairs !== undefined) {
-          yield* run(doing, "nft", ["-f", "-"], rulesOf(name, pairs))
-          loaded = (yield* listRules(doing)).rules
+          const load = (text: string) => run(doing, "nft", ["-f", "-"], text)
+          const listed = yield* Effect.result(listRules(doing))
+          const areOurs = Result.isSuccess(listed) && listed.success.rules !== undefined && listed.success.rules === loaded
+          const isChanged = areOurs && Result.isSuccess(yield* Effect.result(load(changesOf(name, listed.success.pairs, pairs))))
+          if (!isChanged) {
+            yield* load(rulesOf(name, pairs))
+            loaded = (yield* listRules(doing)).rules
+          }
         }
         yield* Effect.fromResult(removed)
         yield* setPeers(set.flatMap(({ publicKey, allowed }) => ["peer", publicKey, "allowed-ips", allowed.join(",")]))

@@ -104,6 +104,31 @@ describe("the host of the VPN's server", () => {
     expect(changes[1]?.input).toContain("elements = { 198.51.100.4 . 10.7.0.0/16 }")
   })
 
+  it("is told only which pairs come and go while its rules are as they were loaded, and all rules once they were changed by hand", async () => {
+    const answers: Record<string, string | ShellResult> = { ...usual }
+    const { asked, server } = host(answers)
+    const kept = { client: "198.51.100.4", network: "10.9.0.0/16" }
+    const added = { client: "198.51.100.5", network: "10.9.0.0/16" }
+    const loads = (): readonly string[] =>
+      asked.flatMap(({ args, input }) =>
+        args[0] === "-f" ? [input?.includes("delete table") === true ? "all rules" : input] : [],
+      )
+    const change = () => Effect.runPromise(server.apply({ remove: [], set: [], pairs: [kept, added] }))
+    await change()
+    await change()
+    expect(loads()).toEqual([
+      "all rules",
+      "delete element inet rangewright_wg0 may { 198.51.100.4 . 10.7.0.0/16 }\nadd element inet rangewright_wg0 may { 198.51.100.5 . 10.9.0.0/16 }\n",
+    ])
+    // without any pair nft lists no elements
+    answers["nft list table inet rangewright_wg0"] = table.replace(/\t\telements[^}]*\}\n/u, "")
+    await change()
+    expect(loads().at(-1)).toContain("add element inet rangewright_wg0 may { 198.51.100.4 . 10.9.0.0/16")
+    answers["nft list table inet rangewright_wg0"] = table.replace("\t}\n}", "\t}\n\tchain forward {\n\t}\n}")
+    await change()
+    expect(loads().at(-1)).toBe("all rules")
+  })
+
   it("that answers something else is named with what it said, shortened and without signs that a terminal obeys", async () => {
     expect(await fault({ "wg show wg0 public-key": "\u001b[2Jno key\n" })).toMatchObject({
       _tag: "VpnFault",

@@ -62,8 +62,9 @@ except OSError:
     print("no route\\n0 0", flush=True)
     sys.exit()
 s.setblocking(False)
-got, sent, lost_at = set(), 0, []
-print("ready", flush=True)
+got, sent = set(), 0
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
 def take(until):
     while True:
         rest = until - time.monotonic()
