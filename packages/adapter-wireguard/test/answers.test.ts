@@ -110,9 +110,10 @@ describe("the host of the VPN's server", () => {
     const kept = { client: "198.51.100.4", network: "10.9.0.0/16" }
     const added = { client: "198.51.100.5", network: "10.9.0.0/16" }
     const loads = (): readonly string[] =>
-      asked.flatMap(({ args, input }) =>
-        args[0] === "-f" ? [input?.includes("delete table") === true ? "all rules" : input] : [],
-      )
+      asked
+        .filter(({ args }) => args[0] === "-f")
+        .map(({ input = "" }) => String(input))
+        .map((text) => (text.includes("delete table") ? "all rules" : text))
     const change = () => Effect.runPromise(server.apply({ remove: [], set: [], pairs: [kept, added] }))
     await change()
     await change()
