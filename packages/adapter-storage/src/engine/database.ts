@@ -8,7 +8,7 @@ import type { Tables } from "../schema/tables.ts"
 import { makeReadableRows } from "./lists.ts"
 import type { Orm } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
-import { query, QueryFailed, transaction, type Transaction } from "./transaction.ts"
+import { query, QueryFailed, type RunTransaction, type Transaction } from "./transaction.ts"
 import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
 
@@ -77,8 +77,8 @@ const causeOf = (fault: unknown): unknown => (fault instanceof QueryFailed ? fau
 export interface Engine {
   readonly name: "sqlite" | "postgresql"
   readonly file: string | undefined
-  /** Begins a transaction that may write. */
-  readonly begin: string
+  /** Runs transactions on connections of the pool. */
+  readonly transactions: (pool: Kysely<Tables>) => RunTransaction
   readonly prepared: PreparedReads
   readonly cachedRead: PreparedReads
   /** Waits for the lock of serialized writes, and holds it until the end of the transaction. */
@@ -88,12 +88,13 @@ export interface Engine {
 
 export const makeDatabase = (
   orm: Orm,
-  { name, file, begin, prepared, cachedRead, lockWriter, steadyMillis }: Engine,
+  { name, file, transactions, prepared, cachedRead, lockWriter, steadyMillis }: Engine,
 ): Database["Service"] => {
   const readable = makeReadableRows()
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
+  const transaction = transactions(pool)
   const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
-    audited(body, (whole) => transaction(pool, begin, whole)).pipe(
+    audited(body, transaction).pipe(
       Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
       (whole) => againWhileLocked(whole, causeOf),
       Effect.mapError((fault) =>

@@ -7,7 +7,7 @@ import { CompiledQuery, sql } from "kysely"
 import { postgresMigrations } from "../migrations/index.ts"
 import { entities } from "../schema/tables.ts"
 import { Database, makeDatabase, type PreparedReads } from "./database.ts"
-import type { Transaction } from "./transaction.ts"
+import { type Transaction, transactions } from "./transaction.ts"
 import { type MigrationList, migratePostgres, migrationOptions, type OlderData } from "./migrate.ts"
 import type { Orm } from "./orm.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
@@ -86,6 +86,6 @@ export const postgresLayer = (
       const prepared = preparedOn(orm)
       // whether anything was committed costs a question to the server, as much as the read itself
       const engine = { prepared, cachedRead: prepared, lockWriter, steadyMillis: serverMillis }
-      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", ...engine })
+      return makeDatabase(orm, { name: "postgresql", file: undefined, transactions, ...engine })
     }),
   )

@@ -11,6 +11,7 @@ import { Database, makeDatabase, type PreparedReads } from "./database.ts"
 import { cachedReads } from "./cached-reads.ts"
 import { migrateSqlite, type MigrationList, migrationOptions, type OlderData } from "./migrate.ts"
 import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
+import { sharedCommits } from "./shared-commits.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
 import { readNow } from "./while-locked.ts"
@@ -67,8 +68,7 @@ export const sqliteLayer = (file: string, migrations?: MigrationList, older?: Ol
       return makeDatabase(orm, {
         name: "sqlite",
         file,
-        // takes the write lock at once, so that what is read is still true when it is written
-        begin: "begin immediate",
+        transactions: sharedCommits,
         prepared,
         cachedRead: cachedReads(reader, prepared),
         lockWriter: () => Effect.void,

@@ -13,13 +13,13 @@ export type Transaction = <A>(query: (db: Kysely<Tables>) => Promise<A>) => Effe
 export const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
   Effect.tryPromise({ try: run, catch: (cause) => new QueryFailed({ cause }) })
 
-interface Connection {
+/** A connection that nobody else uses until it is released. */
+export interface Connection {
   readonly db: Kysely<Tables>
   readonly release: () => void
 }
 
-/** One connection of the pool, until it is released. */
-const connect = (pool: Kysely<Tables>): Promise<Connection> =>
+export const connect = (pool: Kysely<Tables>): Promise<Connection> =>
   new Promise((resolve, reject) => {
     pool
       .connection()
@@ -27,25 +27,34 @@ const connect = (pool: Kysely<Tables>): Promise<Connection> =>
       .catch(reject)
   })
 
+export interface TransactionOptions {
+  /** It may wait some milliseconds for others, where a commit that is shared costs less. */
+  readonly canWait?: boolean
+}
+
+/** Runs a body in a transaction, and ends when it is committed or rolled back. */
+export type RunTransaction = <A, E>(
+  body: (tx: Transaction) => Effect.Effect<A, E>,
+  options?: TransactionOptions,
+) => Effect.Effect<A, E | QueryFailed>
+
 /**
  * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions
  * are not used: one that cannot begin (the file is locked, the server is lost) never returns its connection.
  */
-export const transaction = <A, E>(
-  pool: Kysely<Tables>,
-  begin: string,
-  body: (tx: Transaction) => Effect.Effect<A, E>,
-): Effect.Effect<A, E | QueryFailed> =>
-  Effect.acquireUseRelease(
-    query(() => connect(pool)),
-    ({ db }) => {
-      const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
-      return Effect.acquireUseRelease(
-        execute(begin),
-        () => body((run) => query(() => run(db))),
-        // a failed rollback ends with its connection: report why the body failed
-        (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
-      )
-    },
-    ({ release }) => Effect.sync(release),
-  )
+export const transactions =
+  (pool: Kysely<Tables>): RunTransaction =>
+  (body) =>
+    Effect.acquireUseRelease(
+      query(() => connect(pool)),
+      ({ db }) => {
+        const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
+        return Effect.acquireUseRelease(
+          execute("begin"),
+          () => body((run) => query(() => run(db))),
+          // a failed rollback ends with its connection: report why the body failed
+          (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
+        )
+      },
+      ({ release }) => Effect.sync(release),
+    )
