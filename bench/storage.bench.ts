@@ -25,6 +25,7 @@ const rounds = 5
 const millis = 250
 const rangeCount = 100
 const vmsEach = 10
+const atOnce = 12
 const at = new Date("2026-01-01T00:00:00Z")
 const userId = (n: number) => `user${n}` as UserId
 const rangeId = (n: number) => `R${n}` as RangeId
@@ -128,16 +129,19 @@ export const timeStorage = async (): Promise<readonly StorageTiming[]> => {
       ranges: raw.prepare("select * from ranges order by number"),
       machines: raw.prepare("select m.* from machines m join ranges r on r.id = m.pool where not m.template order by m.vmid"),
       entries: raw.prepare("select * from journal_entries where run_id = ? and seq > ? and seq <= 200 order by seq"),
-      run: raw.prepare("update runs set last_seq = last_seq + 2 where id = ? and generation = 0 returning last_seq"),
+      run: raw.prepare("select * from runs where id = ? and generation = 0"),
+      last: raw.prepare("select max(seq) as seq from journal_entries where run_id = ?"),
       entry: raw.prepare("insert into journal_entries (run_id, seq, at, event) values (?, ?, ?, ?)"),
     }
     const texts = events.map((event) => JSON.stringify(event))
     const rawAppend = () => {
       raw.exec("begin immediate")
-      const last = Number(statement.run.get(runId)?.["last_seq"])
-      for (const [i, text] of texts.entries()) statement.entry.run(runId, last - 1 + i, at.getTime(), text)
+      statement.run.get(runId)
+      const last = Number(statement.last.get(runId)?.["seq"])
+      for (const [i, text] of texts.entries()) statement.entry.run(runId, last + 1 + i, at.getTime(), text)
       raw.exec("commit")
     }
+    const append = ports.journal.append(runId, 0, events, at)
     const run =
       <A, E>(effect: Effect.Effect<A, E>) =>
       () =>
@@ -152,7 +156,19 @@ export const timeStorage = async (): Promise<readonly StorageTiming[]> => {
         () => [statement.ranges.all(), statement.machines.all()],
       ],
       ["journal: read 200 entries", run(ports.journal.read(runId, 0, 200)), () => statement.entries.all(runId, 0)],
-      ["journal: append 2 events, synced", run(ports.journal.append(runId, 0, events, at)), rawAppend],
+      ["journal: append 2 events, synced", run(append), rawAppend],
+      [
+        `the same ${atOnce} times at once`,
+        run(
+          Effect.all(
+            Array.from({ length: atOnce }, () => append),
+            { concurrency: "unbounded" },
+          ),
+        ),
+        () => {
+          for (let n = 0; n < atOnce; n++) rawAppend()
+        },
+      ],
     ]
     const timings: StorageTiming[] = []
     for (const [what, ours, bare] of pairs) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
-import { StorageFault } from "@rangewright/ports"
+import { type Ranges, StorageFault } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -23,7 +23,7 @@ const atOnce = <A, E>(bodies: readonly ((tx: Transaction) => Effect.Effect<A, E>
       concurrency: "unbounded",
     })
   })
-const letters = Effect.map(rangeNames, ([name = ""]) => [...name.slice("LAB".length)].sort().join(""))
+const letters = Effect.map(rangeNames, ([name = ""]) => name.slice("LAB".length).split("").sort().join(""))
 
 /** Commits in SQLite's log of writes: frames that name the size of the file. */
 const commitsIn = (file: string): number => {
@@ -33,7 +33,7 @@ const commitsIn = (file: string): number => {
 }
 
 describe("transactions that are there at once", () => {
-  const withLab = async <A>(use: (file: string) => Effect.Effect<A, unknown, Database>): Promise<void> => {
+  const withLab = async <A>(use: (file: string) => Effect.Effect<A, unknown, Database | Ranges>): Promise<void> => {
     const file = join(await temporaryFolder(), "data.db")
     await onFile(file, Effect.andThen(aliceWithLab, use(file)))
   }

@@ -11,7 +11,7 @@ const begin = "begin immediate"
 /** Transactions that share a commit at most: the first waits for the last. */
 const most = 32
 /** So many milliseconds those that can wait do so for others to share their commit with. */
-const patience = 4
+const patience = 2
 
 /** What is committed together, and whether it was. */
 interface Shared {

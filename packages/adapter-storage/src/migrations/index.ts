@@ -37,6 +37,7 @@ import { m0036JournalsByRun } from "./m0036-journals-by-run.ts"
 import { m0037Identities } from "./m0037-identities.ts"
 import { m0040ConfigChanges } from "./m0040-config-changes.ts"
 import { m0043StayOn } from "./m0043-stay-on.ts"
+import { m0044FewerPages } from "./m0044-fewer-pages.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -80,6 +81,7 @@ const changes: readonly SchemaChange[] = [
   m0037Identities,
   m0040ConfigChanges,
   m0043StayOn,
+  m0044FewerPages,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

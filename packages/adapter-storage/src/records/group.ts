@@ -1,8 +1,8 @@
 import { type Group, groupRoles } from "@rangewright/domain"
 import { key, oneOf, reference, text, time, unique } from "../schema/column.ts"
-import { groupName, recordId, userId } from "../schema/ids.ts"
+import { groupName, rangeId, recordId, userId } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
-import { ofRange } from "./range.ts"
+import { ranges } from "./range.ts"
 import { users } from "./user.ts"
 
 // `groups` is a word of SQL
@@ -23,4 +23,4 @@ export const groupMembers = table("group_members", {
   role: oneOf(groupRoles),
 })
 
-export const groupRanges = table("group_ranges", { groupName: ofGroup, rangeId: ofRange })
+export const groupRanges = table("group_ranges", { groupName: ofGroup, rangeId: key(reference(() => ranges.entity, rangeId)) })

@@ -58,8 +58,13 @@ export const fromRange = ({ testing, ...range }: Partial<Range> & { readonly idK
     ...(testing && { testingMode: testing.mode, allowedDomains: testing.allowedDomains, allowedIps: testing.allowedIps }),
   })
 
-/** What goes with a range. */
-export const ofRange = key(reference(() => ranges.entity, rangeId))
+/** What goes with a range, whose table it leads the key of: that is its index. */
+export const ofRange = key(
+  declared(
+    reference(() => ranges.entity, rangeId),
+    { index: false },
+  ),
+)
 const ofUser = key(reference(() => users.entity, userId))
 
 export const rangeConfigs = table("range_configs", {

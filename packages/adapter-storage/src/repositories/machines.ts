@@ -103,6 +103,17 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
               ...(at === null ? {} : { address: at }),
             }
             yield* tx((db) => db.deleteFrom("departed_machines").where("vmid", "=", machine.vmid).execute())
+            // its index is written whenever the pool is, also when it stays the same
+            const { pool, ...rest } = known
+            const { numUpdatedRows } = yield* tx((db) =>
+              db
+                .updateTable("machines")
+                .set(rest)
+                .where("vmid", "=", machine.vmid)
+                .where("pool", pool === null ? "is" : "=", pool)
+                .executeTakeFirst(),
+            )
+            if (numUpdatedRows > 0n) return
             yield* tx((db) =>
               db
                 .insertInto("machines")

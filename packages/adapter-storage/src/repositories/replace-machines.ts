@@ -1,6 +1,6 @@
 import { isToldSince, type ObservedCluster } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import type { Selectable } from "kysely"
+import { type Selectable, sql } from "kysely"
 import type { Transaction } from "../engine/transaction.ts"
 import { machines, observation } from "../records/machine.ts"
 import type { Tables } from "../schema/tables.ts"
@@ -19,6 +19,12 @@ const saysTheSame = (row: MachineRow, stored: MachineRow): boolean => {
     typeof value === "string" || value === null ? kept[column] === value : Number(kept[column]) === Number(value),
   )
 }
+
+/** All columns but the pool, as the insert had them: the index of pools is written whenever the pool is, also when it stays the same. */
+const exceptPool = ([row]: readonly MachineRow[]) =>
+  Object.fromEntries(
+    Object.keys(row ?? {}).flatMap((column) => (column === "pool" ? [] : [[column, sql.ref(`excluded.${column}`)]])),
+  )
 
 /** VMIDs in ranges' pools, and those with stages: they stay until it is certain that they are gone. */
 const oursOf = (tx: Transaction) =>
@@ -61,9 +67,17 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
     const gone = unseen.filter((row) => !ours.has(row.vmid)).map((row) => row.vmid)
     const missed = unseen.filter((row) => ours.has(row.vmid) && row.missing_since === null).map((row) => row.vmid)
 
-    for (const rows of chunksOf([...gone, ...changed.map((row) => row.vmid)]))
+    const moved = changed.filter((row) => stored.get(row.vmid)?.pool !== row.pool)
+    for (const rows of chunksOf([...gone, ...moved.map((row) => row.vmid)]))
       yield* tx((db) => db.deleteFrom("machines").where("vmid", "in", rows).execute())
-    for (const rows of chunksOf(changed)) yield* tx((db) => db.insertInto("machines").values(rows).execute())
+    for (const rows of chunksOf(changed))
+      yield* tx((db) =>
+        db
+          .insertInto("machines")
+          .values(rows)
+          .onConflict((conflict) => conflict.column("vmid").doUpdateSet(exceptPool(rows)))
+          .execute(),
+      )
     for (const rows of chunksOf(missed))
       yield* tx((db) => db.updateTable("machines").set({ missing_since: at }).where("vmid", "in", rows).execute())
     const { nodes, storages } = cluster
