@@ -445,6 +445,12 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("no memory is left").waitFor()
       await page.getByRole("button", { name: "Retry that one" }).click()
       await page.getByText("3 of 3 done").waitFor()
+      await page.getByRole("button", { name: "Deploy", exact: true }).click()
+      const deploy = page.getByRole("dialog", { name: "Deploy 3 ranges?" })
+      const planOf = (range: string) => deploy.getByRole("listitem").filter({ hasText: range })
+      await planOf("UMA").getByText("Nothing to do").waitFor()
+      await planOf("KIT").getByText("A deploy would create").waitFor()
+      await deploy.getByRole("button", { name: "Cancel" }).click()
 
       await settled(page, `${service.url}/ui/ranges?q=uma`)
       await page.getByLabel("Select several").check()

@@ -5,20 +5,21 @@ import { Dialog, Field } from "../parts/parts.tsx"
 import { type Selection, Tick } from "../parts/selection.tsx"
 import { bulk as texts } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
+import { BulkPlans } from "./bulk-plans.tsx"
 import { doToMany, namesSnapshot, type Verb, verbs } from "./bulk-actions.ts"
 
 const Ask = ({
   verb,
-  count,
+  chosen,
   onClose,
   act,
 }: {
   readonly verb: Verb | undefined
-  readonly count: number
+  readonly chosen: readonly string[]
   readonly onClose: () => void
   readonly act: (verb: Verb, name: string) => void
 }) => (
-  <Dialog title={verb === undefined ? "" : texts.titles[verb](count)} open={verb !== undefined} onClose={onClose}>
+  <Dialog title={verb === undefined ? "" : texts.titles[verb](chosen.length)} open={verb !== undefined} onClose={onClose}>
     {verb === undefined ? null : (
       <form
         onSubmit={(event) => {
@@ -28,6 +29,7 @@ const Ask = ({
         }}
       >
         <p>{texts.explain[verb]}</p>
+        {verb === "deploy" ? <BulkPlans ids={chosen} /> : null}
         {namesSnapshot(verb) ? (
           <Field label={texts.snapshotName} hint={texts.snapshotHint}>
             {(ids) => (
@@ -81,7 +83,7 @@ export const BulkBar = ({ ids, selection }: { readonly ids: readonly string[]; r
           </button>
         ))}
       </div>
-      <Ask verb={asked.value} count={chosen.length} onClose={() => (asked.value = undefined)} act={act} />
+      <Ask verb={asked.value} chosen={chosen} onClose={() => (asked.value = undefined)} act={act} />
     </>
   )
 }

@@ -27,6 +27,8 @@ export const bulk = {
     snapshot: "One snapshot of this name is taken of each machine.",
     rollback: "Every machine goes back to the snapshot of this name. Everything done since is lost.",
   },
+  plans: "What it would do to each",
+  planned: { planning: "Planning", nothing: "Nothing to do", changes: "Changes", refused: "Refused" },
   snapshotName: "Name of the snapshot",
   snapshotHint: "Begins with a letter; letters, digits, - and _.",
   reports: {
