@@ -1,5 +1,5 @@
-import { Machines, Ranges, Sessions, Users } from "@rangewright/ports"
-import { type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
+import { Groups, Machines, Ranges, Sessions, Users } from "@rangewright/ports"
+import { type GroupName, type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
 import { EventFeed } from "@rangewright/application"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -79,7 +79,9 @@ const follow = (headers: Readonly<Record<string, string>>, query = "", lastEvent
     sent.end()
   })
 
-const run = async <A>(effect: Effect.Effect<A, unknown, Users | Sessions | Ranges | Machines | EventFeed>): Promise<A> => {
+const run = async <A>(
+  effect: Effect.Effect<A, unknown, Users | Sessions | Ranges | Machines | Groups | EventFeed>,
+): Promise<A> => {
   const exit = await Effect.runPromise(Fiber.await(service.run(Effect.orDie(effect))))
   if (Exit.isFailure(exit)) throw new Error(String(exit.cause))
   return exit.value
@@ -109,7 +111,19 @@ const signIn = async (): Promise<{ readonly cookie: string }> => {
   return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" }
 }
 
+const notice = { group: "G1" as GroupName, text: "Noon", by: "AD" as UserId, at: new Date(1), until: new Date(2) }
+
 describe("the stream of events", () => {
+  it("tells the notices of groups to those who are in them", async () => {
+    const [stranger, member] = [await follow(key("stranger")), await follow(key("member"), "?topics=notices")]
+    for (const one of [stranger, member]) await one.has("ready")
+    await run(Groups.use((groups) => groups.setNotice(notice)))
+    await member.has("notice", { groupName: "G1", text: "Noon" })
+    await run(Groups.use((groups) => groups.removeNotice(notice.group)))
+    await member.has("notice", { groupName: "G1", removed: true })
+    expect(stranger.events.map(({ event }) => event)).toEqual(["ready"])
+  })
+
   it("tells members what changes on their ranges, and nothing of others'", async () => {
     const [member, stranger, admin] = [await follow(key("member")), await follow(key("stranger")), await follow(key("admin"))]
     for (const one of [member, stranger, admin]) await one.has("ready")

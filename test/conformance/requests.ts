@@ -95,6 +95,7 @@ const samples: Readonly<Record<string, Sample>> = {
   antiSandboxEnable: { json: { vmIDs: "R1-win11,20000", vendor: "Lenovo", registeredOwner: "Jo", persist: true } },
   antiSandboxDisable: { json: { vmIDs: "R1-win11" } },
   createGroup: { json: { name: "New", description: "Made by a test" } },
+  setGroupNotice: { json: { text: "The exam ends at noon", duration: "2h" } },
   addUsersToGroup: { json: { userIDs: ["ST"], managers: ["ST"] } },
   removeUsersFromGroup: { json: { userIDs: ["ST"] } },
   addRangesToGroup: { json: { rangeIDs: ["R1"] } },

@@ -102,6 +102,49 @@ describe("groups", () => {
   })
 })
 
+describe("the notice of a group", () => {
+  const put = (text: string, duration?: string) => ({
+    group: undefined as never,
+    body: { text, ...(duration === undefined ? {} : { duration }) },
+  })
+  it("is told to those who are in it until it is over or taken down, a new one in place of the old", async () => {
+    await app.call("createGroup", admin, { body: { name: "blue" } })
+    await addUsers(["Ada"], ["Ada"])
+    const group = red
+    await app.call("setGroupNotice", ada, { ...put("The exam begins"), group })
+    const notice = await app.call("setGroupNotice", ada, { ...put(" The exam ends at noon.\r\nSave your work. ", "2h"), group })
+    expect(notice).toMatchObject({ groupName: "red", text: "The exam ends at noon.\nSave your work.", by: "Ada" })
+    const { at, until } = notice as { readonly at: string; readonly until: string }
+    expect(Date.parse(until) - Date.parse(at)).toBe(7_200_000)
+    await app.call("setGroupNotice", admin, { ...put("To nobody"), group: await groupNamed("blue") })
+    expect(await app.call("listNotices", ada)).toEqual([notice])
+    expect(await app.call("listNotices", bob)).toEqual([])
+    expect(await app.call("listNotices", admin)).toMatchObject([{ groupName: "blue" }, { groupName: "red" }])
+    await app.run(
+      Groups.use((groups) =>
+        groups.setNotice({ group: group.name, text: "over", by: ada.id, at: new Date(0), until: new Date(1) }),
+      ),
+    )
+    expect(await app.call("listNotices", ada)).toEqual([])
+    await app.call("removeGroupNotice", admin, { group: await groupNamed("blue") })
+    expect(await app.call("listNotices", admin)).toEqual([])
+  })
+
+  it.each([
+    ["its text is empty", " \n "],
+    ["its text is too long", "x".repeat(501)],
+    ["control characters", "a\u0000b"],
+    ["control characters", "turned \u202E round"],
+    ["is not a duration", "text", "soon"],
+    ["is not a duration", "text", "0h"],
+    ["is not a duration", "text", "169h"],
+  ])("is refused where %s: %j %s", async (because, text, duration?: string) => {
+    const told = await app.fails("setGroupNotice", admin, { ...put(text, duration), group: red })
+    expect(told).toMatchObject({ kind: "invalid", message: expect.stringContaining(because) })
+    expect(await app.call("listNotices", admin)).toEqual([])
+  })
+})
+
 describe("adding users to a group", () => {
   it("gives them its ranges, here and on the hypervisor", async () => {
     await addRanges(["LAB"])

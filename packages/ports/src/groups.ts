@@ -4,6 +4,7 @@ import type {
   GroupMember,
   GroupName,
   GroupNotFound,
+  GroupNotice,
   GroupRole,
   LastManager,
   Membership,
@@ -51,6 +52,11 @@ export class Groups extends Context.Service<
       roles: ReadonlyMap<UserId, GroupRole | undefined>,
       options?: { readonly keepManager?: boolean; readonly from?: ReadonlyMap<UserId, GroupRole | undefined> },
     ) => Effect.Effect<void, GroupNotFound | UserNotFound | LastManager | StorageFault>
+    /** Puts it in the place of what its group had. */
+    readonly setNotice: (notice: GroupNotice) => Effect.Effect<void, GroupNotFound | StorageFault>
+    readonly removeNotice: (name: GroupName) => Effect.Effect<void, StorageFault>
+    /** Ascending by group, also those that are over. `for` narrows to groups this user is in. `Ranges.revision` rises with each. */
+    readonly notices: (filter?: { readonly for?: UserId }) => Effect.Effect<readonly GroupNotice[], StorageFault>
     /** Ascending by the range's number. */
     readonly ranges: (name: GroupName) => Effect.Effect<readonly RangeId[], StorageFault>
     /** False when the group had the range already. */

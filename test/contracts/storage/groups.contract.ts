@@ -323,6 +323,35 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "has one notice at most, which goes with it and raises the revision, and names those of a user's groups",
+      Effect.gen(function* () {
+        const { bob } = yield* twoUsersAndRed
+        const groups = yield* Groups
+        const ranges = yield* Ranges
+        const blue = "blue" as GroupName
+        yield* groups.create(newGroup(blue))
+        yield* groups.setRoles(red, new Map([[bob.id, "member"]]))
+        const notice = { group: red, text: hostileText, by: bob.id, at: later(1), until: later(2) }
+        const before = yield* ranges.revision
+        yield* groups.setNotice(notice)
+        expect(yield* ranges.revision).toBeGreaterThan(before)
+        expect(yield* groups.notices()).toEqual([notice])
+        const newer = { ...notice, text: "newer", until: later(3) }
+        yield* groups.setNotice(newer)
+        yield* groups.setNotice({ ...newer, group: blue })
+        expect((yield* groups.notices()).map(({ group }) => group)).toEqual([blue, red])
+        expect(yield* groups.notices({ for: bob.id })).toEqual([newer])
+        expect(yield* Effect.flip(groups.setNotice({ ...newer, group: "none" as GroupName }))).toBeInstanceOf(GroupNotFound)
+        const told = yield* ranges.revision
+        yield* groups.removeNotice(red)
+        expect(yield* ranges.revision).toBeGreaterThan(told)
+        yield* groups.removeNotice(red)
+        yield* groups.remove(blue)
+        expect(yield* groups.notices()).toEqual([])
+      }),
+    )
+
+    it(
       "keeps any description as it is and finds nothing by names that cannot exist",
       Effect.gen(function* () {
         const groups = yield* Groups

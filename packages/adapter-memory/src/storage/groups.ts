@@ -90,6 +90,26 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
         store.groups.set(name, changed)
         store.revision++
       }),
+    setNotice: (notice) =>
+      atomically(function* () {
+        const stored = yield* known(notice.group)
+        store.groups.set(notice.group, { ...stored, notice })
+        store.revision++
+      }),
+    removeNotice: (name) =>
+      change(() => {
+        const { notice, ...rest } = store.groups.get(name) ?? {}
+        if (notice === undefined) return
+        store.groups.set(name, rest as StoredGroup)
+        store.revision++
+      }),
+    notices: (filter = {}) =>
+      Effect.sync(() =>
+        [...store.groups.values()]
+          .filter(({ roles }) => filter.for === undefined || roles.has(filter.for))
+          .flatMap(({ notice }) => notice ?? [])
+          .sort((a, b) => (a.group < b.group ? -1 : 1)),
+      ),
     ranges: (name) => Effect.sync(() => [...(store.groups.get(name)?.ranges ?? [])].sort((a, b) => numberOf(a) - numberOf(b))),
     addRange: (name, rangeId) =>
       atomically(function* () {

@@ -5,6 +5,7 @@ import {
   type BlueprintId,
   type Group,
   type GroupName,
+  type GroupNotice,
   type GroupRole,
   type Identity,
   type JournalEntry,
@@ -72,6 +73,7 @@ export interface StoredGroup {
   readonly group: Group
   readonly roles: Map<UserId, GroupRole>
   readonly ranges: Set<RangeId>
+  readonly notice?: GroupNotice
 }
 
 /** A blueprint with its texts and its picture. */

@@ -38,6 +38,7 @@ import { m0037Identities } from "./m0037-identities.ts"
 import { m0040ConfigChanges } from "./m0040-config-changes.ts"
 import { m0043StayOn } from "./m0043-stay-on.ts"
 import { m0044FewerPages } from "./m0044-fewer-pages.ts"
+import { m0045GroupNotices } from "./m0045-group-notices.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -82,6 +83,7 @@ const changes: readonly SchemaChange[] = [
   m0040ConfigChanges,
   m0043StayOn,
   m0044FewerPages,
+  m0045GroupNotices,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

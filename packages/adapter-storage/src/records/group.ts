@@ -1,5 +1,5 @@
-import { type Group, groupRoles } from "@rangewright/domain"
-import { key, oneOf, reference, text, time, unique } from "../schema/column.ts"
+import { type Group, type GroupNotice, groupRoles } from "@rangewright/domain"
+import { declared, key, named, oneOf, reference, text, time, unique } from "../schema/column.ts"
 import { groupName, rangeId, recordId, userId } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
 import { ranges } from "./range.ts"
@@ -24,3 +24,22 @@ export const groupMembers = table("group_members", {
 })
 
 export const groupRanges = table("group_ranges", { groupName: ofGroup, rangeId: key(reference(() => ranges.entity, rangeId)) })
+
+export const groupNotices = table("group_notices", {
+  group: named(
+    "group_name",
+    key(
+      declared(
+        reference(() => groups.entity, groupName),
+        { index: false },
+      ),
+    ),
+  ),
+  text,
+  /** Also where that user is gone. */
+  by: named("by_user", userId),
+  at: time,
+  until: time,
+})
+
+export const toNotice: (row: StoredRow) => GroupNotice = groupNotices.reader()

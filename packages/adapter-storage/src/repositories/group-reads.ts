@@ -1,8 +1,8 @@
-import type { GroupMember, GroupName, Membership, UserId } from "@rangewright/domain"
+import type { GroupMember, GroupName, GroupNotice, Membership, UserId } from "@rangewright/domain"
 import type { GroupOverview } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { groupMembers, groupRanges, groups, toGroup } from "../records/group.ts"
+import { groupMembers, groupRanges, groups, toGroup, toNotice } from "../records/group.ts"
 import { count, text } from "../schema/column.ts"
 import { userId } from "../schema/ids.ts"
 import { first, readerOf, type StoredRow } from "../schema/table.ts"
@@ -50,6 +50,14 @@ export const groupReads = ({ prepared, list }: Database["Service"]) => {
     "select g.*, m.role from group_members m join user_groups g on g.name = m.group_name where m.user_id = ?",
     (row): Membership => ({ group: toGroup(row), ...readRole(row) }),
   )
+  const selectNotices = "select * from group_notices"
+  const notices = list("list notices", selectNotices, toNotice)
+  const noticesOf = list(
+    "list notices",
+    `${selectNotices} where group_name in (select group_name from group_members where user_id = ?)`,
+    toNotice,
+  )
+  const byGroup = (a: GroupNotice, b: GroupNotice): number => (a.group < b.group ? -1 : 1)
   return {
     find: prepared("find a group", "select * from user_groups where name = ?", first(toGroup)),
     list: (filter: { readonly for?: UserId } = {}) =>
@@ -64,6 +72,8 @@ export const groupReads = ({ prepared, list }: Database["Service"]) => {
       Effect.map(memberships(userId), (found) =>
         found.toSorted((a, b) => b.group.createdAt.getTime() - a.group.createdAt.getTime() || byName(a.group, b.group)),
       ),
+    notices: (filter: { readonly for?: UserId } = {}) =>
+      Effect.map(filter.for === undefined ? notices() : noticesOf(filter.for), (found) => found.toSorted(byGroup)),
     ranges: list(
       "list the ranges of a group",
       "select g.range_id from group_ranges g join ranges r on r.id = g.range_id where g.group_name = ? order by r.number",

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
-import { groups } from "../records/group.ts"
+import { groupNotices, groups } from "../records/group.ts"
 import { groupReads } from "./group-reads.ts"
 import { requireGroup, requireRange } from "./require.ts"
 
@@ -90,6 +90,18 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
             yield* Effect.forEach(roles, ([userId, role]) => setRole(tx, name, userId, role), { discard: true })
             if (before.length > 0 && (yield* managersOf(tx, name)).length === 0) return yield* new LastManager({ group: name })
           }),
+        ),
+      setNotice: (notice) =>
+        database.serializedWrite(`put up a notice for group ${notice.group}`, (tx) =>
+          Effect.gen(function* () {
+            yield* requireGroup(tx, notice.group)
+            yield* tx((db) => db.deleteFrom("group_notices").where("group_name", "=", notice.group).execute())
+            yield* tx((db) => db.insertInto("group_notices").values(groupNotices.write(notice)).execute())
+          }),
+        ),
+      removeNotice: (name) =>
+        database.serializedWrite(`take down the notice of group ${name}`, (tx) =>
+          Effect.asVoid(tx((db) => db.deleteFrom("group_notices").where("group_name", "=", name).execute())),
         ),
       addRange: (group_name, range_id) =>
         database.serializedWrite(`give range ${range_id} to group ${group_name}`, (tx) =>

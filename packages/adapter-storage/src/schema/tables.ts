@@ -1,7 +1,7 @@
 import { auditEntries } from "../records/audit-entry.ts"
 import { blueprintGroups, blueprints, blueprintThumbnails, blueprintUsers } from "../records/blueprint.ts"
 import { consoleTickets } from "../records/console-ticket.ts"
-import { groupMembers, groupRanges, groups } from "../records/group.ts"
+import { groupMembers, groupNotices, groupRanges, groups } from "../records/group.ts"
 import { identities, spentSignIns } from "../records/identity.ts"
 import { heldAccess, migrationRecords, revision, sealingKeys, slotLedgers, toldRouters } from "../records/installation.ts"
 import {
@@ -36,6 +36,7 @@ export const tables = [
   consoleTickets,
   departedMachines,
   groupMembers,
+  groupNotices,
   groupQuotas,
   groupRanges,
   groups,

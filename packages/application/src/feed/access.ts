@@ -1,5 +1,5 @@
 import { hasSessionEnded, type RangeId, rangeOf, type User } from "@rangewright/domain"
-import { Ranges, Sessions, type StorageFault, Users } from "@rangewright/ports"
+import { Groups, Ranges, Sessions, type StorageFault, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { followable } from "../run/find-run.ts"
@@ -54,7 +54,11 @@ export const visible = Effect.fnUntraced(function* (sight: Sight, all: readonly 
   if (user.isAdmin) return all
   const others = all.flatMap((seen) => (seen.kind === "run" && rangeOf(seen.run) === undefined ? [seen.run] : []))
   const own = new Set(others.length === 0 ? [] : (yield* followable(others, user)).map(({ id }) => id))
+  const groups = yield* Groups
+  const isTold = all.some(({ kind }) => kind === "notice")
+  const inGroups = new Set(isTold ? (yield* groups.list({ for: user.id })).map(({ name }) => name) : [])
   return all.filter((seen) => {
+    if (seen.kind === "notice") return inGroups.has(seen.notice.group)
     if (seen.kind === "range") return ranges.has(seen.range.id)
     if (seen.kind === "machine") return ranges.has(seen.machine.rangeId)
     const rangeId = rangeOf(seen.run)

@@ -1,5 +1,5 @@
 import { Forbidden, type RangeId, type UserId } from "@rangewright/domain"
-import { CredentialHasher, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
+import { CredentialHasher, Groups, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import type { ServerSentEvent } from "../operation/server-sent-event.ts"
 import { recent } from "../sign-in/recent.ts"
 import type { LiveData } from "../wire/live-event.ts"
+import { noticeObject } from "../wire/notice.ts"
 import { runSummary } from "../wire/run.ts"
 import { cameWith, type Sight, sightOf, visible } from "./access.ts"
 import { EventFeed, type Follower } from "./event-feed.ts"
@@ -58,15 +59,19 @@ const dataOf = (seen: Seen, { ranges }: Sight): LiveData => {
         ...(missingSince === undefined ? {} : { missingSince: missingSince.toISOString() }),
       }
     }
+    case "notice":
+      return noticeObject(seen.notice)
     case "run":
       return { ...runSummary(seen.run), runID: seen.run.id, lastEventID: seen.run.lastSeq }
   }
 }
 
 const goneData = (seen: Seen): LiveData =>
-  seen.kind === "machine"
-    ? { rangeID: seen.machine.rangeId, proxmoxID: seen.machine.vmid, removed: true }
-    : { rangeID: aboutOf(seen).rangeId ?? "", removed: true }
+  seen.kind === "notice"
+    ? { groupName: seen.notice.group, removed: true }
+    : seen.kind === "machine"
+      ? { rangeID: seen.machine.rangeId, proxmoxID: seen.machine.vmid, removed: true }
+      : { rangeID: aboutOf(seen).rangeId ?? "", removed: true }
 
 const isOfRange = (seen: Seen, rangeIds: ReadonlySet<string>): boolean =>
   seen.kind !== "run" && rangeIds.has(aboutOf(seen).rangeId ?? "")
@@ -74,7 +79,7 @@ const isOfRange = (seen: Seen, rangeIds: ReadonlySet<string>): boolean =>
 const make = Effect.gen(function* () {
   const hasher = yield* CredentialHasher
   const look = yield* makeLook
-  const services = yield* Effect.context<Users | Sessions | Ranges | RunEngine>()
+  const services = yield* Effect.context<Users | Sessions | Ranges | Groups | RunEngine>()
   /** Another one in each process: ids of another process are none of ours. */
   const epoch = hasher.randomText(10)
   const kept: Entry[] = []
@@ -272,5 +277,5 @@ const make = Effect.gen(function* () {
 export const eventFeedLayer: Layer.Layer<
   EventFeed,
   never,
-  CredentialHasher | Ranges | RunJournal | Sessions | Users | RunEngine
+  CredentialHasher | Groups | Ranges | RunJournal | Sessions | Users | RunEngine
 > = Layer.effect(EventFeed, make)

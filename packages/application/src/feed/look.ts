@@ -1,5 +1,5 @@
-import { type Range, rangeOf, type RunId } from "@rangewright/domain"
-import { Ranges, type RangeMachine, RunJournal, type RunRecord } from "@rangewright/ports"
+import { type GroupNotice, type Range, rangeOf, type RunId } from "@rangewright/domain"
+import { Groups, Ranges, type RangeMachine, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { About } from "./topics.ts"
 
@@ -8,6 +8,7 @@ export type Seen =
   | { readonly kind: "range"; readonly range: Range }
   | { readonly kind: "machine"; readonly machine: RangeMachine }
   | { readonly kind: "run"; readonly run: RunRecord }
+  | { readonly kind: "notice"; readonly notice: GroupNotice }
 
 /** What was seen, by a key of the thing, with a text that differs when what is told of it does. */
 export type Picture = ReadonlyMap<string, { readonly seen: Seen; readonly text: string }>
@@ -20,11 +21,13 @@ export interface Change {
 }
 
 export const aboutOf = (seen: Seen): About =>
-  seen.kind === "range"
-    ? { kind: "range", rangeId: seen.range.id, runId: undefined }
-    : seen.kind === "machine"
-      ? { kind: "machine", rangeId: seen.machine.rangeId, runId: undefined }
-      : { kind: "run", rangeId: rangeOf(seen.run), runId: seen.run.id }
+  seen.kind === "notice"
+    ? { kind: "notice", rangeId: undefined, runId: undefined }
+    : seen.kind === "range"
+      ? { kind: "range", rangeId: seen.range.id, runId: undefined }
+      : seen.kind === "machine"
+        ? { kind: "machine", rangeId: seen.machine.rangeId, runId: undefined }
+        : { kind: "run", rangeId: rangeOf(seen.run), runId: seen.run.id }
 
 const textOf = (seen: Seen): string => {
   switch (seen.kind) {
@@ -35,6 +38,8 @@ const textOf = (seen: Seen): string => {
       return JSON.stringify(seen.machine)
     case "run":
       return JSON.stringify([seen.run.status, seen.run.lastSeq, seen.run.endedAt])
+    case "notice":
+      return JSON.stringify(seen.notice)
   }
 }
 
@@ -45,8 +50,10 @@ const newest = 50
 export const makeLook = Effect.gen(function* () {
   const ranges = yield* Ranges
   const journal = yield* RunJournal
+  const groups = yield* Groups
   let revision: number | undefined
   let ofRanges: readonly Seen[] = []
+  let ofGroups: readonly Seen[] = []
   let going = new Set<RunId>()
 
   const lookAtRanges = Effect.gen(function* () {
@@ -58,6 +65,7 @@ export const makeLook = Effect.gen(function* () {
       { kind: "range", range },
       ...machines.filter(({ template }) => !template).map((machine): Seen => ({ kind: "machine", machine })),
     ])
+    ofGroups = (yield* groups.notices()).map((notice) => ({ kind: "notice", notice }))
     revision = current
   })
 
@@ -80,11 +88,13 @@ export const makeLook = Effect.gen(function* () {
       ? `range ${seen.range.id}`
       : seen.kind === "machine"
         ? `machine ${seen.machine.vmid}`
-        : `run ${seen.run.id}`
+        : seen.kind === "notice"
+          ? `notice ${seen.notice.group}`
+          : `run ${seen.run.id}`
 
   return Effect.gen(function* () {
     yield* lookAtRanges
-    const all = [...ofRanges, ...(yield* lookAtRuns)]
+    const all = [...ofRanges, ...ofGroups, ...(yield* lookAtRuns)]
     return new Map(all.map((seen) => [keyOf(seen), { seen, text: textOf(seen) }])) as Picture
   })
 })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 /** What an event is about. */
 export interface About {
-  readonly kind: "range" | "machine" | "run"
+  readonly kind: "range" | "machine" | "run" | "notice"
   readonly rangeId: string | undefined
   readonly runId: string | undefined
 }
@@ -12,7 +12,7 @@ export interface About {
 export type Wanted = (about: About) => boolean
 
 const most = 64
-const kinds: Readonly<Record<string, About["kind"]>> = { ranges: "range", machines: "machine", runs: "run" }
+const kinds: Readonly<Record<string, About["kind"]>> = { ranges: "range", machines: "machine", runs: "run", notices: "notice" }
 
 const wantedBy = (topic: string): Wanted | undefined => {
   const kind = Object.hasOwn(kinds, topic) ? kinds[topic] : undefined
@@ -38,7 +38,7 @@ export const wantedTopics = (text: string | undefined): Effect.Effect<Wanted, In
           topics.length > most
             ? `Cannot follow more than ${most} topics`
             : `Cannot follow ${JSON.stringify((topics[wrong] ?? "").slice(0, 80))}: the topic does not exist`,
-        hint: "topics are ranges, machines, runs, range:<rangeID> and run:<runID>, separated by commas.",
+        hint: "topics are ranges, machines, runs, notices, range:<rangeID> and run:<runID>, separated by commas.",
       }),
     )
   return Effect.succeed((about) => all.some((wanted) => wanted?.(about) ?? false))

@@ -37,6 +37,8 @@ import { copyBlueprint } from "./copy-blueprint.ts"
 import { createBlueprint } from "./create-blueprint.ts"
 import { createBlueprintFromRange } from "./create-blueprint-from-range.ts"
 import { createGroup } from "./create-group.ts"
+import { removeGroupNotice } from "./remove-group-notice.ts"
+import { setGroupNotice } from "./set-group-notice.ts"
 import { createRange } from "./create-range.ts"
 import { createSource } from "./create-source.ts"
 import { deleteBlueprint } from "./delete-blueprint.ts"
@@ -126,6 +128,7 @@ import { listBlueprints } from "./list-blueprints.ts"
 import { listGroupMembers } from "./list-group-members.ts"
 import { listGroupRanges } from "./list-group-ranges.ts"
 import { listGroups } from "./list-groups.ts"
+import { listNotices } from "./list-notices.ts"
 import { listNodes } from "./list-nodes.ts"
 import { listRange } from "./list-range.ts"
 import { listRangeTags } from "./list-range-tags.ts"
@@ -300,6 +303,9 @@ const range = [
 const group = [
   createGroup,
   listGroups,
+  setGroupNotice,
+  removeGroupNotice,
+  listNotices,
   deleteGroup,
   listGroupMembers,
   addUsersToGroup,

@@ -12,7 +12,7 @@ export const streamEvents = operation({
   origin: "ours",
   does: "follow what changes",
   summary:
-    "Every change of ranges, machines and runs that the user may see, as it happens; after Last-Event-ID, what happened since",
+    "Every change of ranges, machines, runs and notices that the user may see, as it happens; after Last-Event-ID, what happened since",
   access: "user",
   // a stream goes on after the request, and would not end with the key
   wholeKeyOnly: true,
@@ -21,7 +21,7 @@ export const streamEvents = operation({
   query: { topics: Schema.optionalKey(Schema.String) },
   output: { type: "events", schema: LiveData },
   statuses: {
-    200: "server-sent events: range, machine, run; ready and reset mark where the stream is complete from",
+    200: "server-sent events: range, machine, run, notice; ready and reset mark where the stream is complete from",
     400: "a topic is unknown, or there are too many",
     403: "the user has the maximum number of streams open; the key is scoped",
   },

@@ -1,5 +1,6 @@
 import { rangeStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
+import { NoticeObject } from "./notice.ts"
 import { RunSummary } from "./run.ts"
 
 const removed = Schema.Literal(true)
@@ -39,6 +40,8 @@ export const LiveData = Schema.Union([
   LiveRun,
   LiveMachine,
   LiveRange,
+  NoticeObject,
+  Schema.Struct({ groupName: Schema.String, removed }).annotate({ identifier: "NoticeRemoved" }),
   Schema.Struct({ rangeID: Schema.String, proxmoxID: Schema.Int, removed }).annotate({ identifier: "MachineRemoved" }),
   Schema.Struct({ rangeID: Schema.String, removed }).annotate({ identifier: "RangeRemoved" }),
   /** Of `reset`: what was read before may be wrong. Of `ready`: the stream has begun here. */

@@ -39,5 +39,14 @@ export interface GroupMember {
   readonly role: GroupRole
 }
 
+/** What the people of a group are told for a while: plain text. A group has one notice at most. */
+export interface GroupNotice {
+  readonly group: GroupName
+  readonly text: string
+  readonly by: UserId
+  readonly at: Date
+  readonly until: Date
+}
+
 /** Whether a user with this role in a group (undefined: none) may say who and what belongs to it. Admins always may. */
 export const mayManage = (user: Pick<User, "isAdmin">, role: GroupRole | undefined): boolean => user.isAdmin || role === "manager"
