@@ -452,6 +452,16 @@ describe.skipIf(noBrowser !== undefined)(
       await planOf("KIT").getByText("A deploy would create").waitFor()
       await deploy.getByRole("button", { name: "Cancel" }).click()
 
+      await settled(page, `${service.url}/ui/classes/course`)
+      await page.getByRole("button", { name: "Tell the class…" }).click()
+      const tell = page.getByRole("dialog", { name: "Tell the class course" })
+      await tell.getByLabel("Text").fill("Save your work <b>now</b>")
+      await tell.getByRole("button", { name: "Tell them" }).click()
+      await guest.getByText("Save your work <b>now</b>").waitFor()
+      await page.getByRole("button", { name: "Take down" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Take down" }).click()
+      await guest.getByText("Save your work").waitFor({ state: "detached" })
+
       await settled(page, `${service.url}/ui/ranges?q=uma`)
       await page.getByLabel("Select several").check()
       await page.getByLabel("Select UMA").check()

@@ -6,6 +6,7 @@ import { mayBeSignedIn, signedOut } from "./api/session.ts"
 import { startLive } from "./live/live.ts"
 import { capabilities, me } from "./me.ts"
 import type { CapabilitiesAnswer, UserAnswer } from "@rangewright/application/wire"
+import { followNotices, readNotices } from "./notices.tsx"
 import { Loading, Refused } from "./parts/parts.tsx"
 import { Refusal } from "./api/client.ts"
 import { matchPath, place } from "./router.ts"
@@ -100,9 +101,11 @@ const identify = async (): Promise<void> => {
     const [{ user }, can] = await Promise.all([
       read<{ readonly user: UserAnswer }>("/whoami"),
       read<CapabilitiesAnswer>("/capabilities"),
+      readNotices(),
     ])
     capabilities.value = can
     me.value = user
+    followNotices()
     startLive()
   } catch (error) {
     if (error instanceof Refusal && error.status !== 401) broken.value = error

@@ -9,6 +9,7 @@ import { shortTime } from "./parts/format.ts"
 import { isTyping } from "./parts/keys.ts"
 import { Icon, type IconName } from "./parts/icon.tsx"
 import { Dialog } from "./parts/parts.tsx"
+import { Notices } from "./notices.tsx"
 import type { Target } from "./palette.tsx"
 import { navigate, place } from "./router.ts"
 import { t } from "./texts.ts"
@@ -198,6 +199,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
               {t.away(shortTime(new Date(since)))}
             </p>
           )}
+          <Notices />
           {children}
         </main>
       </div>

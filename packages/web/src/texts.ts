@@ -294,6 +294,10 @@ export const t = {
     unknown: (vmid: string) => `The range has no machine with the ID ${vmid}.`,
     atWork: (step: string) => `At work now: ${step}`,
   },
+  notice: {
+    by: (user: string, at: string) => `${user}, ${at}`,
+    close: (group: string) => `Close the notice of ${group}`,
+  },
   plan: {
     title: "Plan",
     nothing: "Nothing to do: the range is as its configuration says.",

@@ -14,6 +14,7 @@ import type { LogHistoryEntry } from "./log-history.ts"
 import type { MachineObject } from "./machine.ts"
 import type { MigrationReportObject, MigrationResult, MigrationStatusObject } from "./migration.ts"
 import type { NodeObject, NodesObject } from "./nodes.ts"
+import type { NoticeObject } from "./notice.ts"
 import type { PlanChange, PlanObject, PlanStep } from "./plan.ts"
 import type { GroupQuota, QuotaLimits, QuotaStatus, QuotaStatusOfUser } from "./quota.ts"
 import type { RangeObject, VMObject } from "./range-object.ts"
@@ -50,6 +51,7 @@ export type DoctorAnswer = typeof DoctorResult.Type
 export type Failure = typeof StepFailureObject.Type
 export type GroupAnswer = typeof GroupObject.Type
 export type GroupLimits = typeof GroupQuota.Type
+export type NoticeAnswer = NoticeObject
 export type GroupMemberAnswer = typeof GroupMemberObject.Type
 export type InstallAnswer = typeof InstallResponse.Type
 export type Invites = typeof InvitesResult.Type

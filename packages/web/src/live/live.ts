@@ -9,7 +9,7 @@ const events = "/api/v2/events"
 const lockName = "rangewright-live"
 let channel: BroadcastChannel | undefined
 
-export type Topic = "range" | "machine" | "run" | "reset"
+export type Topic = "range" | "machine" | "run" | "notice" | "reset"
 
 /** What an event is about, and what it tells. */
 export interface LiveEvent {
@@ -49,7 +49,7 @@ const tell = (told: Told): void => {
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
-  if (event !== "range" && event !== "machine" && event !== "run" && event !== "reset") return []
+  if (event !== "range" && event !== "machine" && event !== "run" && event !== "notice" && event !== "reset") return []
   const members = (typeof data === "object" && data !== null ? data : {}) as Readonly<Record<string, unknown>>
   const rangeID = text(members["rangeID"])
   const runID = text(members["runID"]) ?? (event === "run" ? text(members["id"]) : undefined)

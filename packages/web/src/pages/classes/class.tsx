@@ -5,6 +5,7 @@ import { patchRanges } from "../../range/patch.ts"
 import { linkTo } from "../../links.ts"
 import { place } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
+import { ClassNotice, TellClass } from "./class-notice.tsx"
 import { ClassPeople } from "./class-people.tsx"
 import { ClassRanges, needsHelp } from "./class-ranges.tsx"
 
@@ -24,7 +25,10 @@ export const ClassPage = ({ values }: { readonly values: Readonly<Record<string,
       <Head
         title={<Text>{groupName}</Text>}
         lead={data === undefined ? undefined : texts.lead(data.length, data.filter(needsHelp).length)}
-      />
+      >
+        <TellClass group={groupName} />
+      </Head>
+      <ClassNotice group={groupName} />
       <Tabs
         label={texts.tabsLabel}
         tabs={(["ranges", "people"] as const).map((name) => ({
