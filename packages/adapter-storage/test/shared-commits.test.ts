@@ -76,12 +76,15 @@ describe("transactions that are there at once", () => {
             (tx) => Effect.andThen(add("c")(tx), run(tx, "insert into nowhere values (1)")),
             (tx) => Effect.andThen(add("d")(tx), Effect.die("a defect")),
             add("e"),
+            () => {
+              throw new Error("before it is an effect")
+            },
           ]),
         )
         yield* Deferred.await(isIn)
         yield* Fiber.interrupt(interrupted)
         const exits = yield* Fiber.join(others)
-        expect(exits.map(Exit.isSuccess)).toEqual([true, false, false, false, true])
+        expect(exits.map(Exit.isSuccess)).toEqual([true, false, false, false, true, false])
         expect(exits[1]).toEqual(Exit.fail("of its own accord"))
         expect(exits[2]).toMatchObject(Exit.fail(expect.any(StorageFault)))
         expect(exits[3]).toEqual(Exit.die("a defect"))

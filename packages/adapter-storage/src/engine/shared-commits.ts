@@ -86,7 +86,9 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
             if (isAlone && open !== undefined) yield* end(open)
             const shared = open ?? (yield* opened)
             shared.size += 1
-            const { exit, closed } = yield* runIn(shared, restore(body((run) => query(() => run(shared.connection.db)))))
+            const tx: Transaction = (run) => query(() => run(shared.connection.db))
+            // a body that throws before it is an effect fails like any other
+            const { exit, closed } = yield* runIn(shared, restore(Effect.suspend(() => body(tx))))
             if (!canWait) shared.until = 0
             if (waiting === 0 && !isAlone) yield* othersOf(shared)
             if (Exit.isFailure(closed)) yield* end(shared, closed)
