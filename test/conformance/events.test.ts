@@ -1,5 +1,5 @@
 import { Groups, Machines, Ranges, Sessions, Users } from "@rangewright/ports"
-import { type GroupName, type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
+import { type GroupName, type GroupRole, type RangeId, rangeSubject, type UserId, type Vmid } from "@rangewright/domain"
 import { EventFeed } from "@rangewright/application"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -121,7 +121,14 @@ describe("the stream of events", () => {
     await member.has("notice", { groupName: "G1", text: "Noon" })
     await run(Groups.use((groups) => groups.removeNotice(notice.group)))
     await member.has("notice", { groupName: "G1", removed: true })
+    const place = (role: GroupRole | undefined) =>
+      run(Groups.use((groups) => groups.setRoles(notice.group, new Map([["ST" as UserId, role]]))))
     expect(stranger.events.map(({ event }) => event)).toEqual(["ready"])
+    await run(Groups.use((groups) => groups.setNotice(notice)))
+    await place("member")
+    await stranger.has("notice", { groupName: "G1", text: "Noon" })
+    await place(undefined)
+    await stranger.has("notice", { groupName: "G1", removed: true })
   })
 
   it("tells members what changes on their ranges, and nothing of others'", async () => {

@@ -1,4 +1,4 @@
-import { hasSessionEnded, type RangeId, rangeOf, type User } from "@rangewright/domain"
+import { type GroupName, hasSessionEnded, type RangeId, rangeOf, type User } from "@rangewright/domain"
 import { Groups, Ranges, Sessions, type StorageFault, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,8 @@ export interface Sight {
   readonly user: User
   /** The ranges that the user was given, by the best way. */
   readonly ranges: ReadonlyMap<RangeId, "Direct" | "Group">
+  /** The groups that the user is in. */
+  readonly groups: ReadonlySet<GroupName>
   /** Another text when any of it changes. */
   readonly text: string
 }
@@ -28,7 +30,7 @@ export const cameWith = ({ caller }: Follower) => Effect.map(credentialsOf(calle
 export const sightOf = Effect.fnUntraced(function* (
   { caller, user, session }: Follower,
   credentials: string | undefined,
-): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges> {
+): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges | Groups> {
   const sessions = yield* Sessions
   const users = yield* Users
   const rangeStore = yield* Ranges
@@ -45,20 +47,19 @@ export const sightOf = Effect.fnUntraced(function* (
   const ranges = new Map<RangeId, "Direct" | "Group">()
   for (const { rangeId, accessType } of yield* rangeStore.grantsOf(user.id))
     if (accessType === "Direct" || !ranges.has(rangeId)) ranges.set(rangeId, accessType === "Direct" ? "Direct" : "Group")
-  return { user: current, ranges, text: JSON.stringify([current.isAdmin, [...ranges]]) }
+  const groupStore = yield* Groups
+  const groups = new Set((yield* groupStore.memberships(user.id)).map(({ group }) => group.name))
+  return { user: current, ranges, groups, text: JSON.stringify([current.isAdmin, [...ranges], [...groups]]) }
 })
 
 /** Those of the things that the user may see, as reads would decide. */
 export const visible = Effect.fnUntraced(function* (sight: Sight, all: readonly Seen[]) {
-  const { user, ranges } = sight
+  const { user, ranges, groups } = sight
   if (user.isAdmin) return all
   const others = all.flatMap((seen) => (seen.kind === "run" && rangeOf(seen.run) === undefined ? [seen.run] : []))
   const own = new Set(others.length === 0 ? [] : (yield* followable(others, user)).map(({ id }) => id))
-  const groups = yield* Groups
-  const isTold = all.some(({ kind }) => kind === "notice")
-  const inGroups = new Set(isTold ? (yield* groups.list({ for: user.id })).map(({ name }) => name) : [])
   return all.filter((seen) => {
-    if (seen.kind === "notice") return inGroups.has(seen.notice.group)
+    if (seen.kind === "notice") return groups.has(seen.notice.group)
     if (seen.kind === "range") return ranges.has(seen.range.id)
     if (seen.kind === "machine") return ranges.has(seen.machine.rangeId)
     const rangeId = rangeOf(seen.run)

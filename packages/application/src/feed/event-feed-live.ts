@@ -1,4 +1,4 @@
-import { Forbidden, type RangeId, type UserId } from "@rangewright/domain"
+import { Forbidden, type UserId } from "@rangewright/domain"
 import { CredentialHasher, Groups, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Clock from "effect/Clock"
@@ -171,17 +171,28 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** What is told when rights change: ranges that went, and those that came with their machines. */
+  /** What is told when rights change: ranges and groups that went, and those that came with their machines and notices. */
   const turned = (before: Sight, sight: Sight, { wanted }: Follower, at: number): readonly ServerSentEvent[] => {
     const lost = [...before.ranges.keys()].filter((id) => !sight.ranges.has(id))
+    const left = [...before.groups].filter((name) => !sight.groups.has(name))
     const came = new Set<string>([...sight.ranges].flatMap(([id, how]) => (before.ranges.get(id) === how ? [] : [id])))
-    const things = [...(picture?.values() ?? [])].map(({ seen }) => seen).filter((seen) => isOfRange(seen, came))
-    const isWanted = (rangeId: RangeId) => wanted({ kind: "range", rangeId, runId: undefined })
+    const joined = new Set<string>([...sight.groups].filter((name) => !before.groups.has(name)))
+    const things = [...(picture?.values() ?? [])]
+      .map(({ seen }) => seen)
+      .filter((seen) => (seen.kind === "notice" ? joined.has(seen.notice.group) : isOfRange(seen, came)))
+    const event = (kind: "range" | "machine" | "run" | "notice", data: LiveData): ServerSentEvent => ({
+      id: eventId(at),
+      event: kind,
+      data,
+    })
     return [
-      ...lost.filter(isWanted).map((id) => ({ id: eventId(at), event: "range", data: { rangeID: id, removed: true } })),
-      ...things
-        .filter((seen) => wanted(aboutOf(seen)))
-        .map((seen) => ({ id: eventId(at), event: seen.kind, data: dataOf(seen, sight) })),
+      ...lost
+        .filter((rangeId) => wanted({ kind: "range", rangeId, runId: undefined }))
+        .map((id) => event("range", { rangeID: id, removed: true })),
+      ...left
+        .filter(() => wanted({ kind: "notice", rangeId: undefined, runId: undefined }))
+        .map((name) => event("notice", { groupName: name, removed: true })),
+      ...things.filter((seen) => wanted(aboutOf(seen))).map((seen) => event(seen.kind, dataOf(seen, sight))),
     ]
   }
 
