@@ -129,16 +129,14 @@ export const timeStorage = async (): Promise<readonly StorageTiming[]> => {
       ranges: raw.prepare("select * from ranges order by number"),
       machines: raw.prepare("select m.* from machines m join ranges r on r.id = m.pool where not m.template order by m.vmid"),
       entries: raw.prepare("select * from journal_entries where run_id = ? and seq > ? and seq <= 200 order by seq"),
-      run: raw.prepare("select * from runs where id = ? and generation = 0"),
-      last: raw.prepare("select max(seq) as seq from journal_entries where run_id = ?"),
+      run: raw.prepare("update runs set last_seq = last_seq + 2 where id = ? and generation = 0 returning last_seq"),
       entry: raw.prepare("insert into journal_entries (run_id, seq, at, event) values (?, ?, ?, ?)"),
     }
     const texts = events.map((event) => JSON.stringify(event))
     const rawAppend = () => {
       raw.exec("begin immediate")
-      statement.run.get(runId)
-      const last = Number(statement.last.get(runId)?.["seq"])
-      for (const [i, text] of texts.entries()) statement.entry.run(runId, last + 1 + i, at.getTime(), text)
+      const last = Number(statement.run.get(runId)?.["last_seq"])
+      for (const [i, text] of texts.entries()) statement.entry.run(runId, last - 1 + i, at.getTime(), text)
       raw.exec("commit")
     }
     const append = ports.journal.append(runId, 0, events, at)

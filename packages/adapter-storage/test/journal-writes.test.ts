@@ -12,7 +12,7 @@ const id = "run000000000000" as RunId
 /** A page and its header in SQLite's log of writes. */
 const page = 4096 + 24
 
-it("writes one page of the file for an entry of a journal: the entry's", async () => {
+it("writes two pages of the file for an entry of a journal: the entry's and the run's", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const written = await onFile(
     file,
@@ -29,5 +29,5 @@ it("writes one page of the file for an entry of a journal: the entry's", async (
       return (yield* size) - before
     }),
   )
-  expect(written).toBe(page)
+  expect(written).toBe(2 * page)
 })

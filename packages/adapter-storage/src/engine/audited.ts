@@ -2,7 +2,7 @@ import { type AuditDraft, type AuditEntry, CurrentAudit } from "@rangewright/por
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { auditEntries } from "../records/audit-entry.ts"
-import type { QueryFailed, Transaction, TransactionOptions } from "./transaction.ts"
+import type { QueryFailed, Transaction } from "./transaction.ts"
 
 /** Writes an entry. Where there is one with the key of its draft, only the outcome of that one changes; with `first`, nothing. */
 export const writeEntry = (tx: Transaction, entry: AuditEntry, key?: string, { first = false } = {}) =>
@@ -26,15 +26,10 @@ const writeDraft = (tx: Transaction, draft: AuditDraft) =>
  */
 export const audited = <A, E, F>(
   body: (tx: Transaction) => Effect.Effect<A, E>,
-  transaction: (
-    body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
-    options?: TransactionOptions,
-  ) => Effect.Effect<A, F>,
+  transaction: (body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) => Effect.Effect<A, F>,
 ): Effect.Effect<A, F> =>
   Effect.flatMap(CurrentAudit, (draft) => {
-    // what is part of no operation has nobody who waits for its answer
-    if (draft === undefined) return transaction(body, { canWait: true })
-    if (draft.kept) return transaction(body)
+    if (draft === undefined || draft.kept) return transaction(body)
     return Effect.tap(
       transaction((tx) => Effect.tap(body(tx), () => writeDraft(tx, draft))),
       () => Effect.sync(() => (draft.kept = true)),

@@ -10,17 +10,15 @@ import { type Connection, connect, query, type QueryFailed, type RunTransaction,
 const begin = "begin immediate"
 /** Transactions that share a commit at most: the first waits for the last. */
 const most = 32
-/** So many milliseconds those that can wait do so for others to share their commit with. */
-const patience = 2
 
 /** What is committed together, and whether it was. */
 interface Shared {
   readonly connection: Connection
   readonly outcome: Deferred.Deferred<Exit.Exit<void, QueryFailed>>
   size: number
-  /** Until then it waits for others, by the clock of `performance.now()`. */
-  until: number
 }
+
+const turnOfTheEventLoop = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /**
  * Transactions one after another on one connection, where those that wait for each other anyway share a commit: SQLite writes a page, and waits for the
@@ -30,14 +28,13 @@ interface Shared {
 export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
   const turn = Semaphore.makeUnsafe(1)
   let waiting = 0
-  let wake = (): void => undefined
   let open: Shared | undefined
 
   const execute = ({ connection: { db } }: Shared, statement: string) => query(() => sql.raw(statement).execute(db))
 
   const opened = Effect.gen(function* () {
     const connection = yield* query(() => connect(pool))
-    const shared: Shared = { connection, outcome: Deferred.makeUnsafe(), size: 0, until: performance.now() + patience }
+    const shared: Shared = { connection, outcome: Deferred.makeUnsafe(), size: 0 }
     yield* Effect.tapError(execute(shared, begin), () => Effect.sync(connection.release))
     open = shared
     return shared
@@ -52,18 +49,6 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
       yield* Deferred.succeed(shared.outcome, outcome)
     })
 
-  /** Waits until others wait: to the end of this turn of the event loop, or as long as all that share can wait. */
-  const othersOf = ({ until }: Shared) =>
-    Effect.promise(
-      () =>
-        new Promise<void>((resolve) => {
-          wake = resolve
-          const millis = until - performance.now()
-          if (millis > 0) setTimeout(resolve, millis)
-          else setImmediate(resolve)
-        }),
-    )
-
   /** Runs the body from a savepoint. It cannot be closed where SQLite itself rolled back all that is open, as on a full disk. */
   const runIn = <A, E>(shared: Shared, body: Effect.Effect<A, E>) =>
     Effect.gen(function* () {
@@ -71,14 +56,10 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
       if (Exit.isFailure(exit)) yield* Effect.ignore(execute(shared, "rollback to its_own"))
       return { exit, closed: yield* Effect.exit(execute(shared, "release its_own")) }
     })
-  const run = <A, E>(
-    body: (tx: Transaction) => Effect.Effect<A, E>,
-    { canWait = false, isAlone = false },
-  ): Effect.Effect<A, E | QueryFailed> =>
+  const run = <A, E>(body: (tx: Transaction) => Effect.Effect<A, E>, isAlone: boolean): Effect.Effect<A, E | QueryFailed> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         waiting += 1
-        wake()
         yield* turn.take(1)
         waiting -= 1
         const { shared, exit } = yield* Effect.ensuring(
@@ -89,8 +70,8 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
             const tx: Transaction = (run) => query(() => run(shared.connection.db))
             // a body that throws before it is an effect fails like any other
             const { exit, closed } = yield* runIn(shared, restore(Effect.suspend(() => body(tx))))
-            if (!canWait) shared.until = 0
-            if (waiting === 0 && !isAlone) yield* othersOf(shared)
+            // what came in the same turn has been told by then, and writes too
+            if (waiting === 0 && !isAlone) yield* turnOfTheEventLoop
             if (Exit.isFailure(closed)) yield* end(shared, closed)
             else if (isAlone || waiting === 0 || shared.size >= most) yield* end(shared)
             return { shared, exit }
@@ -98,9 +79,9 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
           turn.release(1),
         )
         const committed = yield* Deferred.await(shared.outcome)
-        if (Exit.isFailure(committed) && shared.size > 1) return yield* restore(run(body, { isAlone: true }))
+        if (Exit.isFailure(committed) && shared.size > 1) return yield* restore(run(body, true))
         return yield* Exit.isSuccess(exit) && Exit.isFailure(committed) ? Exit.failCause(committed.cause) : exit
       }),
     )
-  return (body, options = {}) => run(body, options)
+  return (body) => run(body, false)
 }

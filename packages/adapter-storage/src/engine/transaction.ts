@@ -27,16 +27,8 @@ export const connect = (pool: Kysely<Tables>): Promise<Connection> =>
       .catch(reject)
   })
 
-export interface TransactionOptions {
-  /** It may wait some milliseconds for others, where a commit that is shared costs less. */
-  readonly canWait?: boolean
-}
-
 /** Runs a body in a transaction, and ends when it is committed or rolled back. */
-export type RunTransaction = <A, E>(
-  body: (tx: Transaction) => Effect.Effect<A, E>,
-  options?: TransactionOptions,
-) => Effect.Effect<A, E | QueryFailed>
+export type RunTransaction = <A, E>(body: (tx: Transaction) => Effect.Effect<A, E>) => Effect.Effect<A, E | QueryFailed>
 
 /**
  * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions

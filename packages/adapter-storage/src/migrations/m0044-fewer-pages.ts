@@ -19,8 +19,7 @@ const indexedTwice = [
 ]
 
 /**
- * Small rows that each deploy writes lie by their key: SQLite wrote three pages for each, now one. The number of a journal's last entry is looked up:
- * the row of the run was written for each. Released: never changed.
+ * Small rows that each deploy writes lie by their key: SQLite wrote three pages for each, now one. Released: never changed.
  */
 export const m0044FewerPages: SchemaChange = {
   name: "0044-fewer-pages",
@@ -58,7 +57,6 @@ export const m0044FewerPages: SchemaChange = {
     ),
     "create unique index vmid_reservations_vmid_unique on vmid_reservations (vmid)",
     ...indexedTwice.map((table) => `drop index ${table}_range_id_index`),
-    "alter table runs drop column last_seq",
   ],
-  postgresql: ["alter table runs drop column last_seq"],
+  postgresql: [],
 }

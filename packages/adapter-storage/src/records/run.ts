@@ -61,6 +61,7 @@ export const runs = table(
     startedAt: time,
     status: oneOf(runStatuses),
     endedAt: optional(time),
+    lastSeq: whole,
     cancelRequested: flag,
     generation: whole,
     leaseOwner: optional(text),
@@ -77,13 +78,9 @@ export const runs = table(
   },
 )
 
-const readRun = runs.reader({ without: ["busySubject", "rangeId", "generation", "leaseOwner", "leaseUntil"] })
-
-/** In a query of `runs`: the last entry of its journal, 0 before the first. */
-export const lastSeqOfRun = "coalesce((select max(seq) from journal_entries where run_id = runs.id), 0)"
-
-/** A row of `runs` with `lastSeqOfRun` as `last_seq`. */
-export const toRun = (row: StoredRow): RunRecord => ({ ...readRun(row), lastSeq: whole.read(row["last_seq"]) })
+export const toRun: (row: StoredRow) => RunRecord = runs.reader({
+  without: ["busySubject", "rangeId", "generation", "leaseOwner", "leaseUntil"],
+})
 
 export const journalEntries = table("journal_entries", {
   runId: key(

@@ -11,7 +11,7 @@ export const leasesIn = (database: Database["Service"]): Leases => ({
   claim: (runId, owner, seconds) =>
     database.write(`claim run ${runId}`, (tx) =>
       Effect.gen(function* () {
-        const run = yield* lockRun(tx, database.engine, runId)
+        const run = yield* lockRun(tx, runId)
         if (run?.status !== "running") return undefined
         const now = yield* database.steadyMillis(tx)
         const others = run.lease_owner !== null && run.lease_owner !== owner

@@ -1,9 +1,8 @@
 import { subjectKey } from "@rangewright/domain"
 import type { RunFilter, RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { sql } from "kysely"
 import type { Database } from "../engine/database.ts"
-import { lastSeqOfRun, toRun } from "../records/run.ts"
+import { toRun } from "../records/run.ts"
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list?.length === 0
 
@@ -13,7 +12,7 @@ export const listRuns = (database: Database["Service"], filter: RunFilter): Effe
   if ([ranges, types, kinds, statuses].some(isEmpty)) return Effect.succeed([])
   return Effect.gen(function* () {
     const rows = yield* database.read("list runs", (db) => {
-      let runs = db.selectFrom("runs").selectAll("runs").select(sql.raw<number>(lastSeqOfRun).as("last_seq"))
+      let runs = db.selectFrom("runs").selectAll()
       if (subject !== undefined) runs = runs.where("subject", "=", subjectKey(subject))
       if (ranges !== undefined) runs = runs.where("range_id", "in", ranges)
       if (types !== undefined) runs = runs.where((where) => where.or(types.map((type) => where("subject", "like", `${type}:%`))))

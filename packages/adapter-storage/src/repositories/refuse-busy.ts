@@ -27,7 +27,7 @@ export const makeRoom = (tx: Transaction, subject: RunSubject) =>
   Effect.gen(function* () {
     const other = yield* unfinishedRun(tx, subject)
     if (other === undefined) return (yield* settlingRun(tx, subject))?.id
-    if (subject.type !== "range" || !other.cancel_requested) return yield* new SubjectTaken({ run: yield* decodedRun(tx, other) })
+    if (subject.type !== "range" || !other.cancel_requested) return yield* new SubjectTaken({ run: yield* decodedRun(other) })
     // must not be null while the run is unfinished; no subject has such a key
     const busy_subject = `${subjectKey(subject)}#${other.id}`
     yield* tx((db) => db.updateTable("runs").set({ busy_subject }).where("id", "=", other.id).execute())

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
-import { journalEntries, lastSeqOfRun, toRun } from "../records/run.ts"
+import { journalEntries, toRun } from "../records/run.ts"
 import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
 import { listRuns } from "./list-runs.ts"
@@ -21,7 +21,6 @@ import { refuseDeployOverQuota } from "./quota-facts.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
 import { lockRange, keepDeployedConfig, lockRun, setRangeState, decodedRun, writeEntries } from "./run-writes.ts"
 
-const selectRuns = `select runs.*, ${lastSeqOfRun} as last_seq from runs`
 const readEntry = journalEntries.reader()
 
 /** The entry, or why it cannot be read. */
@@ -56,9 +55,9 @@ const journalOf = (
 }
 
 /** Locks the run for a write of this generation; `LeaseLost` when it must not write. */
-const requireLease = (tx: Transaction, engine: Database["Service"]["engine"], runId: RunId, generation: number) =>
+const requireLease = (tx: Transaction, runId: RunId, generation: number) =>
   Effect.gen(function* () {
-    const run = yield* lockRun(tx, engine, runId)
+    const run = yield* lockRun(tx, runId)
     return run === undefined || run.status !== "running" || run.generation !== generation
       ? yield* new LeaseLost({ what: `run ${runId}`, generation })
       : run
@@ -73,8 +72,8 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       "select * from journal_entries where run_id = ? and seq > ? order by seq limit ?",
       every(toEntry),
     )
-    const busy = database.prepared("read a run", `${selectRuns} where busy_subject = ?`, first(toRun))
-    const selectUnfinished = `${selectRuns} where busy_subject is not null order by started_at desc, id desc`
+    const busy = database.prepared("read a run", "select * from runs where busy_subject = ?", first(toRun))
+    const selectUnfinished = "select * from runs where busy_subject is not null order by started_at desc, id desc"
     const unfinished = database.prepared("read unfinished runs", selectUnfinished, every(toRun))
     const recoverable = database.list("read unfinished runs", selectUnfinished, toRun)
 
@@ -86,8 +85,8 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             const rangeId = rangeOf(head)
             if (rangeId !== undefined && (yield* lockRange(tx, rangeId)) === undefined)
               return yield* new RangeNotFound({ rangeId })
-            const there = yield* lockRun(tx, database.engine, head.id)
-            if (there !== undefined) return yield* decodedRun(tx, there)
+            const there = yield* lockRun(tx, head.id)
+            if (there !== undefined) return yield* decodedRun(there)
             const before = yield* makeRoom(tx, head.subject)
             if (rangeId !== undefined && head.kind === "deploy" && systemLimits !== undefined)
               yield* refuseDeployOverQuota(tx, rangeId, systemLimits)
@@ -107,6 +106,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                   started_at,
                   status: "running",
                   ended_at: null,
+                  last_seq: 0,
                   cancel_requested: false,
                   generation: 0,
                   lease_owner: null,
@@ -119,21 +119,21 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             if (rangeId !== undefined && head.kind === "deploy") yield* keepDeployedConfig(tx, rangeId)
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
             yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
-            return yield* decodedRun(tx, row)
+            return yield* decodedRun(row)
           }),
         ),
       append: (runId, generation, events, at) =>
         database.write(`write the journal of run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            return yield* writeEntries(tx, yield* requireLease(tx, database.engine, runId, generation), events, at)
+            return yield* writeEntries(tx, yield* requireLease(tx, runId, generation), events, at)
           }),
         ),
       close: (runId, generation, ended, rangeState, at) =>
         database.serializedWrite(`end run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            const there = yield* lockRun(tx, database.engine, runId)
+            const there = yield* lockRun(tx, runId)
             if (there?.status !== "running") return
-            const run = yield* requireLease(tx, database.engine, runId, generation)
+            const run = yield* requireLease(tx, runId, generation)
             const over = {
               status: ended.status,
               ended_at: at.getTime(),
@@ -149,7 +149,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       requestCancel: (runId, lastSeq, event, at, rangeState) =>
         database.serializedWrite(`cancel run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            const run = yield* lockRun(tx, database.engine, runId)
+            const run = yield* lockRun(tx, runId)
             if (run?.status !== "running" || run.last_seq !== lastSeq) return false
             yield* writeEntries(tx, run, [event], at, { cancel_requested: true })
             yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
@@ -158,7 +158,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
         ),
       read: (runId, afterSeq, limit) =>
         Effect.flatMap(entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER), (found) => journalOf(runId, afterSeq, found)),
-      find: database.prepared("read a run", `${selectRuns} where id = ?`, first(toRun)),
+      find: database.prepared("read a run", "select * from runs where id = ?", first(toRun)),
       active: (subject) => busy(subjectKey(subject)),
       unfinished: unfinished(),
       recoverable: recoverable(),

@@ -9,45 +9,31 @@ import {
 } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Selectable, Updateable } from "kysely"
-import type { Database } from "../engine/database.ts"
 import { QueryFailed, type Transaction } from "../engine/transaction.ts"
 import { toRun } from "../records/run.ts"
+import type { StoredRow } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
 
 type RunRow = Selectable<Tables["runs"]>
-type LockedRun = RunRow & { readonly last_seq: number }
-
-/** The last entry of the run's journal. It stays that while the run's row is locked. */
-const lastSeqOf = (tx: Transaction, { id }: RunRow) =>
-  tx(async (db) => {
-    const last = await db
-      .selectFrom("journal_entries")
-      .select((column) => column.fn.max("seq").as("seq"))
-      .where("run_id", "=", id)
-      .executeTakeFirst()
-    return Number(last?.seq ?? 0)
-  })
 
 /**
- * Locks the run's row until the end of the transaction, and returns it: nobody writes between this read and the write that follows. On SQLite
- * the transaction itself is the lock.
+ * Locks the run's row until the end of the transaction, and returns it: nobody writes between this read and the write that follows. Writing a
+ * column to itself locks a row on both engines.
  */
-export const lockRun = (tx: Transaction, engine: Database["Service"]["engine"], runId: RunId) =>
-  Effect.gen(function* () {
-    const row = yield* tx((db): Promise<RunRow | undefined> => {
-      const run = db.selectFrom("runs").selectAll().where("id", "=", runId)
-      return (engine === "postgresql" ? run.forUpdate() : run).executeTakeFirst()
-    })
-    return row === undefined ? undefined : { ...row, last_seq: yield* lastSeqOf(tx, row) }
-  })
-
-/** Decodes a run in a transaction; a damaged row fails the transaction. */
-export const decodedRun = (tx: Transaction, row: RunRow) =>
-  Effect.flatMap(lastSeqOf(tx, row), (last_seq) =>
-    Effect.try({ try: () => toRun({ ...row, last_seq }), catch: (cause) => new QueryFailed({ cause }) }),
+export const lockRun = (tx: Transaction, runId: RunId) =>
+  tx((db): Promise<RunRow | undefined> =>
+    db
+      .updateTable("runs")
+      .set((column) => ({ last_seq: column.ref("last_seq") }))
+      .where("id", "=", runId)
+      .returningAll()
+      .executeTakeFirst(),
   )
 
-/** Locks the range's row until the end of the transaction, by writing a column to itself; undefined when there is no such range. */
+/** Decodes a run in a transaction; a damaged row fails the transaction. */
+export const decodedRun = (row: StoredRow) => Effect.try({ try: () => toRun(row), catch: (cause) => new QueryFailed({ cause }) })
+
+/** Locks the range's row likewise; undefined when there is no such range. */
 export const lockRange = (tx: Transaction, rangeId: RangeId) =>
   tx((db) =>
     db
@@ -71,16 +57,23 @@ export const keepDeployedConfig = (tx: Transaction, rangeId: RangeId) =>
 /** Appends events with the next sequence numbers, and changes the run. The run's row must be locked. */
 export const writeEntries = (
   tx: Transaction,
-  run: LockedRun,
+  run: RunRow,
   events: readonly RunEvent[],
   at: Date,
-  change?: Updateable<Tables["runs"]>,
+  change: Updateable<Tables["runs"]> = {},
 ) =>
   Effect.gen(function* () {
     const entries = events.map((event, i): JournalEntry => ({ seq: run.last_seq + 1 + i, at, event: storedRunEvent(event) }))
     const rows = entries.map(({ seq, event }) => ({ run_id: run.id, seq, at: at.getTime(), event: writeRunEvent(event) }))
     if (rows.length > 0) yield* tx((db) => db.insertInto("journal_entries").values(rows).execute())
-    if (change !== undefined) yield* tx((db) => db.updateTable("runs").set(change).where("id", "=", run.id).execute())
+    const last_seq = run.last_seq + rows.length
+    yield* tx((db) =>
+      db
+        .updateTable("runs")
+        .set({ ...change, last_seq })
+        .where("id", "=", run.id)
+        .execute(),
+    )
     return entries
   })
 
