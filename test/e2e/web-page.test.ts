@@ -462,6 +462,12 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("dialog").getByRole("button", { name: "Take down" }).click()
       await guest.getByText("Save your work").waitFor({ state: "detached" })
 
+      await settled(page, `${service.url}/ui/ranges`)
+      await page.getByLabel("Owner's user ID").fill("KIT")
+      await page.keyboard.press("Enter")
+      await page.getByText(/^1 of \d+ ranges$/u).waitFor()
+      await page.getByRole("rowheader", { name: "KIT" }).waitFor()
+
       await settled(page, `${service.url}/ui/ranges?q=uma`)
       await page.getByLabel("Select several").check()
       await page.getByLabel("Select UMA").check()

@@ -178,6 +178,7 @@ export const t = {
     filter: "Filter by name, machine or address",
     state: "State",
     any: "Any state",
+    owner: "Owner's user ID",
     empty: "You have no range yet.",
     emptyText: "Create one below. Its configuration begins as an example that you can change.",
     noMatch: "No range matches.",

@@ -2,6 +2,7 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { AccessibleRange } from "../wire/accessible-range.ts"
 
 export const listUserAccessibleRanges = operation({
   id: "listUserAccessibleRanges",
@@ -13,9 +14,7 @@ export const listUserAccessibleRanges = operation({
   target: "none",
   output: {
     type: "json",
-    schema: Schema.Array(
-      Schema.Struct({ rangeNumber: Schema.Int, rangeID: Schema.String, accessType: Schema.Literals(["Direct", "Group"]) }),
-    ),
+    schema: Schema.Array(AccessibleRange),
   },
   statuses: { 200: "each range once, ascending by number; Direct where a direct grant is among its paths" },
   handle: ({ user }) =>

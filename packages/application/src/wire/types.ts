@@ -1,4 +1,5 @@
 /** What answers look like, for clients written in TypeScript. Types alone: whoever imports them runs nothing of this package. */
+import type { AccessibleRange } from "./accessible-range.ts"
 import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintCreated, BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
@@ -33,6 +34,7 @@ import type { TopologyMachineObject, TopologyObject } from "./topology.ts"
 import type { UserObject, UserRecord } from "./user.ts"
 import type { WholeCatalogResponse } from "./whole-catalog.ts"
 
+export type AccessibleRangeAnswer = typeof AccessibleRange.Type
 export type AuditEntry = typeof AuditObject.Type
 export type AutoShutdownAnswer = typeof AutoShutdown.Type
 export type BlockedTrafficAnswer = typeof BlockedTraffic.Type

@@ -1,9 +1,10 @@
-import type { Range } from "@rangewright/application/wire"
+import type { AccessibleRangeAnswer, Range } from "@rangewright/application/wire"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
+import { useRead } from "../api/resource.ts"
 import { managed, me } from "../me.ts"
-import { CardTable, Choice, Search, Unread } from "../parts/list.tsx"
+import { CardTable, Choice, Search, Unread, Word } from "../parts/list.tsx"
 import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { BulkBar } from "../range/bulk-bar.tsx"
 import { useRanges } from "../range/ranges.ts"
@@ -84,7 +85,14 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   const query = place.value.query.get("q") ?? ""
   const state = place.value.query.get("state") ?? ""
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean)
-  const shown = ranges.filter((range) => matches(range, words, state))
+  const owner = me.value?.isAdmin === true ? (place.value.query.get("owner") ?? "") : ""
+  const owned = useRead<readonly AccessibleRangeAnswer[]>(
+    owner === "" ? undefined : "/ranges/accessible",
+    owner === "" ? {} : { userID: owner },
+    ({ topic }) => topic === "range",
+  )
+  const own = new Set(owned.data.value?.flatMap(({ rangeID, accessType }) => (accessType === "Direct" ? [rangeID] : [])))
+  const shown = ranges.filter((range) => (owner === "" || own.has(range.rangeID)) && matches(range, words, state))
   const selection = useSelection()
   const selecting = useSignal(false)
   const isSelecting = selecting.value && ranges.length > 1
@@ -93,6 +101,7 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
       <div class="filters">
         <Search label={t.ranges.filter} />
         <Choice name="state" label={t.ranges.state} any={t.ranges.any} values={states.map((name) => [name, name] as const)} />
+        {me.value?.isAdmin === true ? <Word name="owner" label={t.ranges.owner} /> : null}
         <span class="muted" role="status">
           {t.ranges.count(shown.length, ranges.length)}
         </span>
@@ -108,9 +117,11 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
         )}
       </div>
       {isSelecting ? <BulkBar ids={shown.map(({ rangeID }) => rangeID)} selection={selection} /> : null}
-      {shown.length === 0 ? (
+      {owner !== "" && owned.data.value === undefined ? (
+        <Unread of={owned} />
+      ) : shown.length === 0 ? (
         <Empty title={t.ranges.noMatch}>
-          <button type="button" onClick={() => setQuery({ q: undefined, state: undefined })}>
+          <button type="button" onClick={() => setQuery({ q: undefined, state: undefined, owner: undefined })}>
             {t.ranges.clear}
           </button>
         </Empty>

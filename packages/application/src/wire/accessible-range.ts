@@ -1,0 +1,8 @@
+import * as Schema from "effect/Schema"
+
+/** A range that a user was given. */
+export const AccessibleRange = Schema.Struct({
+  rangeNumber: Schema.Int,
+  rangeID: Schema.String,
+  accessType: Schema.Literals(["Direct", "Group"]),
+})
