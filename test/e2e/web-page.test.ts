@@ -828,7 +828,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("3 of 4 on", { exact: true }).waitFor()
       expect(await changedRows()).toBe(1)
       expect(asked).toBe(askedBefore)
-      await page.getByRole("searchbox").fill("r42-m7")
+      await page.getByLabel("Filter by name, machine or address").fill("r42-m7")
       await page.getByText(/^1 of \d+ ranges$/u).waitFor()
       expect(await page.getByRole("row").count()).toBe(2)
       await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m1"] })
