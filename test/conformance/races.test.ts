@@ -3,7 +3,7 @@ import type { BlueprintId, GroupName, RangeId, SourceId, UserId } from "@rangewr
 import { Blueprints, Groups, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { DatabaseSync } from "node:sqlite"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { betweenCalls, type StoragePort } from "./between-calls.ts"
 import { bodyOf, needsOf, pathOf, refusalOf, type Sample, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
@@ -65,12 +65,12 @@ const call = async (service: WholeService, operation: Operation) => {
 }
 
 /** Brings plain data back to how they were when this was called; what they can do is left alone. */
-const snapshotOf = (data: object): (() => void) => {
+const snapshotOf = (data: object): (() => Promise<void>) => {
   const before = structuredClone(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "function")))
-  return () => void Object.assign(data, structuredClone(before))
+  return async () => void Object.assign(data, structuredClone(before))
 }
 
-const snapshotOfFile = (file: string): (() => void) => {
+const snapshotOfFile = (file: string): (() => Promise<void>) => {
   const copy = `${file}-before`
   const database = new DatabaseSync(file)
   database.prepare("vacuum into ?").run(copy)
@@ -81,8 +81,10 @@ const snapshotOfFile = (file: string): (() => void) => {
     )
     .all()
     .map(({ name }) => String(name))
-  return () => {
-    database.exec("begin immediate; pragma defer_foreign_keys = on")
+  return async () => {
+    // the service's own work may be between two transactions that share a commit
+    await vi.waitFor(() => database.exec("begin immediate"), { timeout: 10_000, interval: 1 })
+    database.exec("pragma defer_foreign_keys = on")
     for (const table of tables) database.exec(`delete from main."${table}"`)
     for (const table of tables) database.exec(`insert into main."${table}" select * from before."${table}"`)
     database.exec("commit")
@@ -117,7 +119,7 @@ describe.each(["memory", "sqlite"] as const)("on %s", (engine) => {
       const misunderstood: string[] = []
       for (const what of concerned(service, operation))
         for (let at = 1; at <= calls; at += stride) {
-          for (const restore of restored) restore()
+          for (const restore of restored) await restore()
           race.arm(at, removals[what] ?? Effect.void)
           const { status, text } = await call(service, operation)
           race.disarm()
