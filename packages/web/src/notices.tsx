@@ -33,14 +33,14 @@ export const isOver = ({ until }: NoticeAnswer): boolean => Date.parse(until) <=
 
 /** Above every page: what the groups of the user are told by others. */
 export const Notices = () => {
-  const [, ended] = useState(0)
+  const [, showAgain] = useState(0)
   const shown = notices.value.filter(
     (notice) => notice.by !== me.value?.userID && !isOver(notice) && !closed.value.has(keyOf(notice)),
   )
   const next = Math.min(...shown.map(({ until }) => Date.parse(until)))
   useEffect(() => {
     if (!Number.isFinite(next)) return
-    const timer = setTimeout(() => ended((n) => n + 1), Math.max(0, next - Date.now()) + 50)
+    const timer = setTimeout(() => showAgain((n) => n + 1), Math.max(0, next - Date.now()) + 50)
     return () => clearTimeout(timer)
   }, [next])
   return (

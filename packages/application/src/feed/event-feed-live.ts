@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
     const things = [...(picture?.values() ?? [])]
       .map(({ seen }) => seen)
       .filter((seen) => (seen.kind === "notice" ? joined.has(seen.notice.group) : isOfRange(seen, came)))
-    const event = (kind: "range" | "machine" | "run" | "notice", data: LiveData): ServerSentEvent => ({
+    const event = (kind: Seen["kind"], data: LiveData): ServerSentEvent => ({
       id: eventId(at),
       event: kind,
       data,

@@ -15,7 +15,7 @@ export interface Follower {
   readonly lastEventId: string | undefined
 }
 
-/** Tells of every change of ranges, machines and runs, to whoever may see what changed. */
+/** Tells of every change of ranges, machines, runs and notices of groups, to whoever may see what changed. */
 export class EventFeed extends Context.Service<
   EventFeed,
   {

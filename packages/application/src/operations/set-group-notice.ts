@@ -1,4 +1,4 @@
-import { InvalidInput, parseDuration } from "@rangewright/domain"
+import { InvalidInput, isShownText, parseDuration } from "@rangewright/domain"
 import { Groups } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -9,8 +9,12 @@ import { noticeObject, NoticeObject } from "../wire/notice.ts"
 const hour = 3_600_000
 const mostHours = 7 * 24
 const mostCharacters = 500
-/** Control characters other than the ends of lines, and those that turn the direction of what follows. */
-const unshowable = /(?!\n)[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+/** What keeps a text from being a notice. */
+const fault = (text: string): string | undefined => {
+  if (text === "") return "its text is empty"
+  if ([...text].length > mostCharacters) return "its text is too long"
+  return isShownText(text) ? undefined : "its text has control characters"
+}
 
 export const setGroupNotice = operation({
   id: "setGroupNotice",
@@ -38,9 +42,10 @@ export const setGroupNotice = operation({
     Effect.gen(function* () {
       const doing = `Cannot put up a notice for group ${group.name}`
       const text = body.text.replaceAll("\r\n", "\n").trim()
-      if (text === "" || [...text].length > mostCharacters || unshowable.test(text))
+      const because = fault(text)
+      if (because !== undefined)
         return yield* new InvalidInput({
-          what: `${doing}: ${text === "" ? "its text is empty" : unshowable.test(text) ? "its text has control characters" : "its text is too long"}`,
+          what: `${doing}: ${because}`,
           hint: `Write 1 to ${mostCharacters} characters of plain text.`,
         })
       const millis = parseDuration((body.duration ?? "1h").trim())

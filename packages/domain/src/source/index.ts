@@ -44,6 +44,6 @@ export {
   sourceTypes,
   SourceUnfetched,
 } from "./source.ts"
-export { shownText } from "./shown-text.ts"
+export { isShownText, shownText } from "./shown-text.ts"
 export { deriveSourceId, type IdBasis } from "./source-id.ts"
 export { compareVersions, parseVersion, satisfiesPin, type Version } from "./version.ts"
