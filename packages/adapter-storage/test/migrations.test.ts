@@ -10,7 +10,7 @@ import {
   type RunId,
   type UserId,
 } from "@rangewright/domain"
-import { Blueprints, Groups, Ranges, RunJournal, StorageFault, SubjectTaken, type Users } from "@rangewright/ports"
+import { Blueprints, Groups, Machines, Ranges, RunJournal, StorageFault, SubjectTaken, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
@@ -180,6 +180,43 @@ it.each([
   const ran = `insert into runs (id, kind, subject, range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation)
     values ('run000000000009', '${kind}', 'range:LAB', 'LAB', 'alice', 'null', 0, '${status}', 1, 0, 0, 1)`
   expect((await modeAfter(34, [lab, ran]))?.mode).toBe(mode)
+})
+
+it("keeps what was in the tables that it lays out anew, and that it goes with its range", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  const before = sqliteMigrations.findIndex(({ name }) => name === "0044-fewer-pages")
+  await onVersion(file, sqliteMigrations.slice(0, before), Effect.void)
+  write(file, [
+    `insert into ranges (id, record_id, number, name, description, purpose, state, allowed_domains, allowed_ips, created_at, updated_at)
+      values ('LAB', 'recordlab000000', 1, '', '', '', 'SUCCESS', '[]', '[]', 0, 0)`,
+    "insert into machine_stages values ('LAB', 20000, 'address', 'print')",
+    `insert into machine_systems values ('LAB', 20000, '{"id":"debian"}')`,
+    "insert into vmid_reservations values ('LAB', 'LAB-kali', 20000)",
+    "insert into told_routers values ('LAB', '[4]')",
+  ])
+  const told = () => {
+    const database = new DatabaseSync(file)
+    const rows = database.prepare("select * from told_routers").all()
+    database.close()
+    return rows.map((row) => ({ ...row }))
+  }
+  const kept = Effect.gen(function* () {
+    const machines = yield* Machines
+    const id = run.subject.id
+    return [yield* machines.stages(id), yield* machines.systems(id), yield* machines.reservations(id)]
+  })
+  expect(await onFile(file, kept)).toEqual([
+    new Map([[20_000, new Map([["address", "print"]])]]),
+    new Map([[20_000, { id: "debian" }]]),
+    new Map([["LAB-kali", 20_000]]),
+  ])
+  expect(told()).toEqual([{ range_id: "LAB", users: "[4]" }])
+  const after = Effect.andThen(
+    Ranges.use((ranges) => ranges.remove(run.subject.id)),
+    kept,
+  )
+  expect(await onFile(file, after)).toEqual([new Map(), new Map(), new Map()])
+  expect(told()).toEqual([])
 })
 
 const goesOnWithTheRun = Effect.gen(function* () {
