@@ -1,12 +1,12 @@
-import { createKeyFile, issueLicense, packRegistry, type SigningKey } from "@rangewright/adapter-subscription"
+import { createKeyFile, packRegistry, type SigningKey } from "@rangewright/adapter-subscription"
 import type { LicenseTerms } from "@rangewright/domain"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { hostname } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ApiClient, Problem } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { addUser } from "./support/lab.ts"
+import { writeLicense as writeTerms } from "./support/license.ts"
 import { endAll } from "./support/program.ts"
 import { startService } from "./support/service.ts"
 
@@ -32,18 +32,7 @@ const writeRole = (name: string, entitlements: string): void => {
   writeFileSync(join(role, "meta/version.yml"), 'version: "1.0.0"\n')
   writeFileSync(join(role, "meta/subscription.yml"), `entitlements: [${entitlements}]\n`)
 }
-const writeLicense = (more: Partial<LicenseTerms>): void => {
-  const terms = {
-    tier: "professional",
-    entitlements: [],
-    licensedTo: "Example Training",
-    issuedAt: new Date("2026-01-01T00:00:00Z"),
-    expiresAt: new Date("2999-01-01T00:00:00Z"),
-    hosts: [hostname()],
-    ...more,
-  } as const
-  writeFileSync(join(folder, "license.json"), issueLicense(terms, key))
-}
+const writeLicense = (more: Partial<LicenseTerms>): void => writeTerms(join(folder, "license.json"), key, more)
 const files = (): readonly string[] => readdirSync(data, { recursive: true, encoding: "utf8" })
 
 beforeAll(async () => {

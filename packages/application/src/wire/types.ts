@@ -1,5 +1,6 @@
 /** What answers look like, for clients written in TypeScript. Types alone: whoever imports them runs nothing of this package. */
 import type { AccessibleRange } from "./accessible-range.ts"
+import type { AntiSandboxOutcome } from "./anti-sandbox.ts"
 import type { AuditObject } from "./audit.ts"
 import type { AutoShutdown } from "./auto-shutdown.ts"
 import type { BlueprintCreated, BlueprintDetail, BlueprintListItem } from "./blueprint.ts"
@@ -49,6 +50,7 @@ export type Change = typeof PlanChange.Type
 export type ChangeMany = typeof ChangeManyResult.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
 export type DeletedSource = typeof DeleteSourceResponse.Type
+export type DisguiseOutcome = typeof AntiSandboxOutcome.Type
 export type DoctorAnswer = typeof DoctorResult.Type
 export type Failure = typeof StepFailureObject.Type
 export type GroupAnswer = typeof GroupObject.Type

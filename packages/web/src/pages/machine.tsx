@@ -11,6 +11,7 @@ import { useRange } from "../range/range-head.tsx"
 import { kindOf, shortName } from "../range/sentence.ts"
 import { stepTones } from "../run/step-tones.ts"
 import { t } from "../texts.ts"
+import { Windows } from "./machine-windows.tsx"
 
 const texts = t.machine
 
@@ -233,6 +234,7 @@ export const MachinePage = ({ values }: { readonly values: Readonly<Record<strin
         {detail.data.value === undefined || detail.data.value.isRouter ? null : (
           <Connect rangeID={rangeID} vmid={vmid} os={detail.data.value.os} />
         )}
+        {detail.data.value?.os === "windows" ? <Windows machine={detail.data.value} name={name} /> : null}
         {run.data.value === undefined ? null : <LastSteps run={run.data.value} name={machine.name} />}
         <SnapshotsOf rangeID={rangeID} vmid={machine.proxmoxID} />
       </div>

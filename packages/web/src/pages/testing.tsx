@@ -1,5 +1,5 @@
 import type { BlockedTrafficAnswer, Range, TestingAnswer } from "@rangewright/application/wire"
-import { change, Refusal } from "../api/client.ts"
+import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { count } from "../parts/format.ts"
 import { CardTable } from "../parts/list.tsx"
@@ -7,6 +7,7 @@ import { ConfirmButton, type Doing, Field, Loading, Note, Outcome, Refused, Text
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { submitted } from "../parts/form.ts"
+import { requireAll } from "../parts/refused-items.ts"
 import { t } from "../texts.ts"
 
 interface Changed {
@@ -24,13 +25,13 @@ const Allowed = ({ id, range, doing }: { readonly id: string; readonly range: Ra
   const act = (verb: "allow" | "deny", entry: string): Promise<boolean> =>
     doing.run(async () => {
       const name = nameOf(entry)
-      const { errors = [] } = await change<Changed>(
+      const { errors } = await change<Changed>(
         "POST",
         `/testing/${verb}`,
         { rangeID: id },
         isAddress(name) ? { ips: [name] } : { domains: [name] },
       )
-      if (errors.length > 0) throw new Refusal(400, errors.map(({ item, reason }) => `${item}: ${reason}`).join("\n"))
+      requireAll(errors)
       return name
     })
   const submit = (event: SubmitEvent): void => {

@@ -1,5 +1,6 @@
 import type { BulkAnswer } from "@rangewright/application/wire"
-import { change, Refusal } from "../api/client.ts"
+import { change } from "../api/client.ts"
+import { requireAll } from "./refused-items.ts"
 
 /** Changes who or what belongs to a group. The service answers for each entry: one that it refused is no success. */
 export const inGroup = async (
@@ -8,7 +9,7 @@ export const inGroup = async (
   groupName: string,
   body: object,
 ): Promise<string> => {
-  const { success = [], errors = [] } = await change<BulkAnswer>(method, path, { groupName }, body)
-  if (errors.length > 0) throw new Refusal(409, errors.map(({ item, reason }) => `${item}: ${reason}`).join("\n"))
+  const { success = [], errors } = await change<BulkAnswer>(method, path, { groupName }, body)
+  requireAll(errors)
   return success.join(", ")
 }

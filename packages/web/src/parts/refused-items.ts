@@ -1,0 +1,11 @@
+import { Refusal } from "../api/client.ts"
+
+/** Where one of the items was refused it is no success: the reasons are shown, and what became of the others. */
+export const requireAll = (
+  errors: readonly { readonly item: string; readonly reason: string }[] | undefined,
+  others?: string,
+): void => {
+  if (errors === undefined || errors.length === 0) return
+  const reasons = errors.map(({ item, reason }) => `${item}: ${reason}`)
+  throw new Refusal(0, [...reasons, ...(others === undefined ? [] : [others])].join("\n"))
+}
