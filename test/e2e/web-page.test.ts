@@ -10,7 +10,7 @@ import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { noFirefox, openFirefox, shows, signInWithPuppeteer } from "./support/firefox.ts"
 import { openLighthouse } from "./support/lighthouse.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
-import { endAll } from "./support/program.ts"
+import { endAll, repository } from "./support/program.ts"
 import { sourceRepository } from "./support/source-repository.ts"
 import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
@@ -674,6 +674,40 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("button", { name: "Delete the source" }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Delete the source" }).click()
       await page.getByText("There are no sources.").waitFor()
+      expect(wrong.filter((one) => !one.includes("400"))).toEqual([])
+    })
+
+    test("takes a role and a template as archives, and says what is wrong with one", async () => {
+      const pack = (name: string, parent: string, folder: string) => ({
+        name,
+        mimeType: "application/x-tar",
+        buffer: execFileSync("tar", ["-c", "-C", parent, folder]),
+      })
+      const context = await browser()
+      const page = await context.newPage()
+      const wrong = watch(context, service.url)
+      const upload = async (what: string, file: ReturnType<typeof pack>): Promise<void> => {
+        await page.getByRole("button", { name: "Upload…" }).click()
+        const dialog = page.getByRole("dialog", { name: `Upload a ${what}` })
+        await dialog.getByLabel("File").setInputFiles({ ...file, buffer: Buffer.from("no archive") })
+        await dialog.getByRole("button", { name: "Upload" }).click()
+        await dialog.getByRole("alert").waitFor()
+        await dialog.getByLabel("File").setInputFiles(file)
+        await dialog.getByRole("button", { name: "Upload" }).click()
+        await dialog.waitFor({ state: "hidden" })
+      }
+      await signIn(page, service.url, "UMA")
+      await page.goto(`${service.url}/ui/roles`)
+      await upload("role", pack("greeting.tar", `${sources}/ansible/roles`, "greeting"))
+      await page.getByText("Successfully installed role").waitFor()
+      await page.getByRole("rowheader", { name: "greeting" }).waitFor()
+      await page.getByRole("button", { name: "Remove greeting" }).click()
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+      await page.getByRole("rowheader", { name: "greeting" }).waitFor({ state: "detached" })
+      await page.goto(`${service.url}/ui/templates`)
+      await upload("template", pack("small.tar", `${repository}test/e2e/templates`, "small-clone"))
+      await page.getByText("Successfully added template", { exact: false }).waitFor()
+      await page.getByRole("link", { name: "small-clone" }).waitFor()
       expect(wrong.filter((one) => !one.includes("400"))).toEqual([])
     })
 

@@ -2,6 +2,21 @@
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 export const content = {
+  upload: {
+    open: "Upload…",
+    action: "Upload",
+    file: "File",
+    role: {
+      title: "Upload a role",
+      hint: "A .tar or .tar.gz file of the role's folder, named after the role",
+      replace: "Replace a role of this name",
+    },
+    template: {
+      title: "Upload a template",
+      hint: "A .tar or .tar.gz file of the folder with its builder file (.pkr.hcl)",
+      replace: "Replace your template of this name",
+    },
+  },
   blueprint: {
     create: "New from a range…",
     createTitle: "New blueprint",

@@ -23,6 +23,7 @@ import { place } from "../../router.ts"
 import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { useGlobal } from "./catalog-items.tsx"
+import { Upload } from "./upload.tsx"
 
 const texts = content.roles
 
@@ -148,6 +149,7 @@ export const RolesPage = () => {
   const doing = useDoing()
   const question = useQuestion()
   const installing = useSignal(false)
+  const uploading = useSignal(false)
   const data = installed.data.value
   const query = (place.value.query.get("q") ?? "").toLowerCase()
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(query)) ?? []
@@ -164,9 +166,14 @@ export const RolesPage = () => {
     <>
       <Head title={texts.title} lead={texts.intro}>
         {mayInstall() ? (
-          <button type="button" onClick={() => (installing.value = true)}>
-            {texts.install}
-          </button>
+          <>
+            <button type="button" onClick={() => (installing.value = true)}>
+              {texts.install}
+            </button>
+            <button type="button" onClick={() => (uploading.value = true)}>
+              {content.upload.open}
+            </button>
+          </>
         ) : null}
       </Head>
       <Outcome doing={doing} />
@@ -216,6 +223,7 @@ export const RolesPage = () => {
         </section>
       )}
       {capabilities.value?.features.subscriptionRoles === true ? <Offered doing={doing} /> : null}
+      <Upload kind="role" open={uploading.value} onClose={() => (uploading.value = false)} doing={doing} />
       <Install open={installing.value} onClose={() => (installing.value = false)} doing={doing} />
       <Confirm question={question.value} onClose={() => (question.value = undefined)} />
     </>

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals"
 import { changeText } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
@@ -5,8 +6,10 @@ import { type Doing, Empty, Head, Outcome, State, Text, type Tone, useDoing } fr
 import { linkTo } from "../../links.ts"
 import { capabilities } from "../../me.ts"
 import { place } from "../../router.ts"
+import { content } from "../../texts/content.ts"
 import { t } from "../../texts.ts"
 import { ofTemplates } from "./live.ts"
+import { Upload } from "./upload.tsx"
 
 export interface Template {
   readonly name: string
@@ -39,12 +42,19 @@ export const BuildButton = ({ name, status, doing }: Pick<Template, "name" | "st
 export const TemplatesPage = () => {
   const templates = useRead<readonly Template[]>("/templates", {}, ofTemplates)
   const doing = useDoing()
+  const uploading = useSignal(false)
   const query = place.value.query.get("q") ?? ""
   const data = templates.data.value
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(query.toLowerCase())) ?? []
   return (
     <>
-      <Head title={t.templates.title} lead={t.templates.intro} />
+      <Head title={t.templates.title} lead={t.templates.intro}>
+        {capabilities.value?.rights.buildsTemplates === true ? (
+          <button type="button" onClick={() => (uploading.value = true)}>
+            {content.upload.open}
+          </button>
+        ) : null}
+      </Head>
       <div class="filters">
         <Search label={t.templates.filter} />
       </div>
@@ -77,6 +87,7 @@ export const TemplatesPage = () => {
           ))}
         </CardTable>
       )}
+      <Upload kind="template" open={uploading.value} onClose={() => (uploading.value = false)} doing={doing} />
     </>
   )
 }
