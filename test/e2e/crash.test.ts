@@ -119,6 +119,7 @@ test.concurrent(
     expect((await rangeOf(admin(), "AGAIN")).rangeState).toBe("ABORTED")
     const second = await deploy(admin(), "AGAIN")
     expect((await rangeOf(admin(), "AGAIN")).rangeState).toBe("DEPLOYING")
+    await follow(admin(), second, [], ({ type }) => type === "Waiting")
     await service.crash()
     service = await startService(data, environment)
     const seen: StreamEvent[] = []
