@@ -192,11 +192,13 @@ export const openPorts = (said: Readonly<Record<string, string>>): readonly stri
 
 /**
  * Flows that begin once and go on, each packet marked with `flow-KIND-NUMBER`: a TCP connection and a UDP one to each address. Never opens a
- * new one. With `flood` it also sends to the first address as fast as it can, from ever new ports.
+ * new one. With `flood`, the machine's own address, it also sends to the first address as fast as it can, from ever new ports; with `calm` it
+ * pauses after each packet. Arguments: kind, flood, `calm` or `-`, addresses.
  */
 export const flows = `
 import random, socket, struct, sys, threading, time
 name, goals, flood = sys.argv[1], sys.argv[3:], sys.argv[2]
+pause = 0.005 if flood == "calm" else 0
 def tcp(goal):
     try:
         c = socket.create_connection((goal, 80), 5)
@@ -207,6 +209,7 @@ def tcp(goal):
             c.sendall(b"rw:flow-%s-tcp;" % name.encode())
             try: c.recv(65536)
             except TimeoutError: pass
+            time.sleep(pause)
     except OSError: pass
 def udp(goal):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -214,6 +217,7 @@ def udp(goal):
     while True:
         try: s.sendto(b"rw:flow-%s-udp;" % name.encode(), (goal, 80)); s.recv(65536)
         except OSError: time.sleep(0.005)
+        time.sleep(pause)
 def storm(goal):
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     own = socket.inet_aton(sys.argv[2])
@@ -228,7 +232,7 @@ def storm(goal):
 for goal in goals:
     threading.Thread(target=tcp, args=(goal,)).start()
     threading.Thread(target=udp, args=(goal,)).start()
-if flood != "-": threading.Thread(target=storm, args=(goals[0],)).start()
+if flood not in ("-", "calm"): threading.Thread(target=storm, args=(goals[0],)).start()
 `
 
 /** Prints the addresses that a router answers for a name. Arguments: router, name. */
