@@ -61,6 +61,7 @@ describe("the sources of the page", () => {
   test("name kinds of runs that there are", () => {
     const known = new Set<string>([...rangeRunKinds, ...runKinds.map(({ name }) => name)])
     expect(Object.keys(t.kinds).filter((kind) => !known.has(kind))).toEqual([])
+    expect(rangeRunKinds.filter((kind) => t.kinds[kind] === undefined)).toEqual([])
   })
 
   test("write no markup into the document, and evaluate no text", () => {

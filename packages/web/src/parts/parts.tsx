@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks"
 import { lastChange, Refusal } from "../api/client.ts"
 import { forget, refresh } from "../api/resource.ts"
 import { navigate } from "../router.ts"
@@ -117,6 +117,8 @@ export interface Doing {
   readonly asked: Asked | undefined
   /** `to`: the page that is shown once it is done. */
   readonly run: (change: () => Promise<string | undefined>, to?: string) => Promise<boolean>
+  /** Shows no more what the last change came to. */
+  readonly clear: () => void
 }
 
 export const useDoing = (): Doing => {
@@ -124,7 +126,12 @@ export const useDoing = (): Doing => {
   const said = useSignal<string | undefined>(undefined)
   const refusal = useSignal<Refusal | undefined>(undefined)
   const asked = useSignal<Asked | undefined>(undefined)
+  const clear = (): void => {
+    said.value = undefined
+    refusal.value = undefined
+  }
   return {
+    clear,
     busy: busy.value,
     asked: asked.value,
     said: said.value,
@@ -132,8 +139,7 @@ export const useDoing = (): Doing => {
     run: async (change, to) => {
       if (busy.peek()) return false
       busy.value = true
-      said.value = undefined
-      refusal.value = undefined
+      clear()
       lastChange.value = undefined
       try {
         said.value = await change()
@@ -236,21 +242,25 @@ export const FormEnd = ({
   readonly danger?: boolean
   readonly onClose: () => void
   readonly children?: ComponentChildren
-}) => (
-  <>
-    <Outcome doing={doing} />
-    {doing.busy ? <Loading /> : null}
-    <div class="actions end">
-      {children}
-      <button type="button" onClick={onClose}>
-        {cancel}
-      </button>
-      <button type="submit" class={danger ? "danger" : "primary"} disabled={doing.busy}>
-        {action}
-      </button>
-    </div>
-  </>
-)
+}) => {
+  // what was done before it was opened is no outcome of this form
+  useLayoutEffect(() => doing.clear(), [])
+  return (
+    <>
+      <Outcome doing={doing} />
+      {doing.busy ? <Loading /> : null}
+      <div class="actions end">
+        {children}
+        <button type="button" onClick={onClose}>
+          {cancel}
+        </button>
+        <button type="submit" class={danger ? "danger" : "primary"} disabled={doing.busy}>
+          {action}
+        </button>
+      </div>
+    </>
+  )
+}
 
 export interface Question {
   readonly title: string
