@@ -12,8 +12,9 @@ export class VpnServer extends Context.Service<
     /** As it is now; without pairs when its rules cannot be looked at. */
     readonly observe: Effect.Effect<ObservedVpn, VpnFault>
     /**
-     * Makes these changes, and touches no other peer: connections of those who keep their access go on without losing a packet, but for those of some
-     * microseconds where the rules were not as this process loaded them, as after its start. Clients reach nothing but what pairs name, and nobody else reaches clients, from before the first peer is there. A pair that is gone ends what goes on between both at once.
+     * Makes these changes, and touches no other peer: connections of those who keep their access go on without losing a packet. Where the rules
+     * were not as this process loaded them, as after its start, packets of some microseconds can be lost. Clients reach nothing but what pairs
+     * name, and nobody else reaches clients, from before the first peer is there. A pair that is gone ends what goes on between both at once.
      * Peers are removed first, also when the rules cannot be changed. Repeating it is safe. When it fails, some of it may have been done.
      */
     readonly apply: (difference: VpnDifference) => Effect.Effect<void, VpnFault>

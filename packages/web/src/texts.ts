@@ -159,6 +159,12 @@ export const t = {
     "source-fetch": "Fetch",
     "source-install": "Installation",
     "blueprint-install": "Installation of dependencies",
+    "source-uninstall": "Uninstallation",
+    "template-removal": "Removal of a template",
+    "reconcile-access": "Repair of access",
+    "node-packages": "Change of packages on nodes",
+    "migrate-sdn": "Migration to SDN",
+    "return-to-bridges": "Return to bridges",
   } as Readonly<Record<string, string>>,
   sentence: {
     neverDeployed: "Nothing is deployed yet. Look at the plan, then deploy it.",
