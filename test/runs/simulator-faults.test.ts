@@ -8,7 +8,7 @@ import { makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, startAndWait } from "./support/lab.ts"
 import { makeSimCompany, simEnd, type SimLab } from "./support/sim-lab.ts"
 
-const undisturbed = async () => {
+const deployUndisturbed = async () => {
   const lab = makeSimCompany()
   const range = await createRange(lab)
   const gate = makeCrashGate()
@@ -17,6 +17,9 @@ const undisturbed = async () => {
   await process.dispose()
   return { end: simEnd(lab), points: gate.points(), changes: lab.sim.calls.counts().mutating }
 }
+
+let once: ReturnType<typeof deployUndisturbed> | undefined
+const undisturbed = () => (once ??= deployUndisturbed())
 
 /** So many numbers from 1 to `most`, evenly spread. */
 const spread = (most: number, count: number): readonly number[] =>
@@ -81,7 +84,7 @@ describe("one failing call of the simulator", () => {
     "%s: the deploy converges, or stops with a reason and converges when asked again",
     { timeout: 120_000 },
     async (_, faultAt) => {
-      const { end } = await reference
+      const { end } = await undisturbed()
       for (const nth of [2, 5, 9, 14]) {
         const lab = makeSimCompany()
         const { stopped, message } = await deployDespite(lab, faultAt(nth))
@@ -92,8 +95,6 @@ describe("one failing call of the simulator", () => {
     },
   )
 })
-
-const reference = undisturbed()
 
 describe("some seconds in which nothing answers as it should", () => {
   const troubles: Readonly<Record<string, readonly (readonly [number, string])[]>> = {
@@ -107,7 +108,7 @@ describe("some seconds in which nothing answers as it should", () => {
     ],
   }
   it.each(Object.entries(troubles))("%s: a deploy goes on as if nothing had been", { timeout: 120_000 }, async (_, answers) => {
-    const { end } = await reference
+    const { end } = await undisturbed()
     const lab = makeSimCompany()
     const range = await createRange(lab)
     const process = boot(lab)

@@ -1,22 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import files from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { publishFile } from "../src/maintenance/publish.ts"
 
-/** What the file system says to a hard link; undefined: it has them. */
+/** What the file system says to a hard link and to a copy; undefined: it makes them. */
 let refusal: string | undefined
 let copyRefusal: string | undefined
+const { link, copyFile } = files
 const refused = (code: string) => Promise.reject(Object.assign(new Error(code), { code }))
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>()
-  return {
-    ...real,
-    link: (from: string, to: string) => (refusal === undefined ? real.link(from, to) : refused(refusal)),
-    copyFile: (from: string, to: string, mode: number) =>
-      copyRefusal === undefined ? real.copyFile(from, to, mode) : refused(copyRefusal),
-  }
-})
 
 let folder: string
 const at = (name: string): string => join(folder, name)
@@ -24,8 +18,17 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "publish-"))
   writeFileSync(at("whole"), "whole", { mode: 0o600 })
   refusal = copyRefusal = undefined
+  vi.spyOn(files, "link").mockImplementation((from, to) => (refusal === undefined ? link(from, to) : refused(refusal)))
+  vi.spyOn(files, "copyFile").mockImplementation((from, to, mode) =>
+    copyRefusal === undefined ? copyFile(from, to, mode) : refused(copyRefusal),
+  )
+  syncBuiltinESMExports()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  rmSync(folder, { recursive: true })
+})
 
 test.each([undefined, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])(
   "a file gets its name where links say %s",

@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { onTestFinished } from "vitest"
 
 interface Timer {
   readonly at: number
@@ -20,7 +21,7 @@ export interface VirtualClock extends Clock.Clock {
 
 /**
  * A clock whose time jumps to the next timer as soon as everybody sleeps. Programs that do no real input or output run in no time, and
- * see exactly the time they asked for.
+ * see exactly the time they asked for. Time ends with the test that makes the clock.
  */
 export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => {
   let now = start
@@ -48,6 +49,10 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
     armed = true
     setImmediate(turn)
   }
+  // processes that a test killed or left sleep on: they would wake each other for ever
+  onTestFinished(() => {
+    timers = []
+  })
   const schedule = (millis: number, wake: () => void): (() => void) => {
     const timer: Timer = { at: now + Math.max(0, millis), wake }
     timers.push(timer)
