@@ -2,6 +2,7 @@
 import { credentialHasher, firstHashKey } from "@rangewright/adapter-crypto"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { CredentialHasher } from "@rangewright/ports"
+import type { Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { spawn, type ChildProcess } from "node:child_process"
@@ -67,9 +68,15 @@ const seedStore = (folder: string): Promise<void> =>
   )
 
 /** `use` starts services in the environment that it is given, one after another. */
-export const withStock = async <A>(use: (environment: NodeJS.ProcessEnv) => Promise<A>): Promise<A> => {
+export const withStock = async <A>(use: (environment: NodeJS.ProcessEnv) => Promise<A>): Promise<A> =>
+  withSimulator(await stockedSimulator(), use)
+
+/** The same with another simulator. */
+export const withSimulator = async <A>(
+  simulator: Simulator,
+  use: (environment: NodeJS.ProcessEnv) => Promise<A>,
+): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "rangewright-bench-"))
-  const simulator = await stockedSimulator()
   try {
     await seedStore(folder)
     const { url } = await simulator.listen({ tls: false })

@@ -28,9 +28,10 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
   let timers: Timer[] = []
   let turns = 0
   let armed = false
+  let ended = false
 
   const turn = (): void => {
-    if (timers.length === 0) {
+    if (ended || timers.length === 0) {
       armed = false
       return
     }
@@ -45,13 +46,13 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
   }
   const arm = (): void => {
     turns = idleTurns
-    if (armed) return
+    if (armed || ended) return
     armed = true
     setImmediate(turn)
   }
   // processes that a test killed or left sleep on: they would wake each other for ever
   onTestFinished(() => {
-    timers = []
+    ended = true
   })
   const schedule = (millis: number, wake: () => void): (() => void) => {
     const timer: Timer = { at: now + Math.max(0, millis), wake }

@@ -71,9 +71,10 @@ import {
 import { RunEngine } from "@rangewright/run-engine"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { vi } from "vitest"
+import { onTestFinished, vi } from "vitest"
 import { scriptedRuns, type ScriptedRuns, scriptedRunsLayer } from "./scripted-runs.ts"
 import { newRange } from "./new-range.ts"
 
@@ -208,8 +209,10 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     }),
   )
   const layer: Layer.Layer<AppServices> = Layer.provideMerge(scriptedRunsLayer(runs), services)
-  // built once: what is kept for a store must stay with it; nothing of it has to be closed
-  const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
+  // built once: what is kept for a store must stay with it
+  const scope = Scope.makeUnsafe()
+  onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  const context = Effect.runSync(Layer.buildWithScope(layer, scope))
   const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
 
   const handle = (operationId: string, user: User, { lastEventId, ...request }: Request = {}) =>
