@@ -278,7 +278,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   const leaks = (seen: Seen): readonly string[] => Object.keys(seen).filter((what) => /^(?:knock|flow-)/u.test(what))
 
   it("lets nothing out that it has closed, and opens only after all is rolled back, wherever the service is killed", async () => {
-    for (const line of [`${python(knocker)} ${good} ${bad}`, `${python(flows)} kept calm ${good} ${bad}`])
+    for (const line of [`${python(knocker)} ${good} ${bad}`, `${python(flows)} kept - ${good} ${bad}`])
       expect(await lab.on(at(30), `setsid nohup ${line} >/dev/null 2>&1 &`)).toMatchObject({ code: 0 })
     await eventually("what knocks", internet.seen, (seen) => `knock ${bad}` in seen && `flow-kept-tcp ${bad}` in seen)
     let isClosed = false

@@ -17,11 +17,11 @@ def note(what):
 def sniff():
     wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 26)
+    wire.setsockopt(263, 23, 1) # SOL_PACKET, PACKET_IGNORE_OUTGOING
     wire.bind(("eth0", 0))
     print("ready", flush=True)
     while True:
-        frame, where = wire.recvfrom(65536)
-        if where[2] == socket.PACKET_OUTGOING: continue
+        frame = wire.recv(65536)
         kind = struct.unpack("!H", frame[12:14])[0]
         if kind == 0x0800: to = socket.inet_ntoa(frame[30:34])
         elif kind == 0x86dd: to = socket.inet_ntop(socket.AF_INET6, frame[38:54])
