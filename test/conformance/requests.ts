@@ -54,11 +54,14 @@ const samples: Readonly<Record<string, Sample>> = {
   linkIdentity: { json: { code: signedInThere.code, state: "" }, headers: ofOwnPage, refused: 403 },
   unlinkIdentity: { adminActsAs: "ME" },
   recordOAuth2Login: {
-    json: {
-      provider: "oidc",
-      code: signedInThere.code,
-      codeVerifier: `${"a".repeat(43)}.${(Date.now() + 600_000).toString(36)}`,
-      redirectURL: `${ownPage}/ui/login/return`,
+    // a sign-in that was begun a moment ago, whenever this is sent
+    get json() {
+      return {
+        provider: "oidc",
+        code: signedInThere.code,
+        codeVerifier: `${"a".repeat(43)}.${(Date.now() + 600_000).toString(36)}`,
+        redirectURL: `${ownPage}/ui/login/return`,
+      }
     },
   },
   endSession: { headers: ofOwnPage },

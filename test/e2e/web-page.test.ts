@@ -846,16 +846,21 @@ describe.skipIf(noBrowser !== undefined)(
         const response = await route.fetch()
         await route.fulfill({ response, json: [...((await response.json()) as readonly object[]), ...manyRanges(100, 10)] })
       })
-      // when the stream begins, all is read again: what changed before would be missed
-      const stream = page.waitForResponse("**/api/v2/events")
       await settled(page, `${service.url}/ui/me`)
-      await stream
       // what was read for the palette is the list of the page, and kept up to date as that
       await page.keyboard.press("Control+k")
       await page.keyboard.type("ranges")
       await page.getByRole("option", { selected: true }).filter({ hasText: "Ranges" }).waitFor()
       await page.keyboard.press("Enter")
       await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+      // when the stream begins, all is read again: what changed before would be missed. It has begun once it shows a change
+      for (const [verb, on] of [
+        ["poweroff", 3],
+        ["poweron", 4],
+      ] as const) {
+        await user.send("PUT", `/range/${verb}?rangeID=UMA`, { machines: ["UMA-m1"] })
+        await page.getByText(`${on} of 4 on`, { exact: true }).waitFor()
+      }
       const changedRows = await rowCounter(context, page)
       const askedBefore = asked
       await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
