@@ -72,10 +72,7 @@ export const withStock = async <A>(use: (environment: NodeJS.ProcessEnv) => Prom
   withSimulator(await stockedSimulator(), use)
 
 /** The same with another simulator. */
-export const withSimulator = async <A>(
-  simulator: Simulator,
-  use: (environment: NodeJS.ProcessEnv) => Promise<A>,
-): Promise<A> => {
+export const withSimulator = async <A>(simulator: Simulator, use: (environment: NodeJS.ProcessEnv) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "rangewright-bench-"))
   try {
     await seedStore(folder)

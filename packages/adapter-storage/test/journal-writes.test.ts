@@ -10,7 +10,7 @@ const at = new Date("2026-03-01T08:00:00.000Z")
 const id = "run000000000000" as RunId
 
 /** A page and its header in SQLite's log of writes. */
-const page = 4096 + 24
+const page = 1024 + 24
 
 it("writes two pages of the file for an entry of a journal: the entry's and the run's", async () => {
   const file = join(await temporaryFolder(), "data.db")

@@ -28,8 +28,9 @@ const letters = Effect.map(rangeNames, ([name = ""]) => name.slice("LAB".length)
 /** Commits in SQLite's log of writes: frames that name the size of the file. */
 const commitsIn = (file: string): number => {
   const log = readFileSync(`${file}-wal`)
-  const frames = Math.floor((log.length - 32) / (4096 + 24))
-  return Array.from({ length: frames }, (_, n) => log.readUInt32BE(32 + n * (4096 + 24) + 4)).filter((size) => size > 0).length
+  const frame = log.readUInt32BE(8) + 24
+  const frames = Math.floor((log.length - 32) / frame)
+  return Array.from({ length: frames }, (_, n) => log.readUInt32BE(32 + n * frame + 4)).filter((size) => size > 0).length
 }
 
 describe("transactions that are there at once", () => {
