@@ -3,7 +3,9 @@ import { vpnKeeperLayer } from "@rangewright/application"
 import type { GroupName, Range, User } from "@rangewright/domain"
 import { Groups, Ranges, Users, VpnKeys, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { makeTestApp, type TestApp } from "../../packages/application/test/support/app.ts"
 import { obstacle, openVpnLab, skipNote, type VpnLab } from "./support/lab.ts"
@@ -17,6 +19,7 @@ const reds = "reds" as GroupName
 
 describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patience }, () => {
   let lab: VpnLab
+  const scope = Scope.makeUnsafe()
   let app: TestApp
   let alice: User
   let bob: User
@@ -60,7 +63,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
   beforeAll(async () => {
     lab = await openVpnLab([1, 2])
     const vpn = { host: "203.0.113.1", port: 51_820, publicKey: lab.publicKey }
-    app = makeTestApp({ settings: { vpn }, vpn: Layer.merge(vpnKeysLayer, Layer.succeed(VpnServer, lab.server)) })
+    app = makeTestApp({ settings: { vpn }, vpn: Layer.merge(vpnKeysLayer, Layer.succeed(VpnServer, lab.server)), scope })
     alice = await app.addUser("Alice")
     bob = await app.addUser("Bob")
     carol = await app.addUser("Carol")
@@ -88,6 +91,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
   afterAll(async () => {
     stop.resolve()
     await kept
+    await Effect.runPromise(Scope.close(scope, Exit.void))
     lab?.close()
   }, patience)
 

@@ -171,9 +171,24 @@ export interface TestAppOptions {
   readonly vpn?: MemoryVpn | Layer.Layer<VpnKeys | VpnServer>
   /** The app before its process was started anew: what it kept is there. */
   readonly after?: Pick<TestApp, "artifacts" | "builds" | "store" | "world">
+  /** What the app's services live in. Default: the test that is running. */
+  readonly scope?: Scope.Scope
 }
 
-export const makeTestApp = ({ content, license = openLicense, settings: chosen, vpn, after }: TestAppOptions = {}): TestApp => {
+const scopeOfTest = (): Scope.Scope => {
+  const scope = Scope.makeUnsafe()
+  onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return scope
+}
+
+export const makeTestApp = ({
+  content,
+  license = openLicense,
+  settings: chosen,
+  vpn,
+  after,
+  scope = scopeOfTest(),
+}: TestAppOptions = {}): TestApp => {
   const artifacts = after?.artifacts ?? makeMemoryArtifacts()
   const inMemory = memoryArtifactsLayer(artifacts)
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
@@ -210,8 +225,6 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   )
   const layer: Layer.Layer<AppServices> = Layer.provideMerge(scriptedRunsLayer(runs), services)
   // built once: what is kept for a store must stay with it
-  const scope = Scope.makeUnsafe()
-  onTestFinished(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const context = Effect.runSync(Layer.buildWithScope(layer, scope))
   const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
 
