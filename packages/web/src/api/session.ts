@@ -8,9 +8,13 @@ const kept = "rangewright-signed-in"
 let channel: BroadcastChannel | undefined
 const login = "/ui/login"
 
+/** A message of another tab and a refused read of its own may both lead away: the second would abort the first. */
+let leaving = false
+
 const leave = (): void => {
   const { pathname, search } = location
-  if (pathname === login) return
+  if (leaving || pathname === login) return
+  leaving = true
   const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
   location.replace(`${login}${next}`)
 }
