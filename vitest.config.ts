@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os"
 import { configDefaults, defineConfig } from "vitest/config"
 
-/** What measures its own process, which other files in it would disturb. */
-const measuring = ["test/contracts/content/hostile-archives.test.ts"]
+/** Tests that measure the memory or processor time of their own process, which other files in it would change. */
+const measuring = ["test/contracts/content/hostile-archives.test.ts", "test/operations/subscription-packages.test.ts"]
 
 export default defineConfig({
   test: {
@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      // files share the modules of their worker: to load them anew for each costs a third of a run
+      // files share the modules of their worker: loading them again for each file takes about a third of the time of a unit suite
       {
         extends: true,
         test: {

@@ -319,6 +319,20 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
     })
 
+    test("lets somebody stay with what is not saved when another tab signs out, and leads away at the next sign", async () => {
+      const context = await browser()
+      const [one, other] = [await context.newPage(), await context.newPage()]
+      await signIn(one, service.url, "UMA")
+      await settled(other, `${service.url}/ui/ranges/UMA/config`)
+      await other.locator(".cm-content").click()
+      await other.keyboard.type("# mine\n")
+      let asked = 0
+      other.on("dialog", (dialog) => void ((asked += 1) === 1 ? dialog.dismiss() : dialog.accept()))
+      await one.getByRole("button", { name: "Sign out" }).click()
+      await other.getByLabel("Password").waitFor()
+      expect(asked).toBeGreaterThan(1)
+    })
+
     test("tells twelve tabs of a change over one connection, and goes on when the tab that has it is closed", async () => {
       const context = await browser()
       const first = await context.newPage()

@@ -8,13 +8,15 @@ const kept = "rangewright-signed-in"
 let channel: BroadcastChannel | undefined
 const login = "/ui/login"
 
-/** A message of another tab and a refused read of its own may both lead away: the second would abort the first. */
+/** A message from another tab and a refused read can arrive together, and a second navigation would abort the first. */
 let leaving = false
 
 const leave = (): void => {
   const { pathname, search } = location
   if (leaving || pathname === login) return
   leaving = true
+  // the browser lets people stay with what is not saved; the next message or refusal leads away again
+  setTimeout(() => (leaving = false), 1_000)
   const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
   location.replace(`${login}${next}`)
 }

@@ -192,13 +192,13 @@ export const openPorts = (said: Readonly<Record<string, string>>): readonly stri
 
 /**
  * Flows that begin once and go on, each packet marked with `flow-KIND-NUMBER`: a TCP connection and a UDP one to each address. Never opens a
- * new one. With `flood`, the machine's own address, it also sends 2,000 packets a second to the first address, from ever new ports.
+ * new one. With `flood`, the machine's own address, it also sends up to 2,000 packets a second to the first address, from ever new ports.
  * Arguments: kind, flood or `-`, addresses.
  */
 export const flows = `
 import random, socket, struct, sys, threading, time
 name, goals, flood = sys.argv[1], sys.argv[3:], sys.argv[2]
-# often enough for the shortest moment that a router can stand open, and not so often that the test is most of the load
+# without it the flows are most of the load of the machine
 pause = 0.002
 def tcp(goal):
     try:
