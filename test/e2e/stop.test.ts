@@ -46,8 +46,11 @@ test.concurrent(
     })
     // somebody watches, and must not keep the service from ending
     const watching = follow(first.as(key), runId, seen)
+    // npm passes on what the terminal has sent already
+    first.program.signal("SIGTERM")
     first.program.signal("SIGTERM")
     await first.program.says(/"msg":"stopping"/u)
+    first.program.signal("SIGTERM")
     expect(await watching).toBe(false)
     expect(await first.program.ended).toEqual({ code: 0, signal: null })
     expect(await refused(first.port)).toBe(true)

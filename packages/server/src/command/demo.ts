@@ -132,6 +132,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     )
     say("\nServing until Ctrl-C.")
     await untilTold()
+    say("\nStopping, and removing the demo's data.")
     return ok ? 0 : 1
   } finally {
     await service.stop()

@@ -14,14 +14,17 @@ export const configAt = (file: string | undefined): Config =>
     environment: process.env,
   })
 
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
+/** Milliseconds in which signals are one: npm passes on the Ctrl-C that the terminal has sent to the process already. */
+const onePress = 1_000
+
+/** Resolves at the first SIGTERM or SIGINT; another one, a second or more later, ends the process at once. */
 export const untilTold = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    let told = false
+    let told: number | undefined
     for (const signal of ["SIGTERM", "SIGINT"] as const)
       process.on(signal, () => {
-        if (told) process.exit(1)
-        told = true
+        told ??= performance.now()
+        if (performance.now() - told >= onePress) process.exit(1)
         resolve(signal)
       })
   })
