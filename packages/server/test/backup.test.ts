@@ -84,7 +84,8 @@ const used = async (more: Record<string, string> = {}): Promise<Site> => {
   write("playbook-runs/workspaces/UMA/left", "not kept")
   write("subscription/index-1.json", "{}", 0o600)
   symlinkSync("main.yml", folder.path(`${role}/tasks/other.yml`))
-  symlinkSync("/etc", folder.path("library/global/roles/elsewhere"))
+  write("elsewhere/file", "not kept")
+  symlinkSync(folder.path("elsewhere"), folder.path("library/global/roles/elsewhere"))
   return { root: folder.text("root-api-key"), key }
 }
 const kept = ["content/snapshots", "content/pins", "library", "playbook-runs/role-facts", "subscription"]
