@@ -3,13 +3,14 @@
  * and many power changes cost, a log of 200,000 lines, and what Lighthouse gives for speed on a simulated desktop and phone. Needs Chromium.
  */
 import { once } from "node:events"
+import { type RangeId, topologyOf } from "@rangewright/domain"
 import type { BrowserContext, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../test/e2e/support/browser.ts"
 import { openLighthouse } from "../test/e2e/support/lighthouse.ts"
 import { apiClient } from "../test/e2e/support/client.ts"
 import { deploy, smallLab } from "../test/e2e/support/lab.ts"
 import { evaluator, hostileLines, longLog, manyRanges, soaker } from "../test/e2e/support/web-page.ts"
-import { keyOf, type people } from "./stock.ts"
+import { keyOf } from "./stock.ts"
 import { startService, withStock } from "./stocked-service.ts"
 
 const quick = process.argv.includes("--quick")
@@ -17,12 +18,15 @@ const times = quick ? 1 : 5
 const lines = quick ? 20_000 : 200_000
 const powerChanges = quick ? 2_000 : 4_000
 
+const pictured = 60
+const pictureChanges = quick ? 60 : 300
+
 const list = "**/api/v2/range/all"
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 /** A page that is signed in with the key of a user. */
-const signedIn = async (context: BrowserContext, url: string, user: (typeof people)[number]): Promise<Page> => {
+const signedIn = async (context: BrowserContext, url: string, user: string): Promise<Page> => {
   const page = await context.newPage()
   await page.goto(`${url}/ui/login`)
   await page.getByRole("button", { name: "Use an API key instead" }).click()
@@ -81,6 +85,65 @@ const filterKey = async (page: Page): Promise<number> =>
     })()`),
   )
 
+/** Machines of a range, all on, ten in each VLAN. */
+const picturedMachines = Array.from({ length: pictured }, (_, m) => ({
+  vmid: 100_000 + m,
+  name: `R0-m${m}`,
+  power: "running" as const,
+  address: `10.99.${Math.floor(m / 10) + 1}.${(m % 10) + 11}`,
+}))
+const picturedRange = {
+  ...manyRanges(1, 0)[0],
+  numberOfVMs: pictured,
+  VMs: picturedMachines.map(({ vmid, name, address }) => ({
+    proxmoxID: vmid,
+    name,
+    poweredOn: true,
+    ip: address,
+    cpu: 2,
+    ram: 4,
+  })),
+}
+const picturedNetwork = { ...topologyOf(undefined, { id: "R0" as RangeId, number: 99 }, picturedMachines), rangeID: "R0" }
+
+/** Milliseconds of the page's work, its drawing included, for one power change that its picture shows. */
+const pictureChange = async (context: BrowserContext, page: Page, url: string): Promise<number> => {
+  await page.route("**/api/v2/range?*", (route) => route.fulfill({ json: picturedRange }))
+  await page.route("**/api/v2/range/topology?*", (route) => route.fulfill({ json: picturedNetwork }))
+  await page.goto(`${url}/ui/ranges/R0`)
+  await page
+    .getByText(`R0-m${pictured - 1}`, { exact: true })
+    .first()
+    .waitFor()
+  const other = await context.newPage()
+  await other.goto(`${url}/ui/me`)
+  const devtools = await context.newCDPSession(page)
+  await devtools.send("Performance.enable")
+  const worked = async (): Promise<number> => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1_000
+  }
+  const before = await worked()
+  const evaluate = await evaluator(context, other)
+  await evaluate(`(async () => {
+    const channel = new BroadcastChannel("rangewright-live")
+    const machines = ${JSON.stringify(picturedMachines)}
+    for (let i = 0; i < ${pictureChanges}; i++) {
+      const { vmid, name, address } = machines[i % machines.length]
+      // all are switched off and on again in turn
+      const poweredOn = Math.floor(i / machines.length) % 2 === 1
+      const data = { rangeID: "R0", proxmoxID: vmid, name, poweredOn, ip: address, isRouter: false, cpu: 2, ram: 4 }
+      channel.postMessage({ events: [{ topic: "machine", rangeID: "R0", data }], since: undefined })
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()`)
+  await page
+    .locator("svg a.off")
+    .nth(pictured - 1)
+    .waitFor()
+  return ((await worked()) - before) / pictureChanges
+}
+
 const millis = async (act: () => Promise<unknown>): Promise<number> => {
   const began = performance.now()
   await act()
@@ -119,6 +182,7 @@ const measure = async (url: string): Promise<void> => {
   const soak = await soaker(many.context, page, 100, 10)
   await soak(powerChanges)
   note(`${powerChanges} power changes: longest task, ms`, Number(await evaluate("longest")), 100)
+  note(`a change in a picture of ${pictured} machines, ms`, await pictureChange(few.context, one, url), 16)
 
   const body = longLog(lines)
   await one.route(`**/api/v2/runs/${run.id}`, (route) => route.fulfill({ json: run }))

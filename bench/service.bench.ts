@@ -1,17 +1,29 @@
 /**
- * How soon the service is ready, and how much memory it takes when nothing happens: the process that `npm start` runs, as tools/run.sh starts it, on SQLite with 100 ranges and 1,000
- * VMs, observing a simulator in this process that has the same VMs. `ready` is the moment its log says so; /readyz agrees then.
+ * How soon the service is ready, how much memory it takes when nothing happens, after requests and with streams of events, and what a file of
+ * the web page costs: the process that `npm start` runs, as tools/run.sh starts it, on SQLite with 100 ranges and 1,000 VMs, observing a
+ * simulator in this process that has the same VMs. `ready` is the moment its log says so; /readyz agrees then.
  */
+import autocannon from "autocannon"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { Agent, get, type IncomingMessage } from "node:http"
 import { setTimeout } from "node:timers/promises"
-import { keyOf, stockedMachines } from "./stock.ts"
-import { type Ready, startService, withStock } from "./stocked-service.ts"
+import { followers, keyOf, stockedMachines } from "./stock.ts"
+import { processorMillis, type Ready, startService, type Started, withStock } from "./stocked-service.ts"
 
 const quick = process.argv.includes("--quick")
 const starts = quick ? 2 : 6
 const idleSeconds = quick ? 2 : 10
-const goals = { readyMillis: 600, idleMebibytes: 130 } as const
+const loadSeconds = quick ? 1 : 10
+const connections = 32
+const streams = 500
+const goals = {
+  readyMillis: 600,
+  idleMebibytes: 130,
+  loadedMebibytes: 200,
+  streamsMebibytes: 60,
+  filesEachSecond: 5_000,
+} as const
 
 /** Resident memory now, and the most there was, in MiB: Linux tells it of any process. */
 const memoryOf = (pid: number | undefined): { readonly now: number; readonly peak: number } => {
@@ -27,14 +39,77 @@ const expectAnswer = async (url: string, headers: Record<string, string> = {}): 
   return text
 }
 
-interface ServiceTiming {
-  readonly ready: Ready
-  /** Undefined where the service did not run long enough to be idle. */
-  readonly memory: { readonly now: number; readonly peak: number } | undefined
+/** Requests with the key of a user, many at once; what one took of the processors, in milliseconds. */
+const load = async ({ process: child, url }: Started, path: string, user?: string): Promise<number> => {
+  const before = processorMillis(child.pid)
+  const { requests, errors, non2xx } = await autocannon({
+    url: `${url}${path}`,
+    connections,
+    duration: loadSeconds,
+    headers: { "accept-encoding": "br", ...(user === undefined ? {} : { "x-api-key": keyOf(user) }) },
+  })
+  if (errors + non2xx > 0) throw new Error(`${path}: ${errors} errors, ${non2xx} refusals`)
+  return (processorMillis(child.pid) - before) / requests.total
 }
 
-const measureOnce = async (environment: NodeJS.ProcessEnv, idle: boolean): Promise<ServiceTiming> => {
-  const { process: child, ready, url } = await startService(environment)
+/** Opens streams of events, and has the memory measured while they are open. */
+const withStreams = async <A>({ url }: Started, look: () => Promise<A>): Promise<A> => {
+  const agent = new Agent({ maxSockets: Infinity })
+  const open = await Promise.all(
+    Array.from({ length: streams }, async (_, n) => {
+      const headers = { "x-api-key": keyOf(followers[n % followers.length] ?? "") }
+      const [answer] = (await once(get(`${url}/api/v2/events`, { agent, headers }), "response")) as [IncomingMessage]
+      if (answer.statusCode !== 200) throw new Error(`a stream was answered ${answer.statusCode}`)
+      answer.resume().on("error", () => undefined)
+      return answer
+    }),
+  )
+  try {
+    return await look()
+  } finally {
+    for (const answer of open) answer.destroy()
+  }
+}
+
+interface Memory {
+  readonly idle: { readonly now: number; readonly peak: number }
+  /** Added by streams, after requests, and the most there was. */
+  readonly streams: number
+  readonly loaded: { readonly now: number; readonly peak: number }
+}
+
+const rested = async (pid: number | undefined) => {
+  await setTimeout(idleSeconds * 1000)
+  return memoryOf(pid)
+}
+
+interface Served {
+  readonly memory: Memory
+  /** Files of the page in a second of a processor. */
+  readonly files: number
+}
+
+const serve = async (service: Started): Promise<Served> => {
+  const { pid } = service.process
+  const idle = await rested(pid)
+  const followed = await withStreams(service, () => rested(pid))
+  const files = 1000 / (await load(service, "/ui/"))
+  for (const [path, user] of [
+    ["/api/v2/range/all", "AD"],
+    ["/api/v2/range", "ME"],
+  ] as const)
+    await load(service, path, user)
+  return { memory: { idle, streams: followed.now - idle.now, loaded: await rested(pid) }, files }
+}
+
+interface ServiceTiming {
+  readonly ready: Ready
+  readonly served: Served | undefined
+}
+
+const measureOnce = async (environment: NodeJS.ProcessEnv, isLast: boolean): Promise<ServiceTiming> => {
+  const service = await startService(environment)
+  const { process: child, ready, url } = service
   try {
     await expectAnswer(`${url}/readyz`)
     const ranges = JSON.parse(await expectAnswer(`${url}/api/v2/range/all`, { "x-api-key": keyOf("AD") })) as readonly {
@@ -42,9 +117,7 @@ const measureOnce = async (environment: NodeJS.ProcessEnv, idle: boolean): Promi
     }[]
     const seen = ranges.reduce((sum, { VMs }) => sum + VMs.length, 0)
     if (seen !== stockedMachines.length) throw new Error(`the service knows ${seen} VMs, not ${stockedMachines.length}`)
-    if (!idle) return { ready, memory: undefined }
-    await setTimeout(idleSeconds * 1000)
-    return { ready, memory: memoryOf(child.pid) }
+    return { ready, served: isLast ? await serve(service) : undefined }
   } finally {
     child.kill("SIGTERM")
     await once(child, "exit")
@@ -60,19 +133,26 @@ const measure = (): Promise<readonly ServiceTiming[]> =>
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-const line = (what: string, measured: number, goal?: number): void => {
-  const verdict = goal === undefined ? "" : `${`<= ${goal}`.padStart(10)}  ${measured <= goal ? "reached" : "MISSED"}`
+const print = (what: string, measured: number, verdict = ""): void =>
   console.log(`${what.padEnd(56)}${measured.toFixed(0).padStart(8)}${verdict}`)
-}
+
+const line = (what: string, measured: number, goal: number): void =>
+  print(what, measured, `${`<= ${goal}`.padStart(10)}  ${measured <= goal ? "reached" : "MISSED"}`)
 
 if (import.meta.main) {
   const timings = await measure()
   const [first, ...later] = timings.map(({ ready }) => ready)
-  if (first !== undefined) line("first start on a data folder, ms to ready", first.wall)
+  if (first !== undefined) print("first start on a data folder, ms to ready", first.wall)
   line(`later starts, median of ${later.length}, ms to ready`, median(later.map(({ wall }) => wall)), goals.readyMillis)
-  line("  of these on processors", median(later.map(({ processors }) => processors)))
-  const memory = timings.at(-1)?.memory
-  if (memory === undefined) throw new Error("the last start was not idle")
-  line(`MiB resident after ${idleSeconds} s without a request`, memory.now, goals.idleMebibytes)
-  line("  most until then", memory.peak)
+  print("  of these on processors", median(later.map(({ processors }) => processors)))
+  const served = timings.at(-1)?.served
+  if (served === undefined) throw new Error("the last start was not measured")
+  const { memory, files } = served
+  line(`MiB resident after ${idleSeconds} s without a request`, memory.idle.now, goals.idleMebibytes)
+  print("  most until then", memory.idle.peak)
+  line(`MiB that ${streams} streams of events add`, memory.streams, goals.streamsMebibytes)
+  line(`MiB resident ${idleSeconds} s after ${3 * loadSeconds} s of requests`, memory.loaded.now, goals.loadedMebibytes)
+  print("  most until then", memory.loaded.peak)
+  const verdict = `${`>= ${goals.filesEachSecond}`.padStart(10)}  ${files >= goals.filesEachSecond ? "reached" : "MISSED"}`
+  print("files of the page in a second of a processor", files, verdict)
 }

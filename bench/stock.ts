@@ -11,8 +11,10 @@ const vmsOf = (range: number): number => (range === ownRange ? 10 : vmsOfOthers)
 const node = "pve"
 
 /** An administrator, and a member who has every range. */
-export const people = ["AD", "ME"] as const
-export const keyOf = (id: (typeof people)[number]) => `${id}.${"k".repeat(40)}`
+const people = ["AD", "ME"] as const
+/** Members who share the ranges between them: each may have 32 streams of events. */
+export const followers = Array.from({ length: 16 }, (_, n) => `FO${n}`)
+export const keyOf = (id: string) => `${id}.${"k".repeat(40)}`
 
 const recordId = (text: string) => text.toLowerCase().padStart(15, "0") as RecordId
 
@@ -39,7 +41,7 @@ export const stock = Effect.gen(function* () {
   const ranges = yield* Ranges
   const hasher = yield* CredentialHasher
   const createdAt = new Date()
-  for (const id of people)
+  for (const id of [...people, ...followers])
     yield* users.create({
       id: id as UserId,
       recordId: recordId(id),
@@ -62,7 +64,7 @@ export const stock = Effect.gen(function* () {
       purpose: "benchmark",
       config: "ludus: []\n",
       createdBy: "AD" as UserId,
-      owners: ["ME" as UserId],
+      owners: ["ME", followers[n % followers.length]] as UserId[],
       createdAt,
     })
   yield* users.change("ME" as UserId, { defaultRangeId: `R${ownRange}` as RangeId })

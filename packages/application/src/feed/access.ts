@@ -15,6 +15,8 @@ export interface Sight {
   readonly groups: ReadonlySet<GroupName>
   /** Another text when any of it changes. */
   readonly text: string
+  /** `Ranges.revision` before ranges and groups were read: while it stays, they do. */
+  readonly revision: number
 }
 
 const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
@@ -26,10 +28,11 @@ const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
 /** What a follower came with: the same must still hold while they follow. */
 export const cameWith = ({ caller }: Follower) => Effect.map(credentialsOf(caller), (known) => known?.text)
 
-/** What the follower may see; undefined: nothing any more, and the stream ends. */
+/** What the follower may see; undefined: nothing any more, and the stream ends. What cannot have changed since `before` is not read again. */
 export const sightOf = Effect.fnUntraced(function* (
   { caller, user, session }: Follower,
   credentials: string | undefined,
+  before?: Sight,
 ): Effect.fn.Return<Sight | undefined, StorageFault, Users | Sessions | Ranges | Groups> {
   const sessions = yield* Sessions
   const users = yield* Users
@@ -44,12 +47,14 @@ export const sightOf = Effect.fnUntraced(function* (
   const current = user.id === caller.id ? known.user : yield* users.find(user.id)
   if (current === undefined || current.recordId !== user.recordId) return undefined
   if (user.id !== caller.id && !known.user.isAdmin) return undefined
+  const revision = yield* rangeStore.revision
+  if (before?.revision === revision && before.user.isAdmin === current.isAdmin) return { ...before, user: current }
   const ranges = new Map<RangeId, "Direct" | "Group">()
   for (const { rangeId, accessType } of yield* rangeStore.grantsOf(user.id))
     if (accessType === "Direct" || !ranges.has(rangeId)) ranges.set(rangeId, accessType === "Direct" ? "Direct" : "Group")
   const groupStore = yield* Groups
   const groups = new Set((yield* groupStore.memberships(user.id)).map(({ group }) => group.name))
-  return { user: current, ranges, groups, text: JSON.stringify([current.isAdmin, [...ranges], [...groups]]) }
+  return { user: current, ranges, groups, text: JSON.stringify([current.isAdmin, [...ranges], [...groups]]), revision }
 })
 
 /** Those of the things that the user may see, as reads would decide. */

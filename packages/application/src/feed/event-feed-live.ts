@@ -1,7 +1,6 @@
 import { Forbidden, type UserId } from "@rangewright/domain"
 import { CredentialHasher, Groups, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
@@ -87,7 +86,11 @@ const make = Effect.gen(function* () {
   /** What users could see, and since which change. */
   const sights = recent<string, { readonly text: string; readonly since: number }>(mostUsers)
   const followed = Latch.makeUnsafe()
-  const grown = new Set<Latch.Latch>()
+  /** Of each stream; opened when there may be something to tell, and when rights are due. */
+  const waiting = new Set<Latch.Latch>()
+  const wake = (): void => {
+    for (const latch of waiting) latch.openUnsafe()
+  }
   const turn = Semaphore.makeUnsafe(1)
   let picture: Picture | undefined
   let seq = 0
@@ -101,7 +104,7 @@ const make = Effect.gen(function* () {
       picture = now
       for (const change of changes) kept.push({ ...change, seq: ++seq })
       if (kept.length > mostKept) kept.splice(0, kept.length - mostKept)
-      if (changes.length > 0) for (const latch of grown) latch.openUnsafe()
+      if (changes.length > 0) wake()
     }),
   )
   yield* Effect.forkScoped(
@@ -109,6 +112,13 @@ const make = Effect.gen(function* () {
       followed.await.pipe(Effect.andThen(Effect.ignore(observe, { log: "Warn" })), Effect.andThen(Effect.sleep(lookEvery))),
     ),
   )
+  /** Counts when rights are due. One clock for all: a timer and a fiber for each stream cost more than the rest of it. */
+  let beat = 0
+  const strike = Effect.sync(() => {
+    beat++
+    wake()
+  })
+  yield* Effect.forkScoped(Effect.forever(followed.await.pipe(Effect.andThen(Effect.sleep(rightsEvery)), Effect.andThen(strike))))
 
   const eventId = (at: number): string => `${epoch}-${at}`
   const note = (event: "ready" | "reset", reason: string, at: number): ServerSentEvent => ({
@@ -177,7 +187,7 @@ const make = Effect.gen(function* () {
     const left = [...before.groups].filter((name) => !sight.groups.has(name))
     const came = new Set<string>([...sight.ranges].flatMap(([id, how]) => (before.ranges.get(id) === how ? [] : [id])))
     const joined = new Set<string>([...sight.groups].filter((name) => !before.groups.has(name)))
-    const things = [...(picture?.values() ?? [])]
+    const things = [...(picture?.others.values() ?? [])]
       .map(({ seen }) => seen)
       .filter((seen) => (seen.kind === "notice" ? joined.has(seen.notice.group) : isOfRange(seen, came)))
     const event = (kind: Seen["kind"], data: LiveData): ServerSentEvent => ({
@@ -215,19 +225,18 @@ const make = Effect.gen(function* () {
     if (begin !== undefined) cursor = seq
     let at = cursor ?? seq
     let sight = first
-    let lookedAt = yield* Clock.currentTimeMillis
-    grown.add(latch)
+    let lookedAt = beat
+    waiting.add(latch)
 
     /** Waits until there is something to tell. Ends when nothing may be seen any more. */
     const next = Effect.gen(function* () {
       for (;;) {
         yield* latch.close
-        const now = yield* Clock.currentTimeMillis
         const before = sight
         if (before === undefined) return undefined
-        if (seq > at || now - lookedAt >= rightsEvery) {
-          const current = yield* sightOf(follower, credentials)
-          lookedAt = now
+        if (seq > at || beat !== lookedAt) {
+          lookedAt = beat
+          const current = yield* sightOf(follower, credentials, before)
           sight = current
           if (current === undefined) return undefined
           if (!isKept(at)) {
@@ -254,7 +263,7 @@ const make = Effect.gen(function* () {
           at = upTo
           if (events.length > 0) return events
         }
-        yield* Effect.raceFirst(latch.await, Effect.sleep(rightsEvery))
+        yield* latch.await
       }
     })
 
@@ -263,7 +272,7 @@ const make = Effect.gen(function* () {
       isFirst && begin !== undefined
         ? Effect.succeed([[begin], Option.some(false)])
         : Effect.map(next, (events): Page => (events === undefined ? [[], Option.none()] : [events, Option.some(false)]))
-    return Stream.paginate(true, page).pipe(Stream.ensuring(Effect.sync(() => void grown.delete(latch))))
+    return Stream.paginate(true, page).pipe(Stream.ensuring(Effect.sync(() => void waiting.delete(latch))))
   })
 
   const follow: EventFeed["Service"]["follow"] = (follower) =>

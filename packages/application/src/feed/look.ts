@@ -10,8 +10,15 @@ export type Seen =
   | { readonly kind: "run"; readonly run: RunRecord }
   | { readonly kind: "notice"; readonly notice: GroupNotice }
 
-/** What was seen, by a key of the thing, with a text that differs when what is told of it does. */
-export type Picture = ReadonlyMap<string, { readonly seen: Seen; readonly text: string }>
+/** Things by a key, with a text that differs when what is told of them does. */
+type Things = ReadonlyMap<string, { readonly seen: Seen; readonly text: string }>
+
+/** What was seen. */
+export interface Picture {
+  readonly runs: Things
+  /** Ranges, machines and notices: the same object while none of them has changed. */
+  readonly others: Things
+}
 
 /** What has become of one thing; `now` is undefined when it is gone. */
 export interface Change {
@@ -43,6 +50,17 @@ const textOf = (seen: Seen): string => {
   }
 }
 
+const keyOf = (seen: Seen): string =>
+  seen.kind === "range"
+    ? `range ${seen.range.id}`
+    : seen.kind === "machine"
+      ? `machine ${seen.machine.vmid}`
+      : seen.kind === "notice"
+        ? `notice ${seen.notice.group}`
+        : `run ${seen.run.id}`
+
+const thingsOf = (all: readonly Seen[]): Things => new Map(all.map((seen) => [keyOf(seen), { seen, text: textOf(seen) }]))
+
 /** Runs that ended lately; those that go on are all looked at. */
 const newest = 50
 
@@ -52,20 +70,22 @@ export const makeLook = Effect.gen(function* () {
   const journal = yield* RunJournal
   const groups = yield* Groups
   let revision: number | undefined
-  let ofRanges: readonly Seen[] = []
-  let ofGroups: readonly Seen[] = []
+  let others: Things = new Map()
   let going = new Set<RunId>()
 
-  const lookAtRanges = Effect.gen(function* () {
+  const lookAtOthers = Effect.gen(function* () {
     // first: what changes while it is read is read again the next time
     const current = yield* ranges.revision
     if (current === revision) return
     const overviews = yield* ranges.overview({})
-    ofRanges = overviews.flatMap(({ range, machines }): Seen[] => [
-      { kind: "range", range },
-      ...machines.filter(({ template }) => !template).map((machine): Seen => ({ kind: "machine", machine })),
+    const notices = yield* groups.notices()
+    others = thingsOf([
+      ...overviews.flatMap(({ range, machines }): Seen[] => [
+        { kind: "range", range },
+        ...machines.filter(({ template }) => !template).map((machine): Seen => ({ kind: "machine", machine })),
+      ]),
+      ...notices.map((notice): Seen => ({ kind: "notice", notice })),
     ])
-    ofGroups = (yield* groups.notices()).map((notice) => ({ kind: "notice", notice }))
     revision = current
   })
 
@@ -80,33 +100,28 @@ export const makeLook = Effect.gen(function* () {
         if (ended !== undefined) runs.set(id, ended)
       }
     going = new Set(unfinished.map(({ id }) => id))
-    return [...runs.values()].map((run): Seen => ({ kind: "run", run }))
+    return thingsOf([...runs.values()].map((run) => ({ kind: "run", run })))
   })
 
-  const keyOf = (seen: Seen): string =>
-    seen.kind === "range"
-      ? `range ${seen.range.id}`
-      : seen.kind === "machine"
-        ? `machine ${seen.machine.vmid}`
-        : seen.kind === "notice"
-          ? `notice ${seen.notice.group}`
-          : `run ${seen.run.id}`
-
   return Effect.gen(function* () {
-    yield* lookAtRanges
-    const all = [...ofRanges, ...ofGroups, ...(yield* lookAtRuns)]
-    return new Map(all.map((seen) => [keyOf(seen), { seen, text: textOf(seen) }])) as Picture
+    yield* lookAtOthers
+    const runs = yield* lookAtRuns
+    return { runs, others } satisfies Picture
   })
 })
 
 /** What differs between two pictures. A run that is no longer looked at has not gone. */
 export const changesOf = (before: Picture, now: Picture): readonly Change[] => {
-  const changed = [...now].flatMap(([key, { seen, text }]): Change[] => {
+  if (before.others === now.others) return changed(before.runs, now.runs)
+  const gone = [...before.others].flatMap(([key, { seen }]): Change[] =>
+    now.others.has(key) ? [] : [{ key, before: seen, now: undefined }],
+  )
+  return [...changed(before.others, now.others), ...changed(before.runs, now.runs), ...gone]
+}
+
+/** What is new, or differs. */
+const changed = (before: Things, now: Things): readonly Change[] =>
+  [...now].flatMap(([key, { seen, text }]): Change[] => {
     const known = before.get(key)
     return known?.text === text ? [] : [{ key, before: known?.seen, now: seen }]
   })
-  const gone = [...before].flatMap(([key, { seen }]): Change[] =>
-    now.has(key) || seen.kind === "run" ? [] : [{ key, before: seen, now: undefined }],
-  )
-  return [...changed, ...gone]
-}
