@@ -112,8 +112,8 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
   await page.route("**/api/v2/range/topology?*", (route) => route.fulfill({ json: picturedNetwork }))
   await page.goto(`${url}/ui/ranges/R0`)
   await page
-    .getByText(`R0-m${pictured - 1}`, { exact: true })
-    .first()
+    .locator("svg a.on")
+    .nth(pictured - 1)
     .waitFor()
   const other = await context.newPage()
   await other.goto(`${url}/ui/me`)

@@ -71,43 +71,29 @@ const withStreams = async <A>({ url }: Started, look: () => Promise<A>): Promise
   }
 }
 
-interface Memory {
-  readonly idle: { readonly now: number; readonly peak: number }
-  /** Added by streams, after requests, and the most there was. */
-  readonly streams: number
-  readonly loaded: { readonly now: number; readonly peak: number }
-}
-
-const rested = async (pid: number | undefined) => {
+/** Memory once nothing has happened for some seconds. */
+const rested = async ({ process: child }: Started) => {
   await setTimeout(idleSeconds * 1000)
-  return memoryOf(pid)
+  return memoryOf(child.pid)
 }
 
-interface Served {
-  readonly memory: Memory
-  /** Files of the page in a second of a processor. */
-  readonly files: number
+/** What streams add. */
+const followed = async (service: Started) => {
+  const idle = await rested(service)
+  const open = await withStreams(service, () => rested(service))
+  return { idle, streams: open.now - idle.now }
 }
 
-const serve = async (service: Started): Promise<Served> => {
-  const { pid } = service.process
-  const idle = await rested(pid)
-  const followed = await withStreams(service, () => rested(pid))
+/** Files of the page in a second of a processor, and memory after requests. */
+const loaded = async (service: Started) => {
   const files = 1000 / (await load(service, "/ui/"))
-  for (const [path, user] of [
-    ["/api/v2/range/all", "AD"],
-    ["/api/v2/range", "ME"],
-  ] as const)
-    await load(service, path, user)
-  return { memory: { idle, streams: followed.now - idle.now, loaded: await rested(pid) }, files }
+  await load(service, "/api/v2/range/all", "AD")
+  await load(service, "/api/v2/range", "ME")
+  return { files, memory: await rested(service) }
 }
 
-interface ServiceTiming {
-  readonly ready: Ready
-  readonly served: Served | undefined
-}
-
-const measureOnce = async (environment: NodeJS.ProcessEnv, isLast: boolean): Promise<ServiceTiming> => {
+/** Starts the service, has it looked at once it knows all VMs, and stops it. */
+const startOnce = async <A>(environment: NodeJS.ProcessEnv, look: (service: Started) => Promise<A>) => {
   const service = await startService(environment)
   const { process: child, ready, url } = service
   try {
@@ -117,18 +103,21 @@ const measureOnce = async (environment: NodeJS.ProcessEnv, isLast: boolean): Pro
     }[]
     const seen = ranges.reduce((sum, { VMs }) => sum + VMs.length, 0)
     if (seen !== stockedMachines.length) throw new Error(`the service knows ${seen} VMs, not ${stockedMachines.length}`)
-    return { ready, served: isLast ? await serve(service) : undefined }
+    return { ready, looked: await look(service) }
   } finally {
     child.kill("SIGTERM")
     await once(child, "exit")
   }
 }
 
-const measure = (): Promise<readonly ServiceTiming[]> =>
+const measure = () =>
   withStock(async (environment) => {
-    const timings: ServiceTiming[] = []
-    for (let n = 0; n < starts; n++) timings.push(await measureOnce(environment, n === starts - 1))
-    return timings
+    const readies: Ready[] = []
+    for (let n = 0; n < starts; n++) readies.push((await startOnce(environment, () => Promise.resolve())).ready)
+    // each on a service that has done nothing else
+    const { looked: quiet } = await startOnce(environment, followed)
+    const { looked: busy } = await startOnce(environment, loaded)
+    return { readies, quiet, busy }
   })
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
@@ -140,19 +129,16 @@ const line = (what: string, measured: number, goal: number): void =>
   print(what, measured, `${`<= ${goal}`.padStart(10)}  ${measured <= goal ? "reached" : "MISSED"}`)
 
 if (import.meta.main) {
-  const timings = await measure()
-  const [first, ...later] = timings.map(({ ready }) => ready)
+  const { readies, quiet, busy } = await measure()
+  const [first, ...later] = readies
   if (first !== undefined) print("first start on a data folder, ms to ready", first.wall)
   line(`later starts, median of ${later.length}, ms to ready`, median(later.map(({ wall }) => wall)), goals.readyMillis)
   print("  of these on processors", median(later.map(({ processors }) => processors)))
-  const served = timings.at(-1)?.served
-  if (served === undefined) throw new Error("the last start was not measured")
-  const { memory, files } = served
-  line(`MiB resident after ${idleSeconds} s without a request`, memory.idle.now, goals.idleMebibytes)
-  print("  most until then", memory.idle.peak)
-  line(`MiB that ${streams} streams of events add`, memory.streams, goals.streamsMebibytes)
-  line(`MiB resident ${idleSeconds} s after ${3 * loadSeconds} s of requests`, memory.loaded.now, goals.loadedMebibytes)
-  print("  most until then", memory.loaded.peak)
-  const verdict = `${`>= ${goals.filesEachSecond}`.padStart(10)}  ${files >= goals.filesEachSecond ? "reached" : "MISSED"}`
-  print("files of the page in a second of a processor", files, verdict)
+  line(`MiB resident after ${idleSeconds} s without a request`, quiet.idle.now, goals.idleMebibytes)
+  print("  most until then", quiet.idle.peak)
+  line(`MiB that ${streams} streams of events add`, quiet.streams, goals.streamsMebibytes)
+  line(`MiB resident ${idleSeconds} s after ${3 * loadSeconds} s of requests`, busy.memory.now, goals.loadedMebibytes)
+  print("  most until then", busy.memory.peak)
+  const verdict = `${`>= ${goals.filesEachSecond}`.padStart(10)}  ${busy.files >= goals.filesEachSecond ? "reached" : "MISSED"}`
+  print("files of the page in a second of a processor", busy.files, verdict)
 }

@@ -15,6 +15,7 @@ import { stock } from "./stock.ts"
 import { stockedSimulator } from "./stocked-simulator.ts"
 
 const secretKey = Buffer.alloc(32)
+const [, flags = ""] = /^service_flags='(.*)'$/mu.exec(readFileSync(new URL("../tools/run.sh", import.meta.url), "utf8")) ?? []
 const main = fileURLToPath(new URL("../packages/server/dist/bundle/main.js", import.meta.url))
 
 /** From the spawn, in milliseconds: by the wall clock, and what the processors worked for it, which other processes hardly change. */
@@ -32,7 +33,7 @@ export interface Started {
 /** Starts the service and waits until its log says that it is ready. */
 export const startService = async (environment: NodeJS.ProcessEnv): Promise<Started> => {
   const began = performance.now()
-  const child = spawn(process.execPath, ["--max-semi-space-size=2", main], {
+  const child = spawn(process.execPath, [...flags.split(" "), main], {
     env: { MALLOC_ARENA_MAX: "1", ...process.env, ...environment },
     stdio: ["ignore", "ignore", "pipe"],
   })
