@@ -1,142 +1,26 @@
 import { execFileSync } from "node:child_process"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { readFileSync } from "node:fs"
-import type { BrowserContext, Page, Route } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Look, noBrowser, openBrowser } from "./support/browser.ts"
-import type { ApiClient } from "./support/client.ts"
-import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { noFirefox, openFirefox, shows, signInWithPuppeteer } from "./support/firefox.ts"
-import { openLighthouse } from "./support/lighthouse.ts"
-import { addLab, addUser, deploy, expectSuccess, rangeOf, runEnd, smallLab } from "./support/lab.ts"
-import { endAll, repository } from "./support/program.ts"
-import { sourceRepository } from "./support/source-repository.ts"
-import { onSimulator, type ServiceProcess, startService, type Environment } from "./support/service.ts"
-import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
-import {
-  buildPage,
-  countShifts,
-  fillIn,
-  formPost,
-  hostileLines,
-  inspector,
-  longLog,
-  manyRanges,
-  pendingRequests,
-  password,
-  rowCounter,
-  settled,
-  shiftsSoFar,
-  signIn,
-  soaker,
-  tabTo,
-  watch,
-} from "./support/web-page.ts"
-
-const cause = "no memory is left on the node"
-const hostileText = `"><img src=x onerror=alert(1)><script>alert(2)</script>`
-const hostileName = hostileText.replace("<script>", "\u202e<script>")
-
-const pathsOfAll = [
-  "ranges",
-  "ranges/UMA",
-  "ranges/EVIL",
-  "ranges/UMA/plan",
-  "ranges/UMA/config",
-  "ranges/UMA/snapshots",
-  "ranges/UMA/testing",
-  "runs",
-  "templates",
-  "templates/debian-12-x64-server-template",
-  "roles",
-  "blueprints",
-  "catalog",
-  "sources",
-  "me",
-  "ranges/NOBODY",
-  "nothing",
-  "invite?user=UMA#nothing",
-]
-
-const pathsOfAdministrators = [
-  "admin/overview",
-  "admin/nodes",
-  "admin/migration",
-  "catalog",
-  "sources/lessons",
-  "blueprints?id=shown",
-  "admin/users",
-  "admin/users/UMA",
-  "admin/groups",
-  "admin/quotas",
-  "admin/audit",
-  "admin/doctor",
-  "ranges/UMA/access",
-  "classes",
-  "classes/course",
-  "classes/course?view=people",
-]
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { noBrowser } from "./support/browser.ts"
+import { addLab, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { cause, hostileName, hostileText, openPageLab, type PageLab } from "./support/page-lab.ts"
+import { repository } from "./support/program.ts"
+import { hostileLines, longLog, password, pendingRequests, settled, signIn, tabTo, watch } from "./support/web-page.ts"
 
 describe.skipIf(noBrowser !== undefined)(
   `the web page (skipped when ${noBrowser ?? "there is no browser"})`,
   { timeout: 300_000 },
   () => {
-    let service: ServiceProcess
-    let simulator: SimulatorProcess
-    /** The key of ADA, who is an administrator. */
-    let admin: string
-    let user: ApiClient
-    /** Whose deploy failed. */
-    let bo: ApiClient
-    let runId: string
-    /** The folder of a repository that ships a blueprint and a role. */
-    let sources: string
-    let failedRunId: string
-    let environment: Environment
-    const data = temporaryFolder()
-    const closes: (() => Promise<void>)[] = []
-    const browser = async (look?: Look): Promise<BrowserContext> => {
-      const { context, close } = await openBrowser(look)
-      closes.push(close)
-      return context
-    }
+    let lab: PageLab
 
     beforeAll(async () => {
-      simulator = await startSimulator(["--speed", "60"])
-      sources = sourceRepository(hostileText)
-      environment = onSimulator(simulator, {
-        RANGEWRIGHT_WEB_FOLDER: buildPage(),
-        RANGEWRIGHT_SOURCE_SCHEMES: "file",
-        RANGEWRIGHT_SOURCE_FOLDERS: sources,
-      })
-      service = await startService(data, environment)
-      admin = await addUser(service.root, "ADA", true)
-      const ada = service.as(admin)
-      await ada.send("POST", "/user/credentials", { proxmoxPassword: password })
-      user = await addLab(service, "UMA", smallLab(3), ada)
-      await user.send("POST", "/user/credentials", { proxmoxPassword: password })
-      runId = await deploy(user, "UMA")
-      await expectSuccess(user, runId)
-      const repair = await simulator.fault({ kind: "fail-task", type: "qmstart", text: cause, when: "before", times: "always" })
-      bo = await addLab(service, "BO", smallLab(1), ada)
-      await bo.send("POST", "/user/credentials", { proxmoxPassword: password })
-      failedRunId = await deploy(bo, "BO")
-      expect((await runEnd(bo, failedRunId)).status).toBe("failure")
-      await repair()
-      await user.send("POST", "/ranges/create", { rangeID: "EVIL", name: hostileName, description: "[x](javascript:alert(3))" })
-      await ada.send("POST", "/sources", { type: "git", url: `file://${sources}`, id: "lessons" })
-      await ada.send("POST", "/blueprints/from-range", { blueprintID: "shown", name: hostileText, rangeID: "UMA" })
-      await ada.send("POST", "/groups", { name: "course", description: hostileName })
-      await ada.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
+      lab = await openPageLab()
+      return lab.close
     }, 120_000)
-    afterAll(async () => {
-      for (const close of closes) await close()
-      await endAll()
-      removeFolders()
-    })
 
     test("shows a range to who signs in, starts and stops its machines, and opens a console, all without an error", async () => {
+      const { service, user, runId, browser } = lab
       const context = await browser({ viewport: { width: 1280, height: 800 } })
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -170,6 +54,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows what is done to machines at the hypervisor, by itself, and that the range is not as configured any more", async () => {
+      const { service, simulator, browser } = lab
       const context = await browser()
       const page = await context.newPage()
       await signIn(page, service.url, "uma@lab.example")
@@ -192,6 +77,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows what a run failed of before all else, and goes on from there", async () => {
+      const { service, bo, failedRunId, browser } = lab
       const context = await browser({ viewport: { width: 1280, height: 720 } })
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -217,6 +103,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows a log of 200,000 lines from its end, finds in it and opens any line of it, and does nothing that a line says", async () => {
+      const { service, runId, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
       await context.grantPermissions(["clipboard-read", "clipboard-write"])
@@ -250,6 +137,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows names that others chose as text", async () => {
+      const { service, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -264,6 +152,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("shows three screens at once, types a long text whole, and shows a screen again when its machine was off", async () => {
+      const { service, simulator, user, browser } = lab
       const context = await browser()
       const first = await context.newPage()
       await signIn(first, service.url, "UMA")
@@ -301,89 +190,8 @@ describe.skipIf(noBrowser !== undefined)(
       for (const page of screens) await page.close()
     })
 
-    test("leaves every tab when one signs out, and shows nothing of it when somebody goes back or signs in as another", async () => {
-      const context = await browser()
-      const one = await context.newPage()
-      await signIn(one, service.url, "UMA")
-      const other = await context.newPage()
-      await settled(other, `${service.url}/ui/ranges/UMA`)
-      await one.getByRole("button", { name: "Sign out" }).click()
-      await other.waitForURL("**/ui/login**")
-      await one.waitForURL("**/ui/login**")
-      await other.goBack()
-      expect(await other.getByText("UMA").count()).toBe(0)
-      await fillIn(one, "BO")
-      await settled(one, `${service.url}/ui/ranges`)
-      await one.getByRole("link", { name: "BO", exact: true }).first().waitFor()
-      expect(await one.getByText("UMA").count()).toBe(0)
-      expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
-    })
-
-    test("lets somebody stay with what is not saved when another tab signs out, and leads away at the next sign", async () => {
-      const context = await browser()
-      const [one, other] = [await context.newPage(), await context.newPage()]
-      await signIn(one, service.url, "UMA")
-      await settled(other, `${service.url}/ui/ranges/UMA/config`)
-      await other.locator(".cm-content").click()
-      await other.keyboard.type("# mine\n")
-      let asked = 0
-      other.on("dialog", (dialog) => void ((asked += 1) === 1 ? dialog.dismiss() : dialog.accept()))
-      await one.getByRole("button", { name: "Sign out" }).click()
-      await other.getByLabel("Password").waitFor()
-      expect(asked).toBeGreaterThan(1)
-    })
-
-    test("tells twelve tabs of a change over one connection, and goes on when the tab that has it is closed", async () => {
-      const context = await browser()
-      const first = await context.newPage()
-      let streams = 0
-      context.on("request", (request) => {
-        if (request.url().startsWith(`${service.url}/api/v2/events`)) streams += 1
-      })
-      await signIn(first, service.url, "UMA")
-      const tabs: Page[] = [first]
-      for (let i = 1; i < 12; i++) tabs.push(await context.newPage())
-      for (const tab of tabs) await settled(tab, `${service.url}/ui/ranges/UMA`)
-      const before = streams
-      const show = (text: string) => Promise.all(tabs.map((tab) => tab.getByText(text).waitFor()))
-      await show("Running: all 4 machines are on.")
-      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m2"] })
-      await show("3 of 4 machines are on; m2 is off.")
-      expect(streams).toBe(before)
-      await tabs.shift()?.close()
-      await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m2"] })
-      await show("Running: all 4 machines are on.")
-      for (const tab of tabs) await tab.close()
-    })
-
-    test.skipIf(noFirefox !== undefined)(
-      `shows the same in Firefox, and tells twelve of its tabs of a change over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}`,
-      async () => {
-        const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)
-        closes.push(() => firefox.close())
-        const first = await tab()
-        await signInWithPuppeteer(first, service.url, "uma@lab.example")
-        const tabs = [first]
-        for (let i = 1; i < 12; i++) tabs.push(await tab())
-        for (const one of tabs) await one.goto(`${service.url}/ui/ranges/UMA`)
-        const all = (text: string) => Promise.all(tabs.map((one) => shows(one, text)))
-        await all("Running: all 4 machines are on.")
-        const streams = asked(`${service.url}/api/v2/events`)
-        await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m3"] })
-        await all("3 of 4 machines are on; m3 is off.")
-        expect(asked(`${service.url}/api/v2/events`)).toBe(streams)
-        await tabs.shift()?.close()
-        await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m3"] })
-        await all("Running: all 4 machines are on.")
-        const screen = await tab()
-        await screen.goto(`${service.url}/ui/ranges/UMA`)
-        await screen.locator('a[aria-label="Console of m3"]').click()
-        await shows(screen, "Connected")
-        expect(wrong).toEqual([])
-      },
-    )
-
     test("completes and checks a configuration as it is typed, and overwrites nothing of somebody else's", async () => {
+      const { service, user, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -422,6 +230,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("acts on the ranges of a class at once, says what became of each, and adds people to it", async () => {
+      const { service, simulator, user, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
       const page = await context.newPage()
@@ -492,140 +301,8 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
 
-    test("lets pages of other origins change and read nothing", async () => {
-      const context = await browser()
-      const page = await context.newPage()
-      await signIn(page, service.url, "UMA")
-      const site = createServer(
-        (_, response) => void response.setHeader("content-type", "text/html").end("<!doctype html><title>other</title>"),
-      )
-      await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve))
-      const port = (site.address() as AddressInfo).port
-      for (const host of ["127.0.0.1", "localhost"]) {
-        await page.goto(`http://${host}:${port}/`)
-        const posted = page.waitForResponse((response) => response.request().method() === "POST")
-        await page.evaluate(formPost(`${service.url}/api/v2/range/abort?rangeID=UMA`))
-        expect((await posted).status()).toBeGreaterThanOrEqual(400)
-        const outcomes = await page.evaluate(async (target) => {
-          const ask = async (path: string, init: RequestInit): Promise<string> => {
-            try {
-              const answer = await fetch(`${target}${path}`, { ...init, credentials: "include" })
-              return `${answer.status} ${await answer.text()}`
-            } catch {
-              return "blocked"
-            }
-          }
-          const json = {
-            method: "PUT",
-            headers: { "content-type": "application/json", "x-rangewright": "1" },
-            body: `{"machines":["all"]}`,
-          }
-          const heard = (source: EventSource | WebSocket): Promise<string> =>
-            new Promise((resolve) => {
-              source.addEventListener("open", () => resolve("200 opened"))
-              source.addEventListener("message", () => resolve("200 heard"))
-              source.addEventListener("error", () => resolve("blocked"))
-            })
-          return [
-            await heard(new EventSource(`${target}/api/v2/events`, { withCredentials: true })),
-            await heard(new WebSocket(`${target.replace("http", "ws")}/api/v2/vm/console/view?ticket=x`)),
-            await ask("/api/v2/range?rangeID=UMA", {}),
-            await ask("/api/v2/range/poweroff?rangeID=UMA", json),
-            await ask("/ui/session", {}),
-            await ask("/api/v2/range/abort?rangeID=UMA", { method: "POST", mode: "no-cors" }),
-          ]
-        }, service.url)
-        expect(outcomes.filter((outcome) => outcome.includes("UMA-m1") || outcome.startsWith("200"))).toEqual([])
-      }
-      expect((await rangeOf(user, "UMA")).VMs.every(({ poweredOn }) => poweredOn)).toBe(true)
-      site.closeAllConnections()
-      await new Promise((resolve) => site.close(resolve))
-    })
-
-    test("loses no point at Lighthouse as a phone: what else Lighthouse judges is the bench's", async () => {
-      const { page, judge, close } = await openLighthouse()
-      closes.push(close)
-      const lost: string[] = []
-      const walk = async (...paths: readonly string[]): Promise<void> => {
-        for (const path of paths)
-          for (const { category, score, faults } of await judge(`${service.url}/ui/${path}`, "phone", [
-            "accessibility",
-            "best-practices",
-          ]))
-            if (score !== 100) lost.push(`${path}: ${category} ${score}: ${faults.join(", ")}`)
-      }
-      await walk("login")
-      await signInWithPuppeteer(page, service.url, "UMA")
-      await walk("ranges", "ranges/UMA", `runs/${runId}`)
-      expect(lost).toEqual([])
-    })
-
-    test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
-      const context = await browser()
-      const page = await context.newPage()
-      const faults: string[] = []
-      context.on("response", (response) => {
-        if (response.status() === 403) faults.push(`403 for ${response.url()}`)
-      })
-      const look = await inspector(context, page)
-      const check = async (name: string): Promise<void> => void faults.push(...(await look(name)))
-      const walk = async (list: readonly string[]): Promise<void> => {
-        for (const path of list) {
-          await settled(page, `${service.url}/ui/${path}`)
-          await check(path)
-        }
-      }
-      await page.goto(`${service.url}/ui/login`)
-      await page.locator("h1").waitFor()
-      await check("sign-in")
-      await signIn(page, service.url, "UMA")
-      const [machine] = (await rangeOf(user, "UMA")).VMs
-      const ofMachine = [`ranges/UMA/machines/${machine?.proxmoxID}`, `ranges/UMA/console/${machine?.proxmoxID}`]
-      await walk([...pathsOfAll, ...ofMachine, `runs/${runId}`, `runs/${runId}?view=steps`, `runs/${runId}?view=log`])
-      await page.getByRole("button", { name: "Sign out" }).click()
-      await page.waitForURL("**/ui/login**")
-      await signIn(page, service.url, "ADA")
-      await walk([...pathsOfAdministrators, `runs/${failedRunId}`])
-      expect(faults).toEqual([])
-    })
-
-    test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {
-      for (const viewport of [
-        { width: 412, height: 823 },
-        { width: 1350, height: 940 },
-      ]) {
-        const context = await browser({ viewport })
-        await context.addInitScript(countShifts)
-        const page = await context.newPage()
-        await signIn(page, service.url, "UMA")
-        const shifts: Record<string, number> = {}
-        for (const path of ["ranges", "ranges/UMA", "runs", `runs/${runId}`, "templates", "me"]) {
-          await settled(page, `${service.url}/ui/${path}`)
-          await page.waitForLoadState("load")
-          shifts[path] = await page.evaluate<number>(shiftsSoFar)
-        }
-        // with a run that changes the range, whose answers come last
-        const late = async (route: Route): Promise<void> => {
-          const response = await route.fetch()
-          const body = (await response.text()).replace(/"status":"[a-z]+"/u, '"status":"running"')
-          await page.locator("main .tabs").waitFor()
-          await route.fulfill({ response, body })
-        }
-        await page.route("**/api/v2/runs?*", late)
-        await page.route("**/api/v2/runs/*", late)
-        await page.goto(`${service.url}/ui/ranges/UMA`)
-        await page.getByRole("progressbar").waitFor()
-        await page.locator("main tbody tr").first().waitFor()
-        shifts["ranges/UMA, a run is going"] = await page.evaluate<number>(shiftsSoFar)
-        // its answers come through here: none is asked for while the service is away
-        await page.unrouteAll({ behavior: "ignoreErrors" })
-        await page.close()
-        // what is above counts as poor with those who measure pages
-        expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
-      }
-    })
-
     test("installs what a source ships once somebody has seen what that is, says what became of each, and takes it away again", async () => {
+      const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
       const wrong = watch(context, service.url)
@@ -657,6 +334,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("adds a source from an archive, says what of it nobody can use, takes another archive and deletes the source again", async () => {
+      const { service, sources, browser } = lab
       const buffer = execFileSync("git", ["archive", "--format=tar.gz", "HEAD"], { cwd: sources })
       const archive = { name: "mine.tar.gz", mimeType: "application/gzip", buffer }
       const context = await browser()
@@ -692,6 +370,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("takes a role and a template as archives, and says what is wrong with one", async () => {
+      const { service, sources, browser } = lab
       const pack = (name: string, parent: string, folder: string) => ({
         name,
         mimeType: "application/x-tar",
@@ -726,6 +405,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("makes a blueprint of a range, shares and copies it, takes the copy out and in, and deletes it again", async () => {
+      const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
       const wrong = watch(context, service.url)
@@ -771,6 +451,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("sees that a range differs when somebody comes back to it, though nothing told it so", async () => {
+      const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
       await signIn(page, service.url, "UMA")
@@ -785,6 +466,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test("is used by keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and out again", async () => {
+      const { service, user, browser } = lab
       const context = await browser()
       const page = await context.newPage()
       await page.goto(`${service.url}/ui/login`)
@@ -850,70 +532,9 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/login**")
     })
 
-    test("changes one row of a hundred when one machine is switched, and does not ask for the list again", async () => {
-      const context = await browser()
-      const page = await context.newPage()
-      await signIn(page, service.url, "ADA")
-      let asked = 0
-      await page.route("**/api/v2/range/all", async (route) => {
-        asked += 1
-        const response = await route.fetch()
-        await route.fulfill({ response, json: [...((await response.json()) as readonly object[]), ...manyRanges(100, 10)] })
-      })
-      await settled(page, `${service.url}/ui/me`)
-      // what was read for the palette is the list of the page, and kept up to date as that
-      await page.keyboard.press("Control+k")
-      await page.keyboard.type("ranges")
-      await page.getByRole("option", { selected: true }).filter({ hasText: "Ranges" }).waitFor()
-      await page.keyboard.press("Enter")
-      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
-      // when the stream begins, all is read again: what changed before would be missed. It has begun once it shows a change
-      for (const [verb, on] of [
-        ["poweroff", 3],
-        ["poweron", 4],
-      ] as const) {
-        await user.send("PUT", `/range/${verb}?rangeID=UMA`, { machines: ["UMA-m1"] })
-        await page.getByText(`${on} of 4 on`, { exact: true }).waitFor()
-      }
-      const changedRows = await rowCounter(context, page)
-      const askedBefore = asked
-      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
-      await page.getByText("3 of 4 on", { exact: true }).waitFor()
-      expect(await changedRows()).toBe(1)
-      expect(asked).toBe(askedBefore)
-      await page.getByLabel("Filter by name, machine or address").fill("r42-m7")
-      await page.getByText(/^1 of \d+ ranges$/u).waitFor()
-      expect(await page.getByRole("row").count()).toBe(2)
-      await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m1"] })
-      // its answers come through here: none is asked for while the service is away
-      await page.unrouteAll({ behavior: "ignoreErrors" })
-      await page.close()
-    })
-
-    test("holds no more after 50,000 power changes than after the first thousands, and asks for none of them", async () => {
-      const context = await browser()
-      const page = await context.newPage()
-      await signIn(page, service.url, "ADA")
-      let asked = 0
-      await context.route("**/api/v2/range/all", async (route) => {
-        asked += 1
-        await route.fulfill({ json: manyRanges(100, 10) })
-      })
-      await settled(page, `${service.url}/ui/ranges`)
-      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
-      const soak = await soaker(context, page, 100, 10)
-      const before = await soak(4_000)
-      const askedBefore = asked
-      const after = await soak(50_000)
-      expect(asked).toBe(askedBefore)
-      expect(after.mebibytes - before.mebibytes).toBeLessThan(10)
-      expect(Math.abs(after.nodes / before.nodes - 1)).toBeLessThan(0.05)
-      await context.unrouteAll({ behavior: "ignoreErrors" })
-      for (const tab of context.pages()) await tab.close()
-    })
-
     test("deletes a machine, plans a part of a deploy, and deletes all machines and the range once that is confirmed", async () => {
-      const eve = await addLab(service, "EVE", smallLab(2), service.as(admin))
+      const { service, browser, ada } = lab
+      const eve = await addLab(service, "EVE", smallLab(2), ada)
       await eve.send("POST", "/user/credentials", { proxmoxPassword: password })
       await expectSuccess(eve, await deploy(eve, "EVE"))
       const context = await browser()
@@ -959,36 +580,6 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await eve.get("/ranges/accessible")).toEqual([])
       // what was asked for as the range went
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
-    })
-
-    test("says when the service is away, and goes on with a run by itself when it is back", async () => {
-      const context = await browser()
-      const page = await context.newPage()
-      await signIn(page, service.url, "BO")
-      await bo.upload("/range/config?rangeID=BO", smallLab(4))
-      const id = await deploy(bo, "BO")
-      await page.goto(`${service.url}/ui/runs/${id}?view=log`)
-      await page.locator(".line").first().waitFor()
-      await service.crash()
-      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor()
-      service = await startService(data, { ...environment, RANGEWRIGHT_PORT: String(service.port) })
-      await page.getByText("The run succeeded.").waitFor()
-      await page.getByText(/^Succeeded\./u).waitFor()
-      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor({ state: "hidden" })
-      // as who reads it all at once: no line twice, and none lost
-      const lines = () => page.getByText(/^\d+ lines$/u).textContent()
-      const followed = await lines()
-      await page.reload()
-      await page.getByText("The run succeeded.").waitFor()
-      expect(followed).toBe(await lines())
-      const { steps } = await bo.get<{ readonly steps: readonly { readonly title: string }[] }>(`/runs/${id}`)
-      await settled(page, `${service.url}/ui/runs/${id}?view=steps`)
-      const rows = page.locator("main tbody tr")
-      await expect.poll(() => rows.count()).toBe(steps.length)
-      for (const [at, { title }] of steps.entries()) {
-        expect(await rows.nth(at).locator("th").innerText()).toContain(title)
-        expect(await rows.nth(at).innerText()).toContain("Done")
-      }
     })
   },
 )

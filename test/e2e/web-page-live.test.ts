@@ -1,0 +1,254 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { noBrowser } from "./support/browser.ts"
+import { noFirefox, openFirefox, shows, signInWithPuppeteer } from "./support/firefox.ts"
+import { deploy, rangeOf, smallLab } from "./support/lab.ts"
+import { openPageLab, type PageLab } from "./support/page-lab.ts"
+import { fillIn, formPost, manyRanges, rowCounter, settled, signIn, soaker } from "./support/web-page.ts"
+
+describe.skipIf(noBrowser !== undefined)(
+  `tabs, sessions and live changes of the web page (skipped when ${noBrowser ?? "there is no browser"})`,
+  { timeout: 300_000 },
+  () => {
+    let lab: PageLab
+
+    beforeAll(async () => {
+      lab = await openPageLab()
+      return lab.close
+    }, 120_000)
+
+    test("leaves every tab when one signs out, and shows nothing of it when somebody goes back or signs in as another", async () => {
+      const { service, browser } = lab
+      const context = await browser()
+      const one = await context.newPage()
+      await signIn(one, service.url, "UMA")
+      const other = await context.newPage()
+      await settled(other, `${service.url}/ui/ranges/UMA`)
+      await one.getByRole("button", { name: "Sign out" }).click()
+      await other.waitForURL("**/ui/login**")
+      await one.waitForURL("**/ui/login**")
+      await other.goBack()
+      expect(await other.getByText("UMA").count()).toBe(0)
+      await fillIn(one, "BO")
+      await settled(one, `${service.url}/ui/ranges`)
+      await one.getByRole("link", { name: "BO", exact: true }).first().waitFor()
+      expect(await one.getByText("UMA").count()).toBe(0)
+      expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
+    })
+
+    test("lets somebody stay with what is not saved when another tab signs out, and leads away at the next sign", async () => {
+      const { service, browser } = lab
+      const context = await browser()
+      const [one, other] = [await context.newPage(), await context.newPage()]
+      await signIn(one, service.url, "UMA")
+      await settled(other, `${service.url}/ui/ranges/UMA/config`)
+      await other.locator(".cm-content").click()
+      await other.keyboard.type("# mine\n")
+      let asked = 0
+      other.on("dialog", (dialog) => void ((asked += 1) === 1 ? dialog.dismiss() : dialog.accept()))
+      await one.getByRole("button", { name: "Sign out" }).click()
+      await other.getByLabel("Password").waitFor()
+      expect(asked).toBeGreaterThan(1)
+    })
+
+    test("tells twelve tabs of a change over one connection, and goes on when the tab that has it is closed", async () => {
+      const { service, user, browser } = lab
+      const context = await browser()
+      const first = await context.newPage()
+      let streams = 0
+      context.on("request", (request) => {
+        if (request.url().startsWith(`${service.url}/api/v2/events`)) streams += 1
+      })
+      await signIn(first, service.url, "UMA")
+      const tabs: Page[] = [first]
+      for (let i = 1; i < 12; i++) tabs.push(await context.newPage())
+      for (const tab of tabs) await settled(tab, `${service.url}/ui/ranges/UMA`)
+      const before = streams
+      const show = (text: string) => Promise.all(tabs.map((tab) => tab.getByText(text).waitFor()))
+      await show("Running: all 4 machines are on.")
+      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m2"] })
+      await show("3 of 4 machines are on; m2 is off.")
+      expect(streams).toBe(before)
+      await tabs.shift()?.close()
+      await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m2"] })
+      await show("Running: all 4 machines are on.")
+      for (const tab of tabs) await tab.close()
+    })
+
+    test.skipIf(noFirefox !== undefined)(
+      `shows the same in Firefox, and tells twelve of its tabs of a change over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}`,
+      async () => {
+        const { service, user, closes } = lab
+        const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)
+        closes.push(() => firefox.close())
+        const first = await tab()
+        await signInWithPuppeteer(first, service.url, "uma@lab.example")
+        const tabs = [first]
+        for (let i = 1; i < 12; i++) tabs.push(await tab())
+        for (const one of tabs) await one.goto(`${service.url}/ui/ranges/UMA`)
+        const all = (text: string) => Promise.all(tabs.map((one) => shows(one, text)))
+        await all("Running: all 4 machines are on.")
+        const streams = asked(`${service.url}/api/v2/events`)
+        await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m3"] })
+        await all("3 of 4 machines are on; m3 is off.")
+        expect(asked(`${service.url}/api/v2/events`)).toBe(streams)
+        await tabs.shift()?.close()
+        await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m3"] })
+        await all("Running: all 4 machines are on.")
+        const screen = await tab()
+        await screen.goto(`${service.url}/ui/ranges/UMA`)
+        await screen.locator('a[aria-label="Console of m3"]').click()
+        await shows(screen, "Connected")
+        expect(wrong).toEqual([])
+      },
+    )
+
+    test("lets pages of other origins change and read nothing", async () => {
+      const { service, user, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "UMA")
+      const site = createServer(
+        (_, response) => void response.setHeader("content-type", "text/html").end("<!doctype html><title>other</title>"),
+      )
+      await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve))
+      const port = (site.address() as AddressInfo).port
+      for (const host of ["127.0.0.1", "localhost"]) {
+        await page.goto(`http://${host}:${port}/`)
+        const posted = page.waitForResponse((response) => response.request().method() === "POST")
+        await page.evaluate(formPost(`${service.url}/api/v2/range/abort?rangeID=UMA`))
+        expect((await posted).status()).toBeGreaterThanOrEqual(400)
+        const outcomes = await page.evaluate(async (target) => {
+          const ask = async (path: string, init: RequestInit): Promise<string> => {
+            try {
+              const answer = await fetch(`${target}${path}`, { ...init, credentials: "include" })
+              return `${answer.status} ${await answer.text()}`
+            } catch {
+              return "blocked"
+            }
+          }
+          const json = {
+            method: "PUT",
+            headers: { "content-type": "application/json", "x-rangewright": "1" },
+            body: `{"machines":["all"]}`,
+          }
+          const heard = (source: EventSource | WebSocket): Promise<string> =>
+            new Promise((resolve) => {
+              source.addEventListener("open", () => resolve("200 opened"))
+              source.addEventListener("message", () => resolve("200 heard"))
+              source.addEventListener("error", () => resolve("blocked"))
+            })
+          return [
+            await heard(new EventSource(`${target}/api/v2/events`, { withCredentials: true })),
+            await heard(new WebSocket(`${target.replace("http", "ws")}/api/v2/vm/console/view?ticket=x`)),
+            await ask("/api/v2/range?rangeID=UMA", {}),
+            await ask("/api/v2/range/poweroff?rangeID=UMA", json),
+            await ask("/ui/session", {}),
+            await ask("/api/v2/range/abort?rangeID=UMA", { method: "POST", mode: "no-cors" }),
+          ]
+        }, service.url)
+        expect(outcomes.filter((outcome) => outcome.includes("UMA-m1") || outcome.startsWith("200"))).toEqual([])
+      }
+      expect((await rangeOf(user, "UMA")).VMs.every(({ poweredOn }) => poweredOn)).toBe(true)
+      site.closeAllConnections()
+      await new Promise((resolve) => site.close(resolve))
+    })
+
+    test("changes one row of a hundred when one machine is switched, and does not ask for the list again", async () => {
+      const { service, user, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      let asked = 0
+      await page.route("**/api/v2/range/all", async (route) => {
+        asked += 1
+        const response = await route.fetch()
+        await route.fulfill({ response, json: [...((await response.json()) as readonly object[]), ...manyRanges(100, 10)] })
+      })
+      await settled(page, `${service.url}/ui/me`)
+      // what was read for the palette is the list of the page, and kept up to date as that
+      await page.keyboard.press("Control+k")
+      await page.keyboard.type("ranges")
+      await page.getByRole("option", { selected: true }).filter({ hasText: "Ranges" }).waitFor()
+      await page.keyboard.press("Enter")
+      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+      // when the stream begins, all is read again: what changed before would be missed. It has begun once it shows a change
+      for (const [verb, on] of [
+        ["poweroff", 3],
+        ["poweron", 4],
+      ] as const) {
+        await user.send("PUT", `/range/${verb}?rangeID=UMA`, { machines: ["UMA-m1"] })
+        await page.getByText(`${on} of 4 on`, { exact: true }).waitFor()
+      }
+      const changedRows = await rowCounter(context, page)
+      const askedBefore = asked
+      await user.send("PUT", "/range/poweroff?rangeID=UMA", { machines: ["UMA-m1"] })
+      await page.getByText("3 of 4 on", { exact: true }).waitFor()
+      expect(await changedRows()).toBe(1)
+      expect(asked).toBe(askedBefore)
+      await page.getByLabel("Filter by name, machine or address").fill("r42-m7")
+      await page.getByText(/^1 of \d+ ranges$/u).waitFor()
+      expect(await page.getByRole("row").count()).toBe(2)
+      await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m1"] })
+      // its answers come through here: none is asked for while the service is away
+      await page.unrouteAll({ behavior: "ignoreErrors" })
+      await page.close()
+    })
+
+    test("holds no more after 50,000 power changes than after the first thousands, and asks for none of them", async () => {
+      const { service, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "ADA")
+      let asked = 0
+      await context.route("**/api/v2/range/all", async (route) => {
+        asked += 1
+        await route.fulfill({ json: manyRanges(100, 10) })
+      })
+      await settled(page, `${service.url}/ui/ranges`)
+      await page.getByRole("link", { name: "R99", exact: true }).waitFor()
+      const soak = await soaker(context, page, 100, 10)
+      const before = await soak(4_000)
+      const askedBefore = asked
+      const after = await soak(50_000)
+      expect(asked).toBe(askedBefore)
+      expect(after.mebibytes - before.mebibytes).toBeLessThan(10)
+      expect(Math.abs(after.nodes / before.nodes - 1)).toBeLessThan(0.05)
+      await context.unrouteAll({ behavior: "ignoreErrors" })
+      for (const tab of context.pages()) await tab.close()
+    })
+
+    test("says when the service is away, and goes on with a run by itself when it is back", async () => {
+      const { service, bo, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      await signIn(page, service.url, "BO")
+      await bo.upload("/range/config?rangeID=BO", smallLab(4))
+      const id = await deploy(bo, "BO")
+      await page.goto(`${service.url}/ui/runs/${id}?view=log`)
+      await page.locator(".line").first().waitFor()
+      await service.crash()
+      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor()
+      await lab.startAgain()
+      await page.getByText("The run succeeded.").waitFor()
+      await page.getByText(/^Succeeded\./u).waitFor()
+      await page.getByText("Live updates are interrupted.", { exact: false }).waitFor({ state: "hidden" })
+      // as who reads it all at once: no line twice, and none lost
+      const lines = () => page.getByText(/^\d+ lines$/u).textContent()
+      const followed = await lines()
+      await page.reload()
+      await page.getByText("The run succeeded.").waitFor()
+      expect(followed).toBe(await lines())
+      const { steps } = await bo.get<{ readonly steps: readonly { readonly title: string }[] }>(`/runs/${id}`)
+      await settled(page, `${service.url}/ui/runs/${id}?view=steps`)
+      const rows = page.locator("main tbody tr")
+      await expect.poll(() => rows.count()).toBe(steps.length)
+      for (const [at, { title }] of steps.entries()) {
+        expect(await rows.nth(at).locator("th").innerText()).toContain(title)
+        expect(await rows.nth(at).innerText()).toContain("Done")
+      }
+    })
+  },
+)

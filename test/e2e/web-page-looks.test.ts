@@ -1,0 +1,146 @@
+import type { Route } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { noBrowser } from "./support/browser.ts"
+import { signInWithPuppeteer } from "./support/firefox.ts"
+import { rangeOf } from "./support/lab.ts"
+import { openLighthouse } from "./support/lighthouse.ts"
+import { openPageLab, type PageLab } from "./support/page-lab.ts"
+import { countShifts, inspector, settled, shiftsSoFar, signIn } from "./support/web-page.ts"
+
+const pathsOfAll = [
+  "ranges",
+  "ranges/UMA",
+  "ranges/EVIL",
+  "ranges/UMA/plan",
+  "ranges/UMA/config",
+  "ranges/UMA/snapshots",
+  "ranges/UMA/testing",
+  "runs",
+  "templates",
+  "templates/debian-12-x64-server-template",
+  "roles",
+  "blueprints",
+  "catalog",
+  "sources",
+  "me",
+  "ranges/NOBODY",
+  "nothing",
+  "invite?user=UMA#nothing",
+]
+
+const pathsOfAdministrators = [
+  "admin/overview",
+  "admin/nodes",
+  "admin/migration",
+  "catalog",
+  "sources/lessons",
+  "blueprints?id=shown",
+  "admin/users",
+  "admin/users/UMA",
+  "admin/groups",
+  "admin/quotas",
+  "admin/audit",
+  "admin/doctor",
+  "ranges/UMA/access",
+  "classes",
+  "classes/course",
+  "classes/course?view=people",
+]
+describe.skipIf(noBrowser !== undefined)(
+  `how the web page looks to everybody (skipped when ${noBrowser ?? "there is no browser"})`,
+  { timeout: 300_000 },
+  () => {
+    let lab: PageLab
+
+    beforeAll(async () => {
+      lab = await openPageLab()
+      return lab.close
+    }, 120_000)
+
+    test("loses no point at Lighthouse as a phone: what else Lighthouse judges is the bench's", async () => {
+      const { service, runId, closes } = lab
+      const { page, judge, close } = await openLighthouse()
+      closes.push(close)
+      const lost: string[] = []
+      const walk = async (...paths: readonly string[]): Promise<void> => {
+        for (const path of paths)
+          for (const { category, score, faults } of await judge(`${service.url}/ui/${path}`, "phone", [
+            "accessibility",
+            "best-practices",
+          ]))
+            if (score !== 100) lost.push(`${path}: ${category} ${score}: ${faults.join(", ")}`)
+      }
+      await walk("login")
+      await signInWithPuppeteer(page, service.url, "UMA")
+      await walk("ranges", "ranges/UMA", `runs/${runId}`)
+      expect(lost).toEqual([])
+    })
+
+    test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
+      const { service, user, runId, failedRunId, browser } = lab
+      const context = await browser()
+      const page = await context.newPage()
+      const faults: string[] = []
+      context.on("response", (response) => {
+        if (response.status() === 403) faults.push(`403 for ${response.url()}`)
+      })
+      const look = await inspector(context, page)
+      const check = async (name: string): Promise<void> => void faults.push(...(await look(name)))
+      const walk = async (list: readonly string[]): Promise<void> => {
+        for (const path of list) {
+          await settled(page, `${service.url}/ui/${path}`)
+          await check(path)
+        }
+      }
+      await page.goto(`${service.url}/ui/login`)
+      await page.locator("h1").waitFor()
+      await check("sign-in")
+      await signIn(page, service.url, "UMA")
+      const [machine] = (await rangeOf(user, "UMA")).VMs
+      const ofMachine = [`ranges/UMA/machines/${machine?.proxmoxID}`, `ranges/UMA/console/${machine?.proxmoxID}`]
+      await walk([...pathsOfAll, ...ofMachine, `runs/${runId}`, `runs/${runId}?view=steps`, `runs/${runId}?view=log`])
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.waitForURL("**/ui/login**")
+      await signIn(page, service.url, "ADA")
+      await walk([...pathsOfAdministrators, `runs/${failedRunId}`])
+      expect(faults).toEqual([])
+    })
+
+    test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {
+      const { service, runId, browser } = lab
+      for (const viewport of [
+        { width: 412, height: 823 },
+        { width: 1350, height: 940 },
+      ]) {
+        const context = await browser({ viewport })
+        await context.addInitScript(countShifts)
+        const page = await context.newPage()
+        await signIn(page, service.url, "UMA")
+        const shifts: Record<string, number> = {}
+        for (const path of ["ranges", "ranges/UMA", "runs", `runs/${runId}`, "templates", "me"]) {
+          await settled(page, `${service.url}/ui/${path}`)
+          await page.waitForLoadState("load")
+          shifts[path] = await page.evaluate<number>(shiftsSoFar)
+        }
+        // with a run that changes the range, whose answers come last
+        const late = async (route: Route): Promise<void> => {
+          const response = await route.fetch()
+          const body = (await response.text()).replace(/"status":"[a-z]+"/u, '"status":"running"')
+          await page.locator("main .tabs").waitFor()
+          await route.fulfill({ response, body })
+        }
+        await page.route("**/api/v2/runs?*", late)
+        await page.route("**/api/v2/runs/*", late)
+        await page.goto(`${service.url}/ui/ranges/UMA`)
+        await page.getByRole("progressbar").waitFor()
+        await page.locator("main tbody tr").first().waitFor()
+        shifts["ranges/UMA, a run is going"] = await page.evaluate<number>(shiftsSoFar)
+        // its answers come through here: none is asked for while the service is away
+        await page.unrouteAll({ behavior: "ignoreErrors" })
+        await page.close()
+        // what is above counts as poor with those who measure pages
+        expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
+      }
+    })
+  },
+)
