@@ -49,3 +49,16 @@ it("a router that never comes to an end holds nobody who waits for it, and no ot
   ).toBe(true)
   await stop(process)
 })
+
+it("a change waits for an update of the router that another one began, and tells the router what is true then", async () => {
+  const scene = await open()
+  const { process, site, watch } = scene
+  site.world.durations = { ...site.world.durations, stage: 30 }
+  const named = (wanted: string) => accessOperations.find(({ name }) => name === wanted)!
+  const answers = [perform(process, named("range shared"), watch)]
+  await sleep(process, 10)
+  answers.push(perform(process, named("range unshared"), watch))
+  await sleep(process, 300)
+  expect((await Promise.all(answers)).map(isDone)).toEqual([true, true])
+  expect(await settle(scene)).toEqual([])
+})

@@ -12,7 +12,7 @@ import {
 import { AccessRecords, beingTold, Machines, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { RunEngine } from "@rangewright/run-engine"
+import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
 import { rangeKinds } from "../run/range-kinds.ts"
 import { forAllAtOnce } from "../run/start-turns.ts"
 import { routerAway } from "./router-away.ts"
@@ -31,26 +31,45 @@ const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault
     return true
   })
 
+const updating = { kind: "access" } as const
+
 /** Refuses because this run changes the range now. */
 export const busyWith = ({ id }: Range, run: Pick<RunHead, "id" | "kind">): RangeBusy =>
   new RangeBusy({ rangeId: id, runId: run.id, doing: rangeKinds.find(({ name }) => name === run.kind)?.doing ?? run.kind })
 
-/** Fails when the router cannot be updated now, because it is off or a run changes the range. */
+/** Fails when the router cannot be updated now, because it is off or a run changes the range; another update of it is waited for. */
 export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     if (!(yield* routerToTell(doing, range))) return
     const run = yield* journal.active(rangeSubject(range.id))
     // one that is being aborted gives way
-    if (run === undefined || run.cancelRequested) return
+    if (run === undefined || run.cancelRequested || isUpdate(run)) return
     yield* busyWith(range, run)
   })
 
-/** Makes the router's rules anew from the current grants, and waits for the end of that run. */
-const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
-  Effect.flatMap(routerToTell(doing, range), (there) =>
-    there ? Effect.asVoid(runToEnd(doing, range, { kind: "access" }, by)) : Effect.void,
-  )
+const isUpdate = ({ kind }: Pick<RunHead, "kind">): boolean => kind === updating.kind
+
+/**
+ * Makes the router's rules anew from the current grants, and waits for the end of that run. An update that is under way, which a change beside
+ * this one or the keeper of routers began, may have read earlier grants: another one follows it.
+ */
+const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines | RunJournal> =>
+  Effect.gen(function* () {
+    if (!(yield* routerToTell(doing, range))) return
+    yield* Effect.catchIf(
+      Effect.asVoid(runToEnd(doing, range, updating, by)),
+      (fault) => fault instanceof RangeBusy,
+      (fault) =>
+        Effect.gen(function* () {
+          const journal = yield* RunJournal
+          const run = yield* journal.active(rangeSubject(range.id))
+          if (run !== undefined && !isUpdate(run)) return yield* Effect.fail(fault)
+          if (run !== undefined) yield* anyEndOfRun(doing, run.id)
+          yield* updateRouter(doing, range, by)
+        }),
+    )
+  })
 
 /** How long anybody waits for one router. Its owner may be hostile, and its machine never answer; the run goes on, and ends or is aborted. */
 const waitAtMostSeconds = 600
