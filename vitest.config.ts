@@ -10,7 +10,7 @@ export default defineConfig({
     setupFiles: ["test/support/property-seed.ts", "test/support/patient-waits.ts"],
     restoreMocks: true,
     // the tests of processes wait more than they work
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [

@@ -9,7 +9,8 @@ import { hypervisorContracts } from "./contracts.ts"
 import { tokenAuth, worldOf } from "./support/rig.ts"
 import { type HypervisorUnderTest, reasonOf, type World } from "./support/under-test.ts"
 
-const speed = 100
+/** A command on a node may take a minute of it: a second of a busy machine. */
+const speed = 60
 
 /** The adapter over HTTPS with a pinned certificate, and over SSH with a pinned host key; logged in by password. */
 const overSockets = async () => {
