@@ -7,17 +7,19 @@ import { type RangeId, topologyOf } from "@rangewright/domain"
 import type { BrowserContext, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../test/e2e/support/browser.ts"
 import { openLighthouse } from "../test/e2e/support/lighthouse.ts"
-import { apiClient } from "../test/e2e/support/client.ts"
-import { deploy, smallLab } from "../test/e2e/support/lab.ts"
+import { apiClient, type ApiClient } from "../test/e2e/support/client.ts"
+import { deploy, expectSuccess, smallLab } from "../test/e2e/support/lab.ts"
 import { evaluator, hostileLines, longLog, manyRanges, soaker } from "../test/e2e/support/web-page.ts"
 import { keyOf } from "./stock.ts"
-import { startService, withStock } from "./stocked-service.ts"
+import { startService, withSimulator } from "./stocked-service.ts"
+import { stockedSimulator } from "./stocked-simulator.ts"
 
 const quick = process.argv.includes("--quick")
 const times = quick ? 1 : 5
 const lines = quick ? 20_000 : 200_000
 const powerChanges = quick ? 2_000 : 4_000
 
+const watched = quick ? 4 : 20
 const pictured = 60
 const pictureChanges = quick ? 60 : 300
 
@@ -117,6 +119,8 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
     .waitFor()
   const other = await context.newPage()
   await other.goto(`${url}/ui/me`)
+  // what is behind is not drawn
+  await page.bringToFront()
   const devtools = await context.newCDPSession(page)
   await devtools.send("Performance.enable")
   const worked = async (): Promise<number> => {
@@ -141,7 +145,27 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
     .locator("svg a.off")
     .nth(pictured - 1)
     .waitFor()
-  return ((await worked()) - before) / pictureChanges
+  const each = ((await worked()) - before) / pictureChanges
+  await other.close()
+  return each
+}
+
+/** Times a second that the log is drawn while it is scrolled without a pause. */
+const scrolled = async (context: BrowserContext, page: Page): Promise<number> => {
+  const evaluate = await evaluator(context, page)
+  return Number(
+    await evaluate(`(async () => {
+      const log = document.querySelector("[role=log]")
+      log.scrollTop = 0
+      const begin = performance.now()
+      let drawn = 0
+      for (; performance.now() - begin < 2_000; drawn++) {
+        await new Promise((resolve) => requestAnimationFrame(resolve))
+        log.scrollTop += 700
+      }
+      return (drawn * 1_000) / (performance.now() - begin)
+    })()`),
+  )
 }
 
 const millis = async (act: () => Promise<unknown>): Promise<number> => {
@@ -197,7 +221,9 @@ const measure = async (url: string): Promise<void> => {
     await one.getByLabel("Find in the log").fill("needle")
     await one.getByText("0 of 1").waitFor()
   })
-  note("a word found in it, ms", found, 1_000)
+  note("a word found in it, ms", found, 300)
+  const drawn = await scrolled(few.context, one)
+  print("it is scrolled: drawn a second", drawn, ">= 50", drawn >= 50)
   note("its rows in the document", await one.locator(".line").count(), 150)
   const devtools = await few.context.newCDPSession(one)
   await devtools.send("Performance.enable")
@@ -208,16 +234,37 @@ const measure = async (url: string): Promise<void> => {
   await many.close()
 }
 
+/** Milliseconds from the answer of a power change until the range's page shows it; of twenty, the second longest. */
+const shownAfter = async (url: string, member: ApiClient): Promise<number> => {
+  const { context, close } = await openBrowser()
+  const page = await signedIn(context, url, "ME")
+  await page.goto(`${url}/ui/ranges/R7`)
+  const taken: number[] = []
+  for (let n = 0; n < watched; n++) {
+    const [verb, look] = n % 2 === 0 ? ["poweroff", "off"] : ["poweron", "on"]
+    const seen = page
+      .locator(`svg a.${look}[aria-label*="R7-m1,"]`)
+      .waitFor()
+      .then(() => performance.now())
+    await member.send("PUT", `/range/${verb}?rangeID=R7`, { machines: ["R7-m1"] })
+    const answered = performance.now()
+    taken.push(Math.max(0, (await seen) - answered))
+  }
+  await close()
+  return taken.toSorted((a, b) => b - a)[1] ?? Number.NaN
+}
+
 /** A page of a run: a deploy of two machines in the member's range. */
-const pageOfRun = async (url: string): Promise<string> => {
-  const member = apiClient(url, keyOf("ME"))
+const pageOfRun = async (url: string, member: ApiClient): Promise<string> => {
   const uploaded = await member.upload("/range/config?rangeID=R7&force=true", smallLab(2))
   if (uploaded.status !== 200) throw new Error(uploaded.body.error)
-  return `runs/${await deploy(member, "R7")}`
+  const runId = await deploy(member, "R7")
+  await expectSuccess(member, runId)
+  return `runs/${runId}`
 }
 
 /** What Lighthouse gives to a page as whoever signed in last sees it. */
-const judgements = async (url: string): Promise<void> => {
+const judgements = async (url: string, runPage: string): Promise<void> => {
   const { page, judge, close } = await openLighthouse()
   const walk = async (pages: Readonly<Record<string, string>>): Promise<void> => {
     for (const [name, path] of Object.entries(pages))
@@ -240,17 +287,20 @@ const judgements = async (url: string): Promise<void> => {
       body: ${JSON.stringify(JSON.stringify({ apiKey: keyOf("ME") }))},
     }).then(() => localStorage.setItem("rangewright-signed-in", "yes"))`,
   )
-  await walk({ ranges: "ranges", range: "ranges/R7", run: await pageOfRun(url) })
+  await walk({ ranges: "ranges", range: "ranges/R7", run: runPage })
   await close()
 }
 
 if (noBrowser !== undefined) console.log(`not measured: ${noBrowser}`)
 else
-  await withStock(async (environment) => {
-    const { process: child, url } = await startService(environment)
+  await withSimulator(await stockedSimulator(20), async (environment) => {
+    const { process: child, url } = await startService({ ...environment, RANGEWRIGHT_GUEST_AUTOMATION: "guest-program" })
     try {
       await measure(url)
-      await judgements(url)
+      const member = apiClient(url, keyOf("ME"))
+      const runPage = await pageOfRun(url, member)
+      note(`a power change: ms until it is shown, of ${watched}`, await shownAfter(url, member), 500)
+      await judgements(url, runPage)
     } finally {
       child.kill("SIGTERM")
       await once(child, "exit")

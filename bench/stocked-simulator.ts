@@ -1,9 +1,9 @@
 import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import { stockedMachines } from "./stock.ts"
 
-/** A simulator in real time whose machines are those of the stocked store. */
-export const stockedSimulator = async (): Promise<Simulator> => {
-  const simulator = createSimulator()
+/** A simulator whose machines are those of the stocked store; `speed` times as fast as real machines. */
+export const stockedSimulator = async (speed = 1): Promise<Simulator> => {
+  const simulator = createSimulator({ speed })
   simulator.restore(await stockedState())
   return simulator
 }
