@@ -255,7 +255,7 @@ const shownAfter = async (url: string, member: ApiClient): Promise<number> => {
 }
 
 /** A page of a run: a deploy of two machines in the member's range. */
-const pageOfRun = async (url: string, member: ApiClient): Promise<string> => {
+const pageOfRun = async (member: ApiClient): Promise<string> => {
   const uploaded = await member.upload("/range/config?rangeID=R7&force=true", smallLab(2))
   if (uploaded.status !== 200) throw new Error(uploaded.body.error)
   const runId = await deploy(member, "R7")
@@ -298,7 +298,7 @@ else
     try {
       await measure(url)
       const member = apiClient(url, keyOf("ME"))
-      const runPage = await pageOfRun(url, member)
+      const runPage = await pageOfRun(member)
       note(`a power change: ms until it is shown, of ${watched}`, await shownAfter(url, member), 500)
       await judgements(url, runPage)
     } finally {
