@@ -67,7 +67,8 @@ build_web() { "$node" packages/web/node_modules/vite/bin/vite.js build packages/
 service_sources='packages/*/src packages/server/scripts pnpm-lock.yaml'
 build_service() { "$node" packages/server/scripts/bundle.ts >&2; }
 built_service=packages/server/dist/bundle/main.js
-# a garbage collector that works in smaller steps and sooner, and one heap for all threads of glibc: a third less memory, a tenth slower
+# a garbage collector that works in smaller steps and sooner, and one heap for all threads of glibc: less memory for a few requests a
+# second fewer, which npm run bench -- service shows
 service_flags='--max-semi-space-size=2 --heap-growing-percent=60'
 run_service() { # $@: its arguments
   MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-1}

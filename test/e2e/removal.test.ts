@@ -104,7 +104,7 @@ test.concurrent("a removal resumes automatically after the service was killed", 
     type === "StepDispatched" && marks.delete(dispatched.add(String(step)).size)
   // the run goes with its range: one that has ended before anybody could follow it is not found
   const isOver = (error: Error): false => {
-    if (!error.message.includes("404")) throw error
+    if (!error.message.includes(": 404 ")) throw error
     return false
   }
   while (marks.size > 0) {

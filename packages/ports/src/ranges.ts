@@ -73,7 +73,7 @@ export class Ranges extends Context.Service<
       readonly for?: UserId
       readonly rangeId?: RangeId
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
-    /** Goes up whenever anything that `overview` shows, or a configuration, has changed; cheap. Comparing it proves that a rendered answer is still true. */
+    /** Goes up whenever anything that `overview` shows, a configuration, a grant or who is in a group has changed; cheap. Comparing it proves that a rendered answer is still true. */
     readonly revision: Effect.Effect<number, StorageFault>
     /** `RangeExists` also for an ID that differs from another one only in case. `UserNotFound` for an owner or creator that does not exist, `QuotaExceeded` where the first owner may have no more ranges. */
     readonly create: (

@@ -273,6 +273,9 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
         const groups = yield* Groups
         const ranges = yield* Ranges
         const changes: readonly Effect.Effect<unknown, unknown>[] = [
+          // also of a group that has no ranges
+          groups.setRoles(red, new Map([[alice.id, "member"]] as const)),
+          groups.setRoles(red, new Map([[alice.id, undefined]])),
           groups.addRange(red, lab.id),
           groups.setRoles(red, new Map([[bob.id, "member"]] as const)),
           groups.setRoles(red, new Map([[bob.id, "manager"]] as const)),

@@ -12,7 +12,7 @@ export interface Judgement {
   readonly category: Category
   /** Of 100. */
   readonly score: number
-  /** The audits that took points: id and, where there is one, the figure. */
+  /** The audits that took points: id and, where there are any, the figure and the elements. */
   readonly faults: readonly string[]
 }
 
@@ -21,6 +21,12 @@ export interface Lighthouse {
   readonly page: Page
   readonly judge: (url: string, device: "desktop" | "phone", categories: readonly Category[]) => Promise<readonly Judgement[]>
   readonly close: () => Promise<void>
+}
+
+/** The beginnings of the elements that an audit is about. */
+const elementsOf = (details: unknown): readonly string[] => {
+  const { items = [] } = (details ?? {}) as { readonly items?: readonly { readonly node?: { readonly snippet?: string } }[] }
+  return Array.isArray(items) ? items.slice(0, 3).flatMap(({ node }) => node?.snippet ?? []) : []
 }
 
 /** Lighthouse in a Chromium of its own. */
@@ -51,7 +57,7 @@ export const openLighthouse = async (): Promise<Lighthouse> => {
         const faults = (judged?.auditRefs ?? []).flatMap(({ id, weight }) => {
           const audit = lhr.audits[id]
           return weight > 0 && audit !== undefined && audit.score !== null && audit.score < 0.9
-            ? [`${id} ${audit.displayValue ?? ""}`.trim()]
+            ? [[id, audit.displayValue ?? "", ...elementsOf(audit.details)].filter((text) => text !== "").join(" ")]
             : []
         })
         return { category, score: Math.round((judged?.score ?? 0) * 100), faults }
