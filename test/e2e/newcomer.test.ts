@@ -62,6 +62,22 @@ describe("a newcomer's demo", { timeout: 300_000 }, () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
+  test("takes its data with it when it is interrupted in the midst of the deploy, and when nobody reads it any more", async () => {
+    const temporary = temporaryFolder()
+    const interrupted = demo(temporary)
+    await interrupted.says(/^== The deploy$/mu)
+    interrupted.signal("SIGINT")
+    expect(await interrupted.ended).toEqual({ code: 1, signal: null })
+    expect(interrupted.stderr()).toBe("")
+    expect(readdirSync(temporary)).toEqual([])
+
+    const line = `${process.execPath} ${repository}${entries.server} demo --speed 600 --port 0 | head -n 1`
+    const unread = command("sh", ["-c", line], { env: { TMPDIR: temporary } })
+    expect(await unread.ended).toEqual({ code: 0, signal: null })
+    expect(unread.stderr()).toBe("")
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
   test("draws a line for each machine over and over on a terminal", async ({ skip }) => {
     const probe = command("sh", ["-c", "command -v script"])
     if ((await probe.ended).code !== 0) skip("the command `script` makes the terminal, and is not here")

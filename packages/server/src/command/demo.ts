@@ -76,67 +76,78 @@ const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
   return admin.send<RangeView>("GET", `/api/v2/range?rangeID=${rangeId}`)
 }
 
+/** Resolves when the demo is to end early: a signal came, or whoever read what it says has gone. */
+const untilOver = (): Promise<unknown> =>
+  Promise.race([untilTold(), new Promise((resolve) => process.stdout.on("error", resolve))])
+
 const run = async (args: Arguments, data: string): Promise<number> => {
+  const over = untilOver().then(() => say("\nStopping, and removing the demo's data."))
   const service = await start(args, data)
   try {
-    say(
-      `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast as a real one.`,
-    )
-    const root = makeClient(service.plainUrl, readFileSync(service.rootKeyFile, "utf8").trim())
-    title("An administrator and a user")
-    const made = (userID: string, name: string, isAdmin: boolean) =>
-      root.send<{ readonly apiKey: string }>("POST", "/api/v2/user", {
-        userID,
-        name,
-        email: `${userID.toLowerCase()}@lab.example`,
-        isAdmin,
-      })
-    const admin = await made("ADA", "Ada Admin", true)
-    const user = await made("UMA", "Uma User", false)
-    say("  ADA (administrator) and UMA (user), each with a range of the same name")
-    const client = makeClient(service.plainUrl, user.apiKey)
-    const rangeId = "UMA"
-
-    title("The configuration: examples/ad-lab.yml")
-    const text = readFileSync(example, "utf8")
-    say(
-      `  ${(await client.upload<{ readonly result: string }>(`/api/v2/range/config?rangeID=${rangeId}`, "ad-lab.yml", text)).result}`,
-    )
-
-    title("The plan")
-    say((await client.send<PlanView>("GET", `/api/v2/range/plan?rangeID=${rangeId}`)).text)
-
-    title("The deploy")
-    const range = await deploy(client, rangeId)
-
-    title(`${rangeId}: ${range.rangeState}`)
-    say(renderTopology(await client.send<Topology>("GET", `/api/v2/range/topology?rangeID=${rangeId}`)))
-    for (const vm of range.VMs)
-      say(`  ${vm.name.padEnd(28)} ${vm.ip.padEnd(15)} ${vm.poweredOn ? "on" : "off"}${vm.isRouter === true ? "  router" : ""}`)
-
-    const ok = range.rangeState === "SUCCESS"
-    if (args.once) {
-      say("\nThe service has stopped, and its data is removed. Without --once it serves until Ctrl-C, with calls to try.")
-      return ok ? 0 : 1
-    }
-    title("Try it")
-    say(`  URL  ${service.plainUrl}   (HTTPS on the same port: ${service.urls[0] ?? ""})`)
-    say(`  page ${service.plainUrl}/ui/   (sign in with the key)`)
-    say(`  key  ${user.apiKey}`)
-    say(`  administrator's key  ${admin.apiKey}`)
-    const curl = `curl -s -H "X-API-KEY: ${user.apiKey}"`
-    say(`  ${curl} ${service.plainUrl}/api/v2/range`)
-    say(`  ${curl} "${service.plainUrl}/api/v2/range/logs?tail=20"`)
-    say(
-      `  ${curl} -X PUT -H "Content-Type: application/json" -d '{"machines":["all"]}' ${service.plainUrl}/api/v2/range/poweroff`,
-    )
-    say("\nServing until Ctrl-C.")
-    await untilTold()
-    say("\nStopping, and removing the demo's data.")
-    return ok ? 0 : 1
+    let code = 1
+    const shown = show(args, service).then((isDeployed) => {
+      code = isDeployed ? 0 : 1
+    })
+    await Promise.race([args.once ? shown : shown.then(() => over), over])
+    return code
   } finally {
     await service.stop()
   }
+}
+
+/** True: the range is deployed. */
+const show = async (args: Arguments, service: RunningService): Promise<boolean> => {
+  say(
+    `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast as a real one.`,
+  )
+  const root = makeClient(service.plainUrl, readFileSync(service.rootKeyFile, "utf8").trim())
+  title("An administrator and a user")
+  const made = (userID: string, name: string, isAdmin: boolean) =>
+    root.send<{ readonly apiKey: string }>("POST", "/api/v2/user", {
+      userID,
+      name,
+      email: `${userID.toLowerCase()}@lab.example`,
+      isAdmin,
+    })
+  const admin = await made("ADA", "Ada Admin", true)
+  const user = await made("UMA", "Uma User", false)
+  say("  ADA (administrator) and UMA (user), each with a range of the same name")
+  const client = makeClient(service.plainUrl, user.apiKey)
+  const rangeId = "UMA"
+
+  title("The configuration: examples/ad-lab.yml")
+  const text = readFileSync(example, "utf8")
+  say(
+    `  ${(await client.upload<{ readonly result: string }>(`/api/v2/range/config?rangeID=${rangeId}`, "ad-lab.yml", text)).result}`,
+  )
+
+  title("The plan")
+  say((await client.send<PlanView>("GET", `/api/v2/range/plan?rangeID=${rangeId}`)).text)
+
+  title("The deploy")
+  const range = await deploy(client, rangeId)
+
+  title(`${rangeId}: ${range.rangeState}`)
+  say(renderTopology(await client.send<Topology>("GET", `/api/v2/range/topology?rangeID=${rangeId}`)))
+  for (const vm of range.VMs)
+    say(`  ${vm.name.padEnd(28)} ${vm.ip.padEnd(15)} ${vm.poweredOn ? "on" : "off"}${vm.isRouter === true ? "  router" : ""}`)
+
+  const ok = range.rangeState === "SUCCESS"
+  if (args.once) {
+    say("\nThe service has stopped, and its data is removed. Without --once it serves until Ctrl-C, with calls to try.")
+    return ok
+  }
+  title("Try it")
+  say(`  URL  ${service.plainUrl}   (HTTPS on the same port: ${service.urls[0] ?? ""})`)
+  say(`  page ${service.plainUrl}/ui/   (sign in with the key)`)
+  say(`  key  ${user.apiKey}`)
+  say(`  administrator's key  ${admin.apiKey}`)
+  const curl = `curl -s -H "X-API-KEY: ${user.apiKey}"`
+  say(`  ${curl} ${service.plainUrl}/api/v2/range`)
+  say(`  ${curl} "${service.plainUrl}/api/v2/range/logs?tail=20"`)
+  say(`  ${curl} -X PUT -H "Content-Type: application/json" -d '{"machines":["all"]}' ${service.plainUrl}/api/v2/range/poweroff`)
+  say("\nServing until Ctrl-C.")
+  return ok
 }
 
 /** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data goes with it. */
