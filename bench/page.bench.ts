@@ -3,13 +3,14 @@
  * and many power changes cost, a log of 200,000 lines, and what Lighthouse gives for speed on a simulated desktop and phone. Needs Chromium.
  */
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { type RangeId, topologyOf } from "@rangewright/domain"
 import type { BrowserContext, Page } from "playwright-core"
 import { noBrowser, openBrowser } from "../test/e2e/support/browser.ts"
 import { openLighthouse } from "../test/e2e/support/lighthouse.ts"
 import { apiClient, type ApiClient } from "../test/e2e/support/client.ts"
 import { deploy, expectSuccess, smallLab } from "../test/e2e/support/lab.ts"
-import { evaluator, hostileLines, longLog, manyRanges, soaker } from "../test/e2e/support/web-page.ts"
+import { cellsThatSay, evaluator, hostileLines, longLog, manyRanges, shown, soaker } from "../test/e2e/support/web-page.ts"
 import { keyOf } from "./stock.ts"
 import { startService, withSimulator } from "./stocked-service.ts"
 import { stockedSimulator } from "./stocked-simulator.ts"
@@ -20,9 +21,13 @@ const lines = quick ? 20_000 : 200_000
 const powerChanges = quick ? 2_000 : 4_000
 
 const watched = quick ? 4 : 20
+const scriptedLines = 10_000
+const scriptedChanges = 2_000
+const scriptedRounds = quick ? 1 : 15
 const pictured = 60
 const pictureChanges = quick ? 60 : 300
 
+const viewport = { width: 1280, height: 800 }
 const list = "**/api/v2/range/all"
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -168,6 +173,86 @@ const scrolled = async (context: BrowserContext, page: Page): Promise<number> =>
   )
 }
 
+const referencePage = readFileSync(new URL("reference-page.html", import.meta.url), "utf8")
+
+/** Milliseconds of script for 10,000 lines of a log and for 2,000 power changes, one by one: on our page, and on one made by hand. */
+const scripts = async (url: string): Promise<{ readonly ours: readonly number[]; readonly byHand: readonly number[] }> => {
+  const { context, close } = await openBrowser({ viewport })
+  const ranges = manyRanges(100, 10)
+  const body = longLog(scriptedLines)
+  await context.route(list, (route) => route.fulfill({ json: ranges }))
+  await context.route(`**/api/v2/runs/${run.id}`, (route) => route.fulfill({ json: run }))
+  // the service tells nothing meanwhile: what it tells would have the list read again
+  await context.route("**/api/v2/events", () => undefined)
+  let written = Promise.withResolvers<void>()
+  await context.route(`**/api/v2/runs/${run.id}/events`, async (route) => {
+    await written.promise
+    await route.fulfill({ body, contentType: "text/event-stream" })
+  })
+  await context.route(`${url}/reference`, (route) => route.fulfill({ body: referencePage, contentType: "text/html" }))
+  const tell = await evaluator(context, await signedIn(context, url, "ME"))
+  const changeAll = (poweredOn: boolean): string => `(async () => {
+    globalThis.channel ??= new BroadcastChannel("rangewright-live")
+    for (let i = 0; i < ${scriptedChanges / 2}; i++) {
+      const [r, m] = [i % 100, Math.floor(i / 100)]
+      const data = { rangeID: "R" + r, proxmoxID: 100000 + r * 10 + m, name: "R" + r + "-m" + m, poweredOn: ${poweredOn}, ip: "10.99." + r + "." + m, isRouter: false, cpu: 2, ram: 4 }
+      channel.postMessage({ events: [{ topic: "machine", rangeID: "R" + r, data }], since: undefined })
+      if (i % 10 === 9) await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  })()`
+  const allSay = (text: string): string => shown(`${cellsThatSay(text)} === 100`)
+
+  const of = async (path: string, openLog: string, openList: string): Promise<number> => {
+    const page = await context.newPage()
+    await page.goto(`${url}${path}`)
+    const evaluate = await evaluator(context, page)
+    const devtools = await context.newCDPSession(page)
+    await devtools.send("Profiler.enable")
+    await devtools.send("Profiler.setSamplingInterval", { interval: 200 })
+    const scripted = async (act: () => Promise<unknown>): Promise<number> => {
+      await devtools.send("HeapProfiler.collectGarbage")
+      await devtools.send("Profiler.start")
+      await act()
+      const { profile } = await devtools.send("Profiler.stop")
+      const others = new Set(
+        profile.nodes.flatMap(({ id, callFrame }) =>
+          ["(idle)", "(program)", "(root)"].includes(callFrame.functionName) ? [id] : [],
+        ),
+      )
+      const { samples = [], timeDeltas = [] } = profile
+      // each delta is the time before its sample: what a sample stands for lasts until the next one
+      return samples.reduce((sum, id, at) => sum + (others.has(id) ? 0 : (timeDeltas[at + 1] ?? 0)), 0) / 1_000
+    }
+    written = Promise.withResolvers()
+    const asked = page.waitForRequest(`**/runs/${run.id}/events`)
+    await evaluate(openLog)
+    await asked
+    const log = await scripted(async () => {
+      written.resolve()
+      await evaluate(shown(`Number(document.querySelector(".line:last-child a")?.textContent) >= ${scriptedLines}`))
+    })
+    await evaluate(openList)
+    await evaluate(allSay("10 of 10 on"))
+    const changes = await scripted(async () => {
+      for (const poweredOn of [false, true]) {
+        await tell(changeAll(poweredOn))
+        await evaluate(allSay(poweredOn ? "10 of 10 on" : "0 of 10 on"))
+      }
+    })
+    await page.close()
+    return log + changes
+  }
+  const go = (path: string): string => `history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`
+  const ours: number[] = []
+  const byHand: number[] = []
+  for (let n = 0; n < scriptedRounds; n++) {
+    ours.push(await of("/ui/me", go(`/ui/runs/${run.id}?view=log`), go("/ui/ranges")))
+    byHand.push(await of("/reference", `void readLog("/api/v2/runs/${run.id}/events")`, `showRanges(${JSON.stringify(ranges)})`))
+  }
+  await close()
+  return { ours, byHand }
+}
+
 const millis = async (act: () => Promise<unknown>): Promise<number> => {
   const began = performance.now()
   await act()
@@ -182,7 +267,6 @@ const print = (name: string, value: number, bound: string, reached: boolean): vo
 const note = (name: string, value: number, atMost: number): void => print(name, value, `<= ${atMost}`, value <= atMost)
 
 const measure = async (url: string): Promise<void> => {
-  const viewport = { width: 1280, height: 800 }
   const few = await openBrowser({ viewport })
   const one = await signedIn(few.context, url, "ME")
   await one.route(list, (route) => route.fulfill({ json: manyRanges(1, 10) }))
@@ -206,6 +290,8 @@ const measure = async (url: string): Promise<void> => {
   const soak = await soaker(many.context, page, 100, 10)
   await soak(powerChanges)
   note(`${powerChanges} power changes: longest task, ms`, Number(await evaluate("longest")), 100)
+  const { ours, byHand } = await scripts(url)
+  note("log and changes: ms of script over by hand", median(ours) / median(byHand), 1.5)
   note(`a change in a picture of ${pictured} machines, ms`, await pictureChange(few.context, one, url), 16)
 
   const body = longLog(lines)

@@ -145,6 +145,18 @@ export const evaluator = async (context: BrowserContext, page: Page): Promise<Ev
     (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value
 }
 
+/** In a page: resolves when it shows this. Playwright itself would look again and again, which is work of the page, too. */
+export const shown = (expression: string): string => `new Promise((resolve) => {
+  const look = () => (${expression}) && resolve(observer.disconnect())
+  const observer = new MutationObserver(look)
+  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true })
+  look()
+})`
+
+/** In a page: how many cells of its table say this. */
+export const cellsThatSay = (text: string): string =>
+  `[...document.querySelectorAll("tbody td")].filter(({ textContent }) => textContent === "${text}").length`
+
 /** Counts the rows of the page's table that are changed from now on. */
 export const rowCounter = async (context: BrowserContext, page: Page): Promise<() => Promise<unknown>> => {
   const evaluate = await evaluator(context, page)
@@ -175,6 +187,7 @@ export const soaker = async (
   const other = await context.newPage()
   await other.goto(page.url())
   const evaluate = await evaluator(context, other)
+  const look = await evaluator(context, page)
   const devtools = await context.newCDPSession(page)
   await devtools.send("Performance.enable")
   return async (events) => {
@@ -194,7 +207,9 @@ export const soaker = async (
       channel.postMessage({ events: [event(0, false)], since: undefined })
       channel.close()
     })()`)
-    await page.getByText(`${machines - 1} of ${machines} on`, { exact: true }).waitFor()
+    const one = cellsThatSay(`${machines - 1} of ${machines} on`)
+    const others = cellsThatSay(`${machines} of ${machines} on`)
+    await look(shown(`${one} === 1 && ${others} === ${ranges - 1}`))
     await devtools.send("HeapProfiler.collectGarbage")
     const { metrics } = await devtools.send("Performance.getMetrics")
     const of = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN

@@ -6,32 +6,37 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
-/** Takes the bytes of an event stream as they come, and gives whole events. */
+/** One event of a stream; undefined where it has no data, or none that can be read. */
+const eventOf = (block: string): ServerEvent | undefined => {
+  let id = ""
+  let event = "message"
+  let data: string | undefined
+  for (let from = 0, end = 0; end < block.length; from = end + 1) {
+    end = block.indexOf("\n", from)
+    if (end < 0) end = block.length
+    const value = (name: string): string => {
+      const at = from + name.length
+      return block.slice(block[at] === " " ? at + 1 : at, end)
+    }
+    if (block.startsWith("id:", from)) id = value("id:")
+    else if (block.startsWith("event:", from)) event = value("event:")
+    else if (block.startsWith("data:", from)) data = data === undefined ? value("data:") : `${data}\n${value("data:")}`
+  }
+  if (data === undefined) return undefined
+  try {
+    return { id, event, data: JSON.parse(data) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+/** Takes the text of an event stream as it comes, and gives whole events. */
 export const eventReader = (): ((text: string) => readonly ServerEvent[]) => {
   let rest = ""
   return (text) => {
     const blocks = `${rest}${text}`.split("\n\n")
     rest = blocks.pop() ?? ""
-    return blocks.flatMap((block) => {
-      let id = ""
-      let event = "message"
-      let data = ""
-      for (const line of block.split("\n")) {
-        const colon = line.indexOf(":")
-        if (colon <= 0) continue
-        const value = line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)
-        const name = line.slice(0, colon)
-        if (name === "id") id = value
-        else if (name === "event") event = value
-        else if (name === "data") data += data === "" ? value : `\n${value}`
-      }
-      if (data === "") return []
-      try {
-        return [{ id, event, data: JSON.parse(data) as unknown }]
-      } catch {
-        return []
-      }
-    })
+    return blocks.map(eventOf).filter((event) => event !== undefined)
   }
 }
 

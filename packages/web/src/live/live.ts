@@ -36,9 +36,25 @@ export const onLive = (listener: (event: LiveEvent) => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-const hear = ({ events: told, since }: Told): void => {
+/** Milliseconds between two looks at what was told: many machines may change at once, and nobody reads faster. */
+const pace = 100
+let passedAt = 0
+let heard: LiveEvent[] = []
+let timer: ReturnType<typeof setTimeout> | undefined
+
+const pass = (): void => {
+  timer = undefined
+  passedAt = performance.now()
+  const events = heard
+  heard = []
+  for (const event of events) for (const listener of listeners) listener(event)
+}
+
+const hear = ({ events, since }: Told): void => {
   awaySince.value = since
-  for (const event of told) for (const listener of listeners) listener(event)
+  if (events.length === 0) return
+  heard.push(...events)
+  timer ??= setTimeout(pass, passedAt + pace - performance.now())
 }
 
 const tell = (told: Told): void => {

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
+import { kept } from "../parts/kept.ts"
 import { isTyping } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
 import { place } from "../router.ts"
@@ -64,7 +65,7 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
   return { log, isBroken: isBroken.value }
 }
 
-const Line = ({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
+const Line = kept(({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
   const isOpen = useSignal(false)
   const raw = log.text[at] ?? ""
   const left = raw.length - longest
@@ -88,7 +89,7 @@ const Line = ({ log, at, isMatch }: { readonly log: Log; readonly at: number; re
       </span>
     </div>
   )
-}
+})
 
 const wantedLine = (): number | undefined => {
   const mark = /^L(\d{1,9})$/u.exec(place.peek().mark)

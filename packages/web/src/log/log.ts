@@ -24,10 +24,13 @@ export class Log {
   }
 
   #add(kind: LineKind, seq: number, at: string, text: string): void {
-    for (const line of text.replace(/\r?\n$/u, "").split(/\r?\n/u)) {
-      if (kind === "error" || (kind === "output" && looksFailed(line))) this.errors.push(this.text.length)
-      this.text.push(line)
-      this.kinds.push(kind === "output" && looksFailed(line) ? "error" : kind)
+    const lines = text.split("\n")
+    if (lines.length > 1 && lines.at(-1) === "") lines.pop()
+    for (const line of lines) {
+      const shown = kind === "output" && looksFailed(line) ? "error" : kind
+      if (shown === "error") this.errors.push(this.text.length)
+      this.text.push(line.endsWith("\r") ? line.slice(0, -1) : line)
+      this.kinds.push(shown)
       this.seqs.push(seq)
       this.times.push(at)
     }

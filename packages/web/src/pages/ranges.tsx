@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { managed, me } from "../me.ts"
+import { kept } from "../parts/kept.ts"
 import { CardTable, Choice, Search, Unread, Word } from "../parts/list.tsx"
 import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
 import { BulkBar } from "../range/bulk-bar.tsx"
@@ -20,25 +21,34 @@ const states = ["Running", "Partly on", "Stopped", ...new Set(Object.values(t.ra
 
 const matches = (range: Range, words: readonly string[], state: string): boolean => {
   if (state !== "" && rangeWord(range) !== state) return false
+  if (words.length === 0) return true
   const text = [range.rangeID, range.name, ...range.VMs.map(({ name, ip }) => `${name} ${ip}`)].join("\n").toLowerCase()
   return words.every((word) => text.includes(word))
 }
 
-const Row = ({ range, selection }: { readonly range: Range; readonly selection: Selection | undefined }) => {
+interface Named {
+  readonly rangeID: string
+  readonly name: string
+  readonly selection: Selection | undefined
+}
+
+const Name = kept(({ rangeID, name, selection }: Named) => (
+  <th scope="row">
+    {selection === undefined ? null : <Tick selection={selection} keys={[rangeID]} label={bulk.select(rangeID)} />}
+    <a href={linkTo("ranges", rangeID)}>
+      <Text>{rangeID}</Text>
+    </a>
+    <span class="sub">
+      <Text>{name}</Text>
+    </span>
+  </th>
+))
+
+const Row = kept(({ range, selection }: { readonly range: Range; readonly selection: Selection | undefined }) => {
   const on = poweredOn(range.VMs)
   return (
     <tr>
-      <th scope="row">
-        {selection === undefined ? null : (
-          <Tick selection={selection} keys={[range.rangeID]} label={bulk.select(range.rangeID)} />
-        )}
-        <a href={linkTo("ranges", range.rangeID)}>
-          <Text>{range.rangeID}</Text>
-        </a>
-        <span class="sub">
-          <Text>{range.name}</Text>
-        </span>
-      </th>
+      <Name rangeID={range.rangeID} name={range.name} selection={selection} />
       <td data-label={t.ranges.columns.state}>
         <State tone={rangeTone(range)}>{rangeWord(range)}</State>
         {range.testingState === "off" ? null : <span class="tag warn">{t.ranges.testing}</span>}
@@ -51,7 +61,7 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
       </td>
     </tr>
   )
-}
+})
 
 const Create = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
   const doing = useDoing()

@@ -35,7 +35,7 @@ export const secondsBetween = (from: string | undefined, to: string | undefined,
   return begun === undefined ? undefined : ((dateOf(to)?.getTime() ?? now) - begun.getTime()) / 1000
 }
 
-export const count = (value: number): string => value.toLocaleString("en-GB")
+export const count = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/gu, ",")
 
 /** What could turn the text around it, or pretend to be another name, is shown as its number. */
 export const plain = (text: string): string =>

@@ -6,6 +6,7 @@ import { forget, refresh } from "../api/resource.ts"
 import { navigate } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
+import { kept } from "./kept.ts"
 import { dateOf, longTime, plain, shortTime } from "./format.ts"
 
 export type Tone = "ok" | "warn" | "bad" | "busy" | "quiet"
@@ -30,7 +31,7 @@ export const State = ({ tone, children }: { readonly tone: Tone; readonly childr
 
 export const Text = ({ children }: { readonly children: string }) => <bdi>{plain(children)}</bdi>
 
-export const Time = ({ at }: { readonly at: string | undefined }) => {
+export const Time = kept(({ at }: { readonly at: string | undefined }) => {
   const date = dateOf(at)
   return date === undefined ? (
     <span class="muted">{t.never}</span>
@@ -39,7 +40,7 @@ export const Time = ({ at }: { readonly at: string | undefined }) => {
       {shortTime(date)}
     </time>
   )
-}
+})
 
 export const Note = ({
   tone,
