@@ -29,6 +29,11 @@ describe("a line of output", () => {
     expect(shown(line)).toBe(expected)
   })
 
+  test("that returns to its begin a million times holds the reader up no longer than another", () => {
+    expect(textOf(`${"\r".repeat(2 ** 20)}x`)).toBe("x")
+    expect(textOf("\r".repeat(2 ** 20))).toBe("")
+  })
+
   test("holds no character that a terminal would obey, and only known looks", () => {
     const piece = fc.oneof(
       fc.string(),

@@ -5,9 +5,6 @@ export interface Span {
   readonly look: string
 }
 
-/** Text that turns what is around it: the order of what is read would no longer be that of what was written. */
-const isBidi = (code: number): boolean => (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
-
 interface Look {
   bold: boolean
   dim: boolean
@@ -75,10 +72,13 @@ const sequenceAt = (line: string, at: number): { readonly end: number; readonly 
 
 /** What follows a carriage return overwrites what stands before it, as in a terminal. */
 const overwritten = (line: string): string => {
-  const trimmed = line.replace(/\r+$/u, "")
-  const last = trimmed.lastIndexOf("\r")
-  return last < 0 ? trimmed : trimmed.slice(last + 1)
+  let end = line.length
+  while (line[end - 1] === "\r") end--
+  return line.slice(line.lastIndexOf("\r", end - 1) + 1, end)
 }
+
+/** What a terminal would obey, or what turns the text around it: the order of what is read would no longer be that of what was written. */
+const special = /(?!\t)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
 
 /** A line of output as text and looks, in one pass. Colours are kept; all else that a terminal would obey is dropped. */
 export const spansOf = (raw: string): readonly Span[] => {
@@ -86,32 +86,29 @@ export const spansOf = (raw: string): readonly Span[] => {
   const spans: Span[] = []
   let look = plainLook()
   let text = ""
-  let from = 0
   const push = (): void => {
     if (text !== "") spans.push({ text, look: classesOf(look) })
     text = ""
   }
-  let at = 0
-  while (at < line.length) {
-    const code = line.charCodeAt(at)
-    const isControl = (code < 0x20 && code !== 0x09) || (code >= 0x7f && code <= 0x9f)
-    if (!isControl && !isBidi(code)) {
-      at++
-      continue
-    }
+  let from = 0
+  for (;;) {
+    special.lastIndex = from
+    const at = special.exec(line)?.index
     text += line.slice(from, at)
-    if (code === escape || code === 0x9b || code === 0x9d || code === 0x90) {
-      const { end, colours } = code === 0x9d || code === 0x90 ? { end: stringEnd(line, at + 1) } : sequenceAt(line, at)
+    if (at === undefined) break
+    const code = line.charCodeAt(at)
+    from = at + 1
+    if (code === 0x9d || code === 0x90) from = stringEnd(line, at + 1)
+    else if (code === escape || code === 0x9b) {
+      const { end, colours } = sequenceAt(line, at)
       if (colours !== undefined) {
         push()
         look = { ...look }
         paint(look, colours)
       }
-      at = end
-    } else at++
-    from = at
+      from = end
+    }
   }
-  text += line.slice(from)
   push()
   return spans
 }
@@ -121,12 +118,10 @@ const stringEnd = (line: string, from: number): number => {
   return line.length
 }
 
-const special = /[\p{Cc}\p{Cf}]/u
-
 /** The text of a line alone, for finding. */
 export const textOf = (raw: string): string =>
-  special.test(raw)
-    ? spansOf(raw)
+  raw.search(special) < 0
+    ? raw
+    : spansOf(raw)
         .map(({ text }) => text)
         .join("")
-    : raw
