@@ -69,5 +69,6 @@ describe("what the tool says", () => {
   test("a reason for people is short, on one line and without the tool's folder", () => {
     expect(tidyReason("cannot write\n  /data/run-1/roles/x", "/data/run-1")).toBe("cannot write …/roles/x")
     expect(tidyReason("x".repeat(2000), "/data").length).toBeLessThan(600)
+    expect(tidyReason(`no${" ".repeat(400_000)}x`, "/data")).toBe("no x")
   })
 })

@@ -1,3 +1,5 @@
+import { withoutTrailing } from "@rangewright/domain"
+
 /** A line that is longer is some program's output. */
 const longestLine = 4 * 1024
 /** What of one build is kept. */
@@ -10,7 +12,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
 
 /** One line as a terminal would show it in the end: what a carriage return overwrites is gone. */
 export const cleanLine = (line: string): string => {
-  const plain = line.replaceAll(sequences, "").replace(/\r+$/u, "")
+  const plain = withoutTrailing(line.replaceAll(sequences, ""), "\r")
   const last = plain.slice(plain.lastIndexOf("\r") + 1).replaceAll(controls, "")
   return last.length > longestLine ? `${last.slice(0, longestLine)} … (${last.length} characters)` : last
 }

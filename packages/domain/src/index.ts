@@ -22,3 +22,4 @@ export * from "./install/index.ts"
 // also the configuration's: the same thing
 export type { Json } from "./plan/action.ts"
 export { groupBy } from "./group-by.ts"
+export { onOneLine, withoutTrailing } from "./text.ts"

@@ -48,10 +48,10 @@ const afterSqueezed = (text: string, count: number): string => {
 const longest = 500
 
 /** The versions that there are, as the tool lists them: whole records of the server. */
-const rawVersions = /\s*\(\s*\[\s*\{.*$|\s*\(\s*\[\s*\]\s*\)\.?\s*$/su
+const rawVersions = / ?\( ?\[ ?\{.*$| ?\( ?\[ ?\] ?\)\.? ?$/u
 
 /** A reason for people: on one line, without the places where the tool worked, and not too long. */
 export const tidyReason = (reason: string, folder: string): string => {
-  const text = reason.replaceAll(folder, "…").replace(rawVersions, "").replace(/\s+/gu, " ").trim()
+  const text = reason.replaceAll(folder, "…").replace(/\s+/gu, " ").replace(rawVersions, "").trim()
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text
 }

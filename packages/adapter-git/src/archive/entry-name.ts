@@ -1,11 +1,11 @@
-import { isGitName } from "@rangewright/domain/tree"
+import { isGitName, withoutTrailing } from "@rangewright/domain/tree"
 
 /** Resource forks, Finder's files and git's own folders: not content. */
 const leftOut = (part: string): boolean => part.startsWith("._") || part === "__MACOSX" || part === ".DS_Store" || isGitName(part)
 
 /** The path that an archive's name means; undefined for what is no content. Nothing is corrected: a path that climbs stays one. */
 export const entryPath = (name: string): string | undefined => {
-  const path = name.replace(/^(?:\.\/+)+/u, "").replace(/\/+$/u, "")
+  const path = withoutTrailing(name.replace(/^(?:\.\/+)+/u, ""), "/")
   if (name !== "" && (path === "" || path === ".")) return undefined
   return path.split("/").some(leftOut) ? undefined : path
 }

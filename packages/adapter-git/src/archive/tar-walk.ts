@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@rangewright/domain/tree"
 import { Header } from "tar/header"
 import { damaged, type Refusal, tooLarge } from "../refusal.ts"
 import { checkGlobalPax, describe, type Described, readPax, wholePath } from "./pax.ts"
@@ -77,8 +78,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
   }
   /** A name that is too long for a header, with the NUL that ends it. */
   const longName = (body: Buffer): string => {
-    const text = body.toString("utf8")
-    return wholePath(text.replace(/\0+$/u, ""))
+    return wholePath(withoutTrailing(body.toString("utf8"), "\0"))
   }
 
   const entryOf = (header: Header, size: number): TarEntry => {

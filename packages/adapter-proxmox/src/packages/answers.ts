@@ -53,7 +53,7 @@ export const parseArchitecture = (text: string): Result.Result<string, string> =
 /** Why what `apt-get --simulate` would do is not just these versions; undefined: it is. Which ones are left as they are does not matter here. */
 export const simulationProblem = (said: string, wanted: readonly PackageVersion[]): string | undefined => {
   for (const line of linesOf(said)) {
-    const [, act, name = "", rest = ""] = /^(Inst|Remv|Purg) (\S+)(.*)$/u.exec(line) ?? []
+    const [, act, name = "", rest = ""] = /^(Inst|Remv|Purg) (\S+)(\s.*)?$/u.exec(line) ?? []
     if (act === undefined) continue
     const [plain = ""] = name.split(":")
     const version = wanted.find((one) => one.name === plain)?.version

@@ -220,7 +220,8 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       for (const row of rows(content.data)) {
         const vmid = number(row, "vmid")
         // of some storages the clone's own name tells, of others what it was made from
-        const from = `${text(row, "parent") ?? ""} ${(text(row, "volid") ?? "").replace(/[^/]*$/u, "")}`
+        const volume = text(row, "volid") ?? ""
+        const from = `${text(row, "parent") ?? ""} ${volume.slice(0, volume.lastIndexOf("/") + 1)}`
         if (vmid !== undefined && vmid !== template.vmid && new RegExp(`\\bbase-${template.vmid}-`, "u").test(from))
           needing.add(vmid)
       }

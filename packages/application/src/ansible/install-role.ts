@@ -16,7 +16,7 @@ const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.pack
 /** Kinds by which sources claim a role; when it is gone none does. */
 const roleClaims = ["local-role", "galaxy-role", "subscription-role"] as const
 
-const isUrl = (text: string): boolean => text.includes("://") || text.startsWith("git+") || /^[^/:]+@[^/:]+:/u.test(text)
+const isUrl = (text: string): boolean => text.includes("://") || text.startsWith("git+") || /^[^/:][^/:@]*@[^/:]+:/u.test(text)
 
 /** A role by its name, or from a URL. */
 export const roleRequirement = (role: string, version: string | undefined): RoleRequirement => ({

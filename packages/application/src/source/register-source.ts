@@ -11,6 +11,7 @@ import {
   type SourceId,
   type SourceType,
   type User,
+  withoutTrailing,
 } from "@rangewright/domain"
 import { type ContentFetcher, type CredentialHasher, type NewSource, type SecretStore, Sources } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -66,7 +67,7 @@ const idOf = Effect.fnUntraced(function* (
           user.id,
           type === "git"
             ? { type, url: input.url ?? "" }
-            : { type, name: type === "upload" ? (archive?.filename ?? "") : (input.path ?? "").replace(/\/+$/u, "") },
+            : { type, name: type === "upload" ? (archive?.filename ?? "") : withoutTrailing(input.path ?? "", "/") },
         )
   if (id !== undefined && isSourceId(id)) return { id, derived: given === "" }
   const message = given === "" ? "none can be derived from the source's origin" : "the ID is not allowed"

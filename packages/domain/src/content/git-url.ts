@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import ipaddr from "ipaddr.js"
+import { withoutTrailing } from "../text.ts"
 
 export type GitScheme = "https" | "http" | "ssh" | "git" | "file"
 
@@ -100,7 +101,7 @@ export const parseGitUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> 
 /** The URL of a submodule as its parent means it: whole, or relative to the parent (`../other.git`). */
 export const parseSubmoduleUrl = (parent: GitUrl, text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (!/^\.\.?\//u.test(text)) return parseGitUrl(text)
-  const path = parent.path.replace(/^\/+|\/+$/gu, "").split("/")
+  const path = withoutTrailing(parent.path.replace(/^\/+/u, ""), "/").split("/")
   for (const segment of text.split("/")) {
     if (segment === "..") {
       if (path.pop() === undefined) return problem("url-form", "it leaves the root of its parent's host")

@@ -1,5 +1,8 @@
 import { linkChecker } from "./tree-links.ts"
 import { utf8 } from "./utf8.ts"
+import { withoutTrailing } from "../text.ts"
+
+export { withoutTrailing }
 
 /** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */
 export type TreeEntry =
@@ -73,7 +76,7 @@ export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | und
 
 /** `.git` in every spelling that some file system takes for it: other case, ignorable characters, trailing dots and spaces. */
 export const isGitName = (part: string): boolean =>
-  fold(part.replace(/[\p{Cf}\u034f]/gu, "")).replace(/[. ]+$/u, "") === ".git" || /^git~1$/iu.test(part)
+  withoutTrailing(fold(part.replace(/[\p{Cf}\u034f]/gu, "")), ". ") === ".git" || /^git~1$/iu.test(part)
 
 /** Two names with one fold are the same name on some file system: upper case first, because it unfolds what lower case keeps apart. */
 const fold = (text: string): string => {

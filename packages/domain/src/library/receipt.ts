@@ -13,12 +13,12 @@ const longestVersion = 256
 const known = (version: string | undefined): string | undefined =>
   version === undefined || version === "" || version === "*" || version.length > longestVersion ? undefined : version
 
-const versionLine = /^version:[ \t]*(.*?)[ \t\r]*$/mu
+const versionLine = /^version:(.*)$/mu
 const singleQuoted = /^'(.*)'$/u
 
 /** The version in a role's receipt. The tool writes `null` where it knows none. */
 export const readRoleReceipt = (text: string): string | undefined => {
-  const written = versionLine.exec(text)?.[1] ?? ""
+  const written = versionLine.exec(text)?.[1]?.trim() ?? ""
   if (written.startsWith('"')) return known(textOf(parseJson(written)))
   const version = singleQuoted.exec(written)?.[1] ?? written
   return version === "null" || version === "~" ? undefined : known(version)

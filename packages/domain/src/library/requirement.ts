@@ -25,14 +25,17 @@ export interface WantedArtifact {
   readonly pin: string | undefined
 }
 
-const isUrl = (text: string): boolean => text.includes("://") || /^[^/:]+@[^/:]+:/u.test(text)
+const isUrl = (text: string): boolean => text.includes("://") || /^[^/:][^/:@]*@[^/:]+:/u.test(text)
 const isArchive = (url: string): boolean => /\.(?:tar\.gz|tgz|tar|zip)$/iu.test(url)
 const nonEmpty = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text)
 
 /** The last part of a URL, without the ending of a repository or an archive: what Ansible's tool calls a role from there. */
 const nameInUrl = (url: string): string => {
   const last = url.slice(Math.max(url.lastIndexOf("/"), url.lastIndexOf(":")) + 1)
-  return last.replace(/\.git$|\.tar\.gz$/u, "").replace(/,.*$/u, "")
+  return last
+    .replace(/\.git$|\.tar\.gz$/u, "")
+    .split(",", 1)
+    .join("")
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Node, ScalarNode } from "../range/config/node.ts"
 
 const octalOfLater = /^[-+]?0[oO]/u
 /** A float of YAML 1.1 has a dot, and a sign in its exponent; these are text to Ansible. */
-const floatOfLater = /^[-+]?(?:[0-9][0-9_]*[eE]|[0-9_]*\.?[0-9_]*[eE][0-9])/u
+const floatOfLater = /^[-+]?(?:[0-9][0-9_]*[eE]|[0-9_]*(?:\.[0-9_]*)?[eE][0-9])/u
 const whole = /^[-+]?[0-9][0-9_]*$/u
 const base60 = /^([-+]?)([0-9][0-9_]*(?::[0-5]?[0-9])+)$/u
 

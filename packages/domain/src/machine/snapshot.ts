@@ -85,7 +85,10 @@ export const writeSnapshotText = (text: string, request: string): string => {
 
 /** What people wrote: without the mark. */
 export const readSnapshotText = (description: string): string =>
-  description.trim().replace(/(?:^|\s*\n)\[rangewright [A-Za-z0-9]{1,40}\]$/u, "")
+  description
+    .trim()
+    .replace(/(?:^|\n)\[rangewright [A-Za-z0-9]{1,40}\]$/u, "")
+    .trimEnd()
 
 /** Whether it is the snapshot that was asked for with this description, mark included. */
 export const isSnapshotOf = (snapshot: MachineSnapshot, description: string): boolean =>

@@ -3,6 +3,7 @@ import { keptTexts } from "../plan/kept.ts"
 import type { Plan, Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent, RunHead, StepFailure } from "./event.ts"
 import { rangeOf, subjectText } from "./subject.ts"
+import { onOneLine } from "../text.ts"
 
 /**
  * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:`, tasks by
@@ -76,8 +77,7 @@ const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting"
 
 /** The text with a newline at its end. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/gu, " ")
-const warning = (text: string): string => `[WARNING]: ${oneLine(text)}\n`
+const warning = (text: string): string => `[WARNING]: ${onOneLine(text)}\n`
 
 /** An incremental log. With `plan`, it may start in the middle of a run. */
 export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): RunLog => {
@@ -111,7 +111,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
       return line(host)
     })
   const retried = ({ key, failure }: Extract<RunEvent, { readonly type: "StepFailed" }>): string =>
-    aboutStep(key, (host) => `FAILED - RETRYING: [${host}]: ${steps.get(key)?.title ?? key}: ${oneLine(failure.message)}\n`)
+    aboutStep(key, (host) => `FAILED - RETRYING: [${host}]: ${steps.get(key)?.title ?? key}: ${onOneLine(failure.message)}\n`)
   const onServer = (title: string, line: string): string => enter("Run", title) + line
 
   const planned = (event: Extract<RunEvent, { readonly type: "Planned" }>): string => {

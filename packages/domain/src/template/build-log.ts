@@ -1,8 +1,8 @@
 import type { JournalEntry, RunEvent } from "../run/event.ts"
 import type { RunLog } from "../run/log.ts"
+import { onOneLine } from "../text.ts"
 
-const oneLine = (text: string): string => text.replace(/\s*\n\s*/gu, " ")
-const told = (text: string): string => `=> ${oneLine(text)}\n`
+const told = (text: string): string => `=> ${onOneLine(text)}\n`
 
 const rule = "=".repeat(40)
 const banner = `${rule}\n=> Build complete!\n${rule}\n`
