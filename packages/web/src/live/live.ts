@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals"
 import { follow, type ServerEvent } from "../api/events.ts"
+import { paced } from "../parts/paced.ts"
 
 /**
  * What changes on the service, told to every tab of a browser by one of them: the one that holds the lock reads the stream, and the
@@ -36,25 +37,20 @@ export const onLive = (listener: (event: LiveEvent) => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Milliseconds between two looks at what was told: many machines may change at once, and nobody reads faster. */
-const pace = 100
-let passedAt = 0
 let heard: LiveEvent[] = []
-let timer: ReturnType<typeof setTimeout> | undefined
 
-const pass = (): void => {
-  timer = undefined
-  passedAt = performance.now()
+/** Many machines may change at once. */
+const pass = paced(() => {
   const events = heard
   heard = []
   for (const event of events) for (const listener of listeners) listener(event)
-}
+})
 
 const hear = ({ events, since }: Told): void => {
   awaySince.value = since
   if (events.length === 0) return
   heard.push(...events)
-  timer ??= setTimeout(pass, passedAt + pace - performance.now())
+  pass()
 }
 
 const tell = (told: Told): void => {

@@ -65,6 +65,18 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
   return { log, isBroken: isBroken.value }
 }
 
+/** The lines that have this text. Of lines that come later, those alone are looked at. */
+const useFound = (log: Log, wanted: string): readonly number[] => {
+  const held = useRef({ log, wanted, upTo: 0, found: [] as readonly number[] })
+  if (held.current.log !== log || held.current.wanted !== wanted) held.current = { log, wanted, upTo: 0, found: [] }
+  const { upTo, found } = held.current
+  if (upTo < log.length) {
+    const more = log.find(wanted, upTo)
+    held.current = { log, wanted, upTo: log.length, found: more.length === 0 ? found : [...found, ...more] }
+  }
+  return held.current.found
+}
+
 const Line = kept(({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
   const isOpen = useSignal(false)
   const raw = log.text[at] ?? ""
@@ -108,7 +120,7 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
   /** The line that the address names, until it is there. */
   const pending = useRef(wantedLine())
   const version = log.version.value
-  const found = useMemo(() => log.find(wanted.value), [wanted.value, wanted.value === "" ? 0 : version])
+  const found = useFound(log, wanted.value)
 
   const show = (at: number): void => {
     following.value = false

@@ -1,5 +1,6 @@
 import type { Failure, PlannedStep, RunEvent } from "@rangewright/application/wire"
 import { signal } from "@preact/signals"
+import { paced } from "../parts/paced.ts"
 import { kindText } from "./words.ts"
 import { textOf } from "./ansi.ts"
 
@@ -14,6 +15,7 @@ export class Log {
   readonly errors: number[] = []
   /** Counts up when lines were added: what shows them looks again. */
   readonly version = signal(0)
+  readonly #tell = paced(() => (this.version.value += 1))
   readonly #titles = new Map<string, string>()
   #last = ""
   /** The last event that was taken. */
@@ -53,7 +55,7 @@ export class Log {
       this.seq = event.seq
       this.#one(event)
     }
-    this.version.value += 1
+    this.#tell()
   }
 
   #one(event: RunEvent): void {
@@ -115,12 +117,12 @@ export class Log {
     this.#last = ""
   }
 
-  /** The lines that have this text, without regard to case. */
-  find(wanted: string): readonly number[] {
+  /** The lines from this one on that have this text, without regard to case. */
+  find(wanted: string, from = 0): readonly number[] {
     const needle = wanted.toLowerCase()
     const found: number[] = []
     if (needle === "") return found
-    for (let at = 0; at < this.text.length; at++) {
+    for (let at = from; at < this.text.length; at++) {
       const line = this.text[at] ?? ""
       if (textOf(line).toLowerCase().includes(needle)) found.push(at)
     }
