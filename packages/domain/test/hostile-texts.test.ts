@@ -65,6 +65,6 @@ describe("a text with a long run of one character is read in one pass", () => {
     const parent = Result.getOrThrow(parseGitUrl("https://git.example/team/lab/"))
     const path = `/team${"/".repeat(many)}lab`
     const found = parseSubmoduleUrl({ ...parent, path, remote: `https://git.example${path}` }, "../other.git")
-    expect(Result.isSuccess(found) || Result.isFailure(found)).toBe(true)
+    expect(Result.isFailure(found)).toBe(true)
   })
 })

@@ -29,7 +29,7 @@ describe("a line of output", () => {
     expect(shown(line)).toBe(expected)
   })
 
-  test("that returns to its begin a million times holds the reader up no longer than another", () => {
+  test("with a million carriage returns is read in one pass", () => {
     expect(textOf(`${"\r".repeat(2 ** 20)}x`)).toBe("x")
     expect(textOf("\r".repeat(2 ** 20))).toBe("")
   })

@@ -1,4 +1,4 @@
-import { Conflict, Failed, InvalidInput, otherVersion, type RoleRequirement } from "@rangewright/domain"
+import { Conflict, Failed, InvalidInput, isRequirementUrl, otherVersion, type RoleRequirement } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type LibraryFault,
@@ -16,11 +16,9 @@ const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.pack
 /** Kinds by which sources claim a role; when it is gone none does. */
 const roleClaims = ["local-role", "galaxy-role", "subscription-role"] as const
 
-const isUrl = (text: string): boolean => text.includes("://") || text.startsWith("git+") || /^[^/:][^/:@]*@[^/:]+:/u.test(text)
-
 /** A role by its name, or from a URL. */
 export const roleRequirement = (role: string, version: string | undefined): RoleRequirement => ({
-  ...(isUrl(role) ? { src: role } : { name: role }),
+  ...(role.startsWith("git+") || isRequirementUrl(role) ? { src: role } : { name: role }),
   ...(version === undefined || version === "" ? {} : { version }),
 })
 

@@ -2,6 +2,7 @@ import { linkChecker } from "./tree-links.ts"
 import { utf8 } from "./utf8.ts"
 import { withoutTrailing } from "../text.ts"
 
+// threads that read archives load this entry alone
 export { withoutTrailing }
 
 /** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */

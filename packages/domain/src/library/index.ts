@@ -21,6 +21,7 @@ export {
 } from "./prepare.ts"
 export { type CollectionIdentity, readCollectionManifest, readCollectionSource, roleReceiptFile } from "./receipt.ts"
 export {
+  isRequirementUrl,
   bestVersion,
   type Dependencies,
   fitsPin,

@@ -25,7 +25,8 @@ export interface WantedArtifact {
   readonly pin: string | undefined
 }
 
-const isUrl = (text: string): boolean => text.includes("://") || /^[^/:][^/:@]*@[^/:]+:/u.test(text)
+/** Whether a requirement's text is an address (`https://…`, `git@host:path`), not a name. */
+export const isRequirementUrl = (text: string): boolean => text.includes("://") || /^[^/:][^/:@]*@[^/:]+:/u.test(text)
 const isArchive = (url: string): boolean => /\.(?:tar\.gz|tgz|tar|zip)$/iu.test(url)
 const nonEmpty = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text)
 
@@ -47,7 +48,7 @@ export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
   const [first = "", second, alias] = src === undefined ? (requirement.name ?? "").split(",") : [src]
   const git = first.startsWith("git+")
   const place = git ? first.slice("git+".length) : first
-  const url = git || scm === "git" || isUrl(place)
+  const url = git || scm === "git" || isRequirementUrl(place)
   const given = nonEmpty(alias) ?? (src === undefined ? undefined : nonEmpty(requirement.name))
   return {
     type: "role",
@@ -68,10 +69,10 @@ const inRepository = (
 
 /** What a requirement of a collection means. The name is a URL where the type is `git` or `url`, or where it looks like one. */
 export const wantedCollection = ({ name = "", version, source, type }: CollectionRequirement): WantedArtifact => {
-  const place = type === "git" && source !== undefined && isUrl(source) ? source : name
+  const place = type === "git" && source !== undefined && isRequirementUrl(source) ? source : name
   const git = type === "git" || place.startsWith("git+")
   const named = place.startsWith("git+") ? place.slice("git+".length) : place
-  const from = git || (isUrl(named) && !isArchive(named)) ? "git" : isUrl(named) ? "url" : "name"
+  const from = git || (isRequirementUrl(named) && !isArchive(named)) ? "git" : isRequirementUrl(named) ? "url" : "name"
   const said = { type: "collection", asked: name, name: guessCollection(named) } as const
   if (from === "name") return { ...said, origin: { from, name: named }, pin: nonEmpty(version) }
   if (from === "url") return { ...said, origin: { from, url: named }, pin: nonEmpty(version) }

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals"
 import { follow, type ServerEvent } from "../api/events.ts"
-import { paced } from "../parts/paced.ts"
+import { throttled } from "../parts/throttled.ts"
 
 /**
  * What changes on the service, told to every tab of a browser by one of them: the one that holds the lock reads the stream, and the
@@ -40,7 +40,7 @@ export const onLive = (listener: (event: LiveEvent) => void): (() => void) => {
 let heard: LiveEvent[] = []
 
 /** Many machines may change at once. */
-const pass = paced(() => {
+const pass = throttled(() => {
   const events = heard
   heard = []
   for (const event of events) for (const listener of listeners) listener(event)

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { follow } from "../api/events.ts"
 import { count, longTime } from "../parts/format.ts"
-import { kept } from "../parts/kept.ts"
+import { memo } from "../parts/memo.ts"
 import { isTyping } from "../parts/keys.ts"
 import { Icon } from "../parts/icon.tsx"
 import { place } from "../router.ts"
@@ -77,7 +77,7 @@ const useFound = (log: Log, wanted: string): readonly number[] => {
   return held.current.found
 }
 
-const Line = kept(({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
+const Line = memo(({ log, at, isMatch }: { readonly log: Log; readonly at: number; readonly isMatch: boolean }) => {
   const isOpen = useSignal(false)
   const raw = log.text[at] ?? ""
   const left = raw.length - longest

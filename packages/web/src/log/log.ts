@@ -1,6 +1,6 @@
 import type { Failure, PlannedStep, RunEvent } from "@rangewright/application/wire"
 import { signal } from "@preact/signals"
-import { paced } from "../parts/paced.ts"
+import { throttled } from "../parts/throttled.ts"
 import { kindText } from "./words.ts"
 import { textOf } from "./ansi.ts"
 
@@ -15,7 +15,7 @@ export class Log {
   readonly errors: number[] = []
   /** Counts up when lines were added: what shows them looks again. */
   readonly version = signal(0)
-  readonly #tell = paced(() => (this.version.value += 1))
+  readonly #tell = throttled(() => (this.version.value += 1))
   readonly #titles = new Map<string, string>()
   #last = ""
   /** The last event that was taken. */

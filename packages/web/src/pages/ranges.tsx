@@ -4,16 +4,16 @@ import { useEffect } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { managed, me } from "../me.ts"
-import { kept } from "../parts/kept.ts"
 import { CardTable, Choice, Search, Unread, Word } from "../parts/list.tsx"
-import { Dialog, Empty, Field, FormEnd, Head, State, Text, Time, useDoing } from "../parts/parts.tsx"
+import { memo } from "../parts/memo.ts"
+import { Dialog, Empty, Field, FormEnd, Head, State, Time, useDoing } from "../parts/parts.tsx"
 import { BulkBar } from "../range/bulk-bar.tsx"
+import { RangeName } from "../range/range-name.tsx"
 import { useRanges } from "../range/ranges.ts"
 import { poweredOn, rangeTone, rangeWord } from "../range/sentence.ts"
-import { linkTo } from "../links.ts"
 import { navigate, place, setQuery } from "../router.ts"
 import { submitted } from "../parts/form.ts"
-import { type Selection, Tick, useSelection } from "../parts/selection.tsx"
+import { type Selection, useSelection } from "../parts/selection.tsx"
 import { bulk } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
 
@@ -26,29 +26,11 @@ const matches = (range: Range, words: readonly string[], state: string): boolean
   return words.every((word) => text.includes(word))
 }
 
-interface Named {
-  readonly rangeID: string
-  readonly name: string
-  readonly selection: Selection | undefined
-}
-
-const Name = kept(({ rangeID, name, selection }: Named) => (
-  <th scope="row">
-    {selection === undefined ? null : <Tick selection={selection} keys={[rangeID]} label={bulk.select(rangeID)} />}
-    <a href={linkTo("ranges", rangeID)}>
-      <Text>{rangeID}</Text>
-    </a>
-    <span class="sub">
-      <Text>{name}</Text>
-    </span>
-  </th>
-))
-
-const Row = kept(({ range, selection }: { readonly range: Range; readonly selection: Selection | undefined }) => {
+const Row = memo(({ range, selection }: { readonly range: Range; readonly selection: Selection | undefined }) => {
   const on = poweredOn(range.VMs)
   return (
     <tr>
-      <Name rangeID={range.rangeID} name={range.name} selection={selection} />
+      <RangeName rangeID={range.rangeID} name={range.name} selection={selection} />
       <td data-label={t.ranges.columns.state}>
         <State tone={rangeTone(range)}>{rangeWord(range)}</State>
         {range.testingState === "off" ? null : <span class="tag warn">{t.ranges.testing}</span>}

@@ -6,7 +6,7 @@ import { forget, refresh } from "../api/resource.ts"
 import { navigate } from "../router.ts"
 import { t } from "../texts.ts"
 import { type Asked, curlOf } from "./curl.ts"
-import { kept } from "./kept.ts"
+import { memo } from "./memo.ts"
 import { dateOf, longTime, plain, shortTime } from "./format.ts"
 
 export type Tone = "ok" | "warn" | "bad" | "busy" | "quiet"
@@ -31,7 +31,7 @@ export const State = ({ tone, children }: { readonly tone: Tone; readonly childr
 
 export const Text = ({ children }: { readonly children: string }) => <bdi>{plain(children)}</bdi>
 
-export const Time = kept(({ at }: { readonly at: string | undefined }) => {
+export const Time = memo(({ at }: { readonly at: string | undefined }) => {
   const date = dateOf(at)
   return date === undefined ? (
     <span class="muted">{t.never}</span>

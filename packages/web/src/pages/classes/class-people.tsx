@@ -4,7 +4,7 @@ import { submitted } from "../../parts/form.ts"
 import { inGroup } from "../../parts/groups.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
 import { Confirm, Empty, Field, Outcome, Text, useDoing, useQuestion } from "../../parts/parts.tsx"
-import { linkTo } from "../../links.ts"
+import { RangeName } from "../../range/range-name.tsx"
 import { classes as texts } from "../../texts/classes.ts"
 import { t } from "../../texts.ts"
 
@@ -100,14 +100,7 @@ export const ClassPeople = ({
               <CardTable columns={[texts.peopleColumns.range, t.range.columns.actions]}>
                 {(ranges.data.value ?? []).map(({ rangeID, name }) => (
                   <tr key={rangeID}>
-                    <th scope="row">
-                      <a href={linkTo("ranges", rangeID)}>
-                        <Text>{rangeID}</Text>
-                      </a>
-                      <span class="sub">
-                        <Text>{name}</Text>
-                      </span>
-                    </th>
+                    <RangeName rangeID={rangeID} name={name} />
                     <td class="row-actions">
                       <Remove kind="ranges" id={rangeID} />
                     </td>

@@ -1,14 +1,13 @@
 import type { Range } from "@rangewright/application/wire"
 import type { Resource } from "../../api/resource.ts"
 import { CardTable, Search, Unread } from "../../parts/list.tsx"
-import { Empty, State, Text, Time } from "../../parts/parts.tsx"
-import { Tick, type Selection, useSelection } from "../../parts/selection.tsx"
+import { Empty, State, Time } from "../../parts/parts.tsx"
+import { type Selection, useSelection } from "../../parts/selection.tsx"
 import { BulkBar } from "../../range/bulk-bar.tsx"
+import { RangeName } from "../../range/range-name.tsx"
 import { poweredOn, rangeTone, rangeWord, shortName } from "../../range/sentence.ts"
-import { linkTo } from "../../links.ts"
 import { place, setQuery } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
-import { bulk } from "../../texts/bulk.ts"
 import { t } from "../../texts.ts"
 
 /** Somebody has to look: the last change failed, or what was there is not. */
@@ -24,15 +23,7 @@ const Row = ({ range, selection }: { readonly range: Range; readonly selection: 
   const missing = VMs.filter(({ missingSince }) => missingSince !== undefined).length
   return (
     <tr>
-      <th scope="row">
-        <Tick selection={selection} keys={[rangeID]} label={bulk.select(rangeID)} />
-        <a href={linkTo("ranges", rangeID)}>
-          <Text>{rangeID}</Text>
-        </a>
-        <span class="sub">
-          <Text>{name}</Text>
-        </span>
-      </th>
+      <RangeName rangeID={rangeID} name={name} selection={selection} />
       <td data-label={texts.rangeColumns.state}>
         <State tone={rangeTone(range)}>{rangeWord(range)}</State>
         {missing === 0 ? null : <span class="sub bad">{texts.missing(missing)}</span>}

@@ -2,7 +2,7 @@
 const pace = 100
 
 /** Does it soon after it is asked for, and at most ten times a second however often that is. */
-export const paced = (act: () => void): (() => void) => {
+export const throttled = (act: () => void): (() => void) => {
   let last = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   return () => {
