@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -104,56 +104,67 @@ const violations: readonly (readonly [file: string, source: string, why: string]
   ],
 ]
 
-const lint = (): { readonly status: number; readonly output: string } => {
-  try {
-    return {
-      status: 0,
-      output: execFileSync(oxlint, ["--config", ".oxlintrc.json", "."], { cwd: tree, encoding: "utf8", stdio: "pipe" }),
-    }
-  } catch (error) {
-    const failed = error as { status?: number; stdout?: string; stderr?: string }
-    return { status: failed.status ?? -1, output: `${failed.stdout ?? ""}${failed.stderr ?? ""}` }
-  }
+const others = {
+  "packages/domain/src/clean.ts": `import * as Option from "effect/Option"\nexport const x = Option.none()\n`,
+  "packages/domain/src/planted-one.ts": `import type { Other } from "./planted-other.ts"\nexport type One = Other | 1\n`,
+  "packages/domain/src/planted-other.ts": `import type { One } from "./planted-one.ts"\nexport type Other = { readonly one: One }\n`,
+  "packages/domain/src/planted-pattern.ts": `export const trimmed = (text: string) => text.replace(/x+$/u, "")\n`,
+}
+
+interface Finding {
+  readonly filename: string
+  /** The rule. */
+  readonly code: string
+}
+let findings: readonly Finding[]
+
+/** What the linter says about the files of a folder; it ends with 1 where it found something. */
+const lint = (folder: string): readonly Finding[] => {
+  const { stdout } = spawnSync(oxlint, ["--config", ".oxlintrc.json", "--format", "json", "."], { cwd: folder, encoding: "utf8" })
+  return (JSON.parse(stdout) as { readonly diagnostics: readonly Finding[] }).diagnostics
 }
 
 beforeAll(() => {
   tree = mkdtempSync(join(tmpdir(), "boundaries-"))
   // the rules as they are, without type information: the planted files belong to no project
-  const rules = JSON.parse(readFileSync(join(root, ".oxlintrc.json"), "utf8")) as { options: { typeAware: boolean } }
-  writeFileSync(join(tree, ".oxlintrc.json"), JSON.stringify({ ...rules, options: { ...rules.options, typeAware: false } }))
+  const rules = JSON.parse(readFileSync(join(root, ".oxlintrc.json"), "utf8")) as {
+    options: object
+    jsPlugins: readonly string[]
+  }
+  const config = {
+    ...rules,
+    options: { ...rules.options, typeAware: false },
+    jsPlugins: rules.jsPlugins.map((name) => fileURLToPath(import.meta.resolve(name))),
+  }
+  writeFileSync(join(tree, ".oxlintrc.json"), JSON.stringify(config))
+  for (const [file, source] of [...violations, ...Object.entries(others)]) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true })
+    writeFileSync(join(tree, file), source)
+  }
+  findings = lint(tree)
 })
 afterAll(() => rmSync(tree, { recursive: true, force: true }))
 
-describe("import rules", () => {
-  test("a clean tree passes", () => {
-    mkdirSync(join(tree, "packages/domain/src"), { recursive: true })
-    writeFileSync(
-      join(tree, "packages/domain/src/clean.ts"),
-      `import * as Option from "effect/Option"\nexport const x = Option.none()\n`,
-    )
-    expect(lint().output).not.toContain("no-restricted-imports")
+const about = (file: string): readonly Finding[] => findings.filter(({ filename }) => filename === file)
+
+describe("the linter", () => {
+  test("has nothing against a clean file", () => {
+    expect(about("packages/domain/src/clean.ts")).toEqual([])
   })
 
-  test("a circle of two files is caught, also one of types alone", () => {
-    const folder = join(tree, "packages/domain/src")
-    mkdirSync(folder, { recursive: true })
-    const files = ["one", "other"].map((name) => join(folder, `planted-${name}.ts`))
-    writeFileSync(files[0]!, `import type { Other } from "./planted-other.ts"\nexport type One = Other | 1\n`)
-    writeFileSync(files[1]!, `import type { One } from "./planted-one.ts"\nexport type Other = { readonly one: One }\n`)
-    const { status, output } = lint()
-    for (const file of files) rmSync(file)
-    expect(status).not.toBe(0)
-    expect(output).toContain("no-cycle")
+  test("catches a circle of two files, also one of types alone", () => {
+    expect(about("packages/domain/src/planted-one.ts")).toMatchObject([{ code: expect.stringContaining("no-cycle") }])
   })
 
-  test.each(violations)("%s is caught", (file, source, why) => {
-    const path = join(tree, file)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, source)
-    const { status, output } = lint()
-    rmSync(path)
-    expect(status).not.toBe(0)
-    expect(output).toContain("no-restricted-imports")
-    expect(output).toContain(why)
+  test("catches a pattern that takes quadratic time", () => {
+    expect(about("packages/domain/src/planted-pattern.ts")).toMatchObject([
+      { code: expect.stringContaining("no-super-linear-move") },
+    ])
+  })
+
+  test.each(violations)("catches %s", (file, _, why) => {
+    const rule = expect.stringContaining("no-restricted-imports")
+    expect(about(file)).toContainEqual(expect.objectContaining({ code: rule }))
+    expect(JSON.stringify(about(file))).toContain(why)
   })
 })

@@ -68,7 +68,7 @@ const onHost = async (
 ): Promise<ReadLocation> => {
   if (location.type !== "download") return location
   await download(doing, location.url, file, settings, signal)
-  const path = location.url.replace(/[?#].*$/su, "")
+  const path = location.url.replace(/[?#].*/su, "")
   const name = path.slice(path.lastIndexOf("/") + 1)
   return { type: "archive", file, name, ...(location.unwrap === undefined ? {} : { unwrap: location.unwrap }) }
 }

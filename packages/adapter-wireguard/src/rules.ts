@@ -57,7 +57,7 @@ export const changesOf = (name: string, from: readonly VpnPair[], to: readonly V
   return change("delete", without(from, to)) + change("add", without(to, from))
 }
 
-const elements = /^\s*elements = \{([^}]*)\}\n?/mu
+const elements = /^[ \t]*elements = \{([^}]*)\}\n?/mu
 
 /** What `nft list table` printed: its pairs, and the rest, by which it is known again. What is no pair is kept as it is, so that it differs from all. */
 export const parseRules = (listed: string): { readonly pairs: readonly VpnPair[]; readonly rules: string } => {

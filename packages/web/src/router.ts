@@ -37,7 +37,8 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
 /** The values of `/ranges/{id}` in a path; undefined where it is another path. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
   const wanted = pattern.split("/")
-  const given = path.replace(/\/+$/u, "").split("/")
+  const given = path.split("/")
+  while (given.length > 1 && given.at(-1) === "") given.pop()
   if (wanted.length !== given.length && pattern !== "/") return undefined
   if (pattern === "/") return path === "/" || path === "" ? {} : undefined
   const values: Record<string, string> = {}

@@ -31,9 +31,9 @@ const isZero = (bytes: Buffer): boolean => {
 
 /** Octal digits, as every packer writes sizes that may be taken here; never the binary form, which may be negative. */
 const sizeOf = (block: Buffer): number => {
-  const field = /^ *(?<digits>[0-7]*)[ \0]*$/u.exec(block.toString("latin1", 124, 136))
+  const field = /^(?: *(?<digits>[0-7]+))?[ \0]*$/u.exec(block.toString("latin1", 124, 136))
   if (field === null) throw damaged("the size of an entry is not an octal number")
-  return Number.parseInt(field.groups?.["digits"] || "0", 8)
+  return Number.parseInt(field.groups?.["digits"] ?? "0", 8)
 }
 
 const compressed = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]

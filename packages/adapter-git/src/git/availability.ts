@@ -19,7 +19,7 @@ const askVersion = (program: string): Effect.Effect<GitAvailability> =>
       const none = (because: string) => resume(Effect.succeed({ available: false, because }))
       if (error !== null)
         return none(error.code === "ENOENT" ? "git is not installed on the service's host" : `git does not run: ${error.message}`)
-      const [, version = "", major = "", minor = ""] = /(?<version>(\d+)\.(\d+)\S*)/u.exec(stdout) ?? []
+      const [, version = "", major = "", minor = ""] = /\b(?<version>(\d+)\.(\d+)\S*)/u.exec(stdout) ?? []
       if (version === "") return none("git does not report its version")
       const enough = Number(major) > oldest[0] || (Number(major) === oldest[0] && Number(minor) >= oldest[1])
       return enough

@@ -23,7 +23,7 @@ interface Asked {
 }
 
 const checked = async (doing: Doing, text: string, settings: Settings): Promise<Asked> => {
-  const [base = "", ...rest] = text.replace(/#.*$/su, "").split("?")
+  const [base = "", ...rest] = text.replace(/#.*/su, "").split("?")
   const url = parseGitUrl(base)
   if (Result.isFailure(url)) throw urlFault(doing, url.failure)
   if (url.success.scheme !== "https" && url.success.scheme !== "http")

@@ -1,5 +1,5 @@
 import { type ByteChannel, byteChannel, type SocketSession } from "@rangewright/application"
-import { InvalidInput } from "@rangewright/domain"
+import { InvalidInput, withoutTrailing } from "@rangewright/domain"
 import * as Exit from "effect/Exit"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -23,11 +23,7 @@ const longestMessage = 1024 * 1024
 const codes = { goingAway: 1001, notBinary: 1003, failed: 1011 } as const
 
 /** A reason has at most 123 bytes on the wire. */
-const shortened = (reason: string): string =>
-  Buffer.from(reason)
-    .subarray(0, 120)
-    .toString("utf8")
-    .replace(/\uFFFD+$/u, "")
+const shortened = (reason: string): string => withoutTrailing(Buffer.from(reason).subarray(0, 120).toString("utf8"), "\uFFFD")
 
 /** Throws `InvalidInput` for a request that asks for no web socket of RFC 6455. */
 export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | undefined): Upgrade => {

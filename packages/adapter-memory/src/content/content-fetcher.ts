@@ -30,7 +30,7 @@ const filesAt = (content: MemoryContent, doing: string, location: Exclude<Conten
       return given
     }
     case "download": {
-      const url = parseGitUrl(location.url.replace(/[?#].*$/su, ""))
+      const url = parseGitUrl(location.url.replace(/[?#].*/su, ""))
       if (Result.isFailure(url)) throw urlFault(doing, url.failure)
       if (url.success.scheme !== "https")
         throw refused(doing, "scheme", `${url.success.scheme} cannot be used to download an archive`)

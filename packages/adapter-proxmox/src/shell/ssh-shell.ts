@@ -34,7 +34,7 @@ interface Connection {
   readonly sessions: Semaphore.Semaphore
 }
 
-const fingerprintOf = (key: Buffer): string => `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/u, "")}`
+const fingerprintOf = (key: Buffer): string => `SHA256:${createHash("sha256").update(key).digest("base64").replace("=", "")}`
 
 const same = (a: string, b: string): boolean => {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]

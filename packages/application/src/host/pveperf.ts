@@ -12,11 +12,10 @@ export interface Pveperf {
 /** Reads `name: value` lines; the names are compared without regard to case. */
 const lines = (text: string): ReadonlyMap<string, string> =>
   new Map(
-    text
-      .split("\n")
-      .map((line) => /^\s*([^:]{1,60}):\s*(.*?)\s*$/u.exec(line))
-      .filter((m) => m !== null)
-      .map((m) => [(m[1] ?? "").trim().toUpperCase(), m[2] ?? ""] as const),
+    text.split("\n").flatMap((line) => {
+      const at = line.indexOf(":")
+      return at < 0 ? [] : [[line.slice(0, at).trim().toUpperCase(), line.slice(at + 1).trim()] as const]
+    }),
   )
 
 const notMeasured = "not measured"

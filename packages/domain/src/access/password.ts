@@ -30,12 +30,7 @@ const lookalikes: Readonly<Record<string, string>> = {
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, "")
 /** The same, with digits and signs inside it read as the letters that they look like. */
 const readAsLetters = (text: string): string =>
-  lettersOf(
-    text
-      .toLowerCase()
-      .replace(/[^\p{L}]+$/u, "")
-      .replace(/[013457@$!]/gu, (sign) => lookalikes[sign] ?? sign),
-  )
+  lettersOf((/^.*\p{L}/su.exec(text.toLowerCase())?.[0] ?? "").replace(/[013457@$!]/gu, (sign) => lookalikes[sign] ?? sign))
 
 /** Whether each character is the one before it, or its neighbour in the same direction: `12345678`, `hgfedcba`, `aaaaaaaa`. */
 const isSequence = (text: string): boolean => {

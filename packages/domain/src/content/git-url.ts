@@ -53,7 +53,7 @@ const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
 }
 
 const urlForm =
-  /^(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):\/\/(?:(?<login>[^/@]*)@)?(?<host>\[[0-9A-Fa-f:.]+\]|[^/@:[\]]*)(?::(?<port>\d{1,5}))?(?<path>\/[^?#]*)?(?<rest>[?#].*)?$/u
+  /^(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):\/\/(?:(?<login>[^/@]*)@)?(?<host>\[[0-9A-Fa-f:.]+\]|[^/@:[\]?#]*)(?::(?<port>\d{1,5}))?(?<path>\/[^?#]*)?(?<rest>[?#].*)?$/u
 
 /** A name; or an address in its plain form. What some programs take for an address and others for a name (`0x7f.1`) is neither. */
 const isHost = (host: string): boolean => {

@@ -2,6 +2,7 @@
 import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"
+import { withoutTrailing } from "../text.ts"
 
 /** Roles and collections that are asked for, or that something needs. */
 export interface Dependencies {
@@ -63,8 +64,10 @@ export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
 const inRepository = (
   text: string,
 ): { readonly url: string; readonly folder: string | undefined; readonly ref: string | undefined } => {
-  const [, url = "", folder, ref] = /^([^#,]*)(?:#\/*([^,]*?)\/*)?(?:,(.*))?$/su.exec(text) ?? [undefined, text]
-  return { url, folder: nonEmpty(folder), ref: nonEmpty(ref) }
+  const [place = "", ...refs] = text.split(",")
+  const [url = "", ...folders] = place.split("#")
+  const folder = withoutTrailing(folders.join("#").replace(/^\/+/u, ""), "/")
+  return { url, folder: nonEmpty(folder), ref: nonEmpty(refs.join(",")) }
 }
 
 /** What a requirement of a collection means. The name is a URL where the type is `git` or `url`, or where it looks like one. */

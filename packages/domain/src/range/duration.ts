@@ -12,7 +12,7 @@ const millisecondsOf: ReadonlyMap<string, number> = new Map([
 /** The longest that a Go duration holds: 2^63 - 1 nanoseconds. */
 const longest = 9_223_372_036_854.775
 
-const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy
+const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy
 
 /**
  * Milliseconds of a duration as Go writes it (`4h`, `1h30m`, `1.5h`), `0` needs no unit. Undefined for any other text, for negative

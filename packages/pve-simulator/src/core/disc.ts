@@ -41,7 +41,7 @@ const volumes = async (file: FileHandle): Promise<readonly Volume[]> => {
     if (block.length < SECTOR || block.toString("latin1", 1, 6) !== "CD001" || block[0] === 255) break
     const wide = block[0] === 2 && /^%\/[@CE]/u.test(block.toString("latin1", 88, 91))
     if (block[0] !== 1 && !wide) continue
-    const label = decode(block.subarray(40, 72), wide).replace(/[\s\0]+$/u, "")
+    const label = decode(block.subarray(40, 72), wide).replaceAll("\0", " ").trimEnd()
     found.push({ label, wide, at: block.readUInt32LE(158), length: block.readUInt32LE(166) })
   }
   return found

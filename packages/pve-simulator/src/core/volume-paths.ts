@@ -58,7 +58,7 @@ export const makingOf = (storage: StorageState, volume: Volume, base?: Volume): 
   const qcow2 = (clusters: string, backing: string) =>
     `${made} ${clusters} preallocation=metadata compression_type=zlib size=${volume.sizeBytes}${backing} lazy_refcounts=off refcount_bits=16`
   if (base === undefined) return [qcow2("cluster_size=65536 extended_l2=off", "")]
-  const [, owner, from] = /([^/:]+)\/([^/]+)$/u.exec(base.volid)!
+  const [owner = "", from = ""] = base.volid.slice(base.volid.indexOf(":") + 1).split("/")
   const own = volume.volid.split("/").at(-1)!
   return [
     `clone ${owner}/${from}: images, ${own}, ${volume.vmid} to ${own} (base=../${owner}/${from})`,

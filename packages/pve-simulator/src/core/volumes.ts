@@ -162,7 +162,7 @@ export const hasClones = (world: World, base: Volume): boolean => {
 /** Puts a volume under another id, as making a template does. */
 export const renameToBase = (world: World, node: string, volume: Volume): Volume => {
   const storage = storageNamed(world, storageOf(volume.volid))
-  const renamed: Volume = { ...volume, volid: volume.volid.replace(/vm-(\d+-disk-\d+[^/]*)$/, "base-$1") }
+  const renamed: Volume = { ...volume, volid: volume.volid.replace(/vm-(\d+-disk-\d[^/]*)$/, "base-$1") }
   storage.volumes.delete(keyOf(storage, node, volume.volid))
   storage.volumes.set(keyOf(storage, node, renamed.volid), renamed)
   return renamed

@@ -27,7 +27,7 @@ const account = (name: string | undefined, password: string | undefined): readon
 /** Debian's installer: `d-i passwd/username string ada`. */
 const ofPreseed = (text: string): Answers => {
   const value = (question: string) =>
-    first(text, new RegExp(String.raw`^\s*d-i[ \t]+${question}[ \t]+(?:string|password)[ \t]+(.+)$`, "mu"))
+    first(text, new RegExp(String.raw`^[ \t]*d-i[ \t]+${question}[ \t]+(?:string|password)[ \t]+(.+)$`, "mu"))
   return {
     accounts: [
       ...account("root", value("passwd/root-password-crypted") ?? value("passwd/root-password")),
@@ -41,8 +41,8 @@ const ofPreseed = (text: string): Answers => {
 /** Red Hat's: `rootpw --plaintext secret`, `user --name=ada --password=secret`. */
 const ofKickstart = (text: string): Answers => ({
   accounts: [
-    ...account("root", first(text, /^\s*rootpw\b(?:[ \t]+--[a-z-]+)*[ \t]+([^-\s]\S*)/mu)),
-    ...[...text.matchAll(/^\s*user\b(.*)$/gmu)].flatMap(([, line = ""]) =>
+    ...account("root", first(text, /^[ \t]*rootpw\b(?:[ \t]+--[a-z-]+)*[ \t]+([^-\s]\S*)/mu)),
+    ...[...text.matchAll(/^[ \t]*user\b(.*)$/gmu)].flatMap(([, line = ""]) =>
       account(first(line, /--name[= ](\S+)/u), first(line, /--password[= ](\S+)/u)),
     ),
   ],
@@ -53,18 +53,18 @@ const ofKickstart = (text: string): Answers => ({
 /** Ubuntu's, in YAML: the user under `identity`. */
 const ofUserData = (text: string): Answers => ({
   accounts: account(
-    first(text, /^\s*-?\s*username:(.+)$/mu, /^\s*-\s*name:(.+)$/mu),
-    first(text, /^\s*(?:plain_text_)?passw(?:or)?d:(.+)$/mu),
+    first(text, /^[ \t]*(?:-[ \t]*)?username:(.+)$/mu, /^[ \t]*-[ \t]*name:(.+)$/mu),
+    first(text, /^[ \t]*(?:plain_text_)?passw(?:or)?d:(.+)$/mu),
   ),
-  hostname: first(text, /^\s*hostname:(.+)$/mu),
+  hostname: first(text, /^[ \t]*hostname:(.+)$/mu),
   agent: text.includes("qemu-guest-agent"),
 })
 
 /** The answers in a file; undefined where it is none that an installer of Linux reads. */
 export const readAnswers = (text: string): Answers | undefined => {
-  if (/^\s*d-i[ \t]/mu.test(text)) return ofPreseed(text)
+  if (/^[ \t]*d-i[ \t]/mu.test(text)) return ofPreseed(text)
   if (/^#cloud-config\b/mu.test(text)) return ofUserData(text)
-  return /^\s*(?:rootpw|user|autopart|clearpart|%packages)\b/mu.test(text) ? ofKickstart(text) : undefined
+  return /^[ \t]*(?:rootpw|user|autopart|clearpart|%packages)\b/mu.test(text) ? ofKickstart(text) : undefined
 }
 
 /** Windows: the accounts in `Autounattend.xml`. */

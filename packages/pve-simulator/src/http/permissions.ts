@@ -144,7 +144,7 @@ export const demand = (world: World, identity: Identity, path: string, wanted: r
 type Given = Readonly<Record<string, unknown>>
 
 const fill = (template: string, given: Given): string =>
-  template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
+  template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
     const value = given[name]
     return typeof value === "string" || typeof value === "number" ? String(value) : ""
   })

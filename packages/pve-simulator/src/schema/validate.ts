@@ -26,7 +26,7 @@ export const compilePattern = (pattern: string): RegExp => {
 }
 
 const integer = /^[+-]?\d+$/
-const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** The value as the server shows it in a complaint. */
 const shown = (value: unknown): string =>

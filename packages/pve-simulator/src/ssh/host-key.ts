@@ -12,6 +12,6 @@ export const makeHostKey = (): HostKey => {
   const { private: privateKey } = ssh2.utils.generateKeyPairSync("ecdsa", { bits: 256 })
   const parsed = ssh2.utils.parseKey(privateKey)
   if (parsed instanceof Error || Array.isArray(parsed)) throw new Error("the host key that was just made cannot be read")
-  const digest = createHash("sha256").update(parsed.getPublicSSH()).digest("base64").replace(/=+$/, "")
+  const digest = createHash("sha256").update(parsed.getPublicSSH()).digest("base64").replace("=", "")
   return { privateKey, fingerprint: `SHA256:${digest}` }
 }

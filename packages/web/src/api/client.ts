@@ -94,7 +94,7 @@ export interface Part<A> {
 
 export const readPart = async <A>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<Part<A>> => {
   const answer = await get(path, parameters, signal)
-  const next = /<[^>?]*\?([^>]*)>; rel="next"/u.exec(answer.headers.get("Link") ?? "")?.[1]
+  const next = /<[^<>?]*\?([^<>]*)>; rel="next"/u.exec(answer.headers.get("Link") ?? "")?.[1]
   return { items: (await answer.json()) as readonly A[], ...(next === undefined ? {} : { next }) }
 }
 

@@ -139,7 +139,7 @@ const hover =
   ({ knowledge, texts }: EditorOptions) =>
   async (view: EditorView, position: number): Promise<Tooltip | null> => {
     const line = view.state.doc.lineAt(position)
-    const found = /^[\s-]*([\w-]+)\s*:/u.exec(line.text)
+    const found = /^\s*(?:-\s+)*([\w-]+)\s*:/u.exec(line.text)
     const key = found?.[1]
     if (key === undefined) return null
     const end = line.from + line.text.indexOf(key) + key.length

@@ -24,7 +24,7 @@ interface Line {
   readonly rest: string
 }
 
-const keyOf = /^(?:"([^"]*)"|'([^']*)'|([^\s#:'"[{][^:#]*?))\s*:(?=\s|$)/u
+const keyOf = /^(?:"([^"]*)"\s*|'([^']*)'\s*|([^\s#:'"[{][^:#]*)):(?=\s|$)/u
 
 const parse = (text: string): Line | undefined => {
   const [lead = ""] = /^\s*(?:-(?:\s+|$))*/u.exec(text) ?? []
@@ -32,7 +32,7 @@ const parse = (text: string): Line | undefined => {
   if (content.startsWith("#") || (content === "" && !lead.includes("-"))) return undefined
   const dashes = [...lead].flatMap((character, at) => (character === "-" ? [at] : []))
   const found = keyOf.exec(content)
-  const key = found === null ? undefined : (found[1] ?? found[2] ?? found[3])
+  const key = found === null ? undefined : (found[1] ?? found[2] ?? found[3]?.trimEnd())
   return { dashes, column: lead.length, content, key, rest: found === null ? content : content.slice(found[0].length) }
 }
 
@@ -94,7 +94,7 @@ export const placeAt = (text: string, position: number): YamlPlace | undefined =
   const start = text.lastIndexOf("\n", position - 1) + 1
   const at = text.slice(0, start).split("\n").length - 1
   const before = text.slice(start, position)
-  if (/^\s*#|\s#|[{[][^}\]]*$/u.test(before)) return undefined
+  if (/^\s*#|\s#|[{[][^{[}\]]*$/u.test(before)) return undefined
   const lines = raw.map(parse)
   const line: Line = parse(before) ?? { dashes: [], column: before.length, content: "", key: undefined, rest: "" }
   const column = line.column

@@ -35,7 +35,12 @@ export const secondsBetween = (from: string | undefined, to: string | undefined,
   return begun === undefined ? undefined : ((dateOf(to)?.getTime() ?? now) - begun.getTime()) / 1000
 }
 
-export const count = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/gu, ",")
+/** A whole number of things, with commas between the thousands. */
+export const count = (value: number): string => {
+  let text = String(value)
+  for (let at = text.length - 3; at > 0; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`
+  return text
+}
 
 /** What could turn the text around it, or pretend to be another name, is shown as its number. */
 export const plain = (text: string): string =>
