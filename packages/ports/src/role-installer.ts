@@ -17,10 +17,6 @@ export interface InstallRequest {
 
 export type { InstallOutcome } from "@rangewright/domain"
 
-export type InstallerAvailability =
-  | { readonly available: true; readonly version: string }
-  | { readonly available: false; readonly because: string }
-
 /**
  * Brings roles and collections, with what they depend on, from where the field publishes them into a scope of the library. One call for
  * many is one run of the tool. Nothing is installed of which a need is not met. What could not be had leaves the others: only a tool that
@@ -29,7 +25,6 @@ export type InstallerAvailability =
 export class RoleInstaller extends Context.Service<
   RoleInstaller,
   {
-    readonly available: Effect.Effect<InstallerAvailability>
     /** One outcome for each requirement, in their order, roles first; then those of what they need that came with them or could not be had. */
     readonly install: (request: InstallRequest) => Effect.Effect<readonly InstallOutcome[], InstallerFault>
   }

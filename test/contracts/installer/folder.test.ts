@@ -63,10 +63,15 @@ test("a folder that is not there is told", async () => {
   const root = mkdtempSync(join(tmpdir(), "installer-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
   const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
-  const available = await Effect.runPromise(
-    RoleInstaller.use((port) => port.available).pipe(
+  const roles = [{ name: "acme.web" }]
+  const fault = await Effect.runPromise(
+    RoleInstaller.use((port) => port.install({ scope: { type: "global" }, roles, collections: [], force: false })).pipe(
+      Effect.flip,
       Effect.provide(Layer.provideMerge(folderInstallerLayer({ folder: join(root, "offers") }), below)),
     ),
   )
-  expect(available).toMatchObject({ available: false })
+  expect(fault).toMatchObject({
+    _tag: "InstallerFault",
+    message: expect.stringMatching(/the folder that the service takes them from is missing/u),
+  })
 })

@@ -1,4 +1,4 @@
-import { galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
+import { galaxyAvailability, galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
 import { contentLayer } from "@rangewright/adapter-git"
 import type { UserId } from "@rangewright/domain"
 import { ArtifactLibrary, type InstallRequest, RoleInstaller } from "@rangewright/ports"
@@ -173,10 +173,16 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
 describe("a tool that does not work", () => {
   test("that is missing is told, with the way out", async () => {
     const { run, install } = await makeWorld({ program: "/nonexistent/ansible-galaxy" })
-    expect(await run(RoleInstaller.use((port) => port.available))).toMatchObject({ available: false })
     const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
     expect(fault).toMatchObject({ _tag: "InstallerFault", facts: { reason: "missing" } })
     expect(fault.hint).toMatch(/ansible-core/u)
+  })
+
+  test.skipIf(found === undefined)(`that works tells its version${without}`, async () => {
+    expect(await Effect.runPromise(galaxyAvailability({ folder: tmpdir() }))).toEqual({
+      available: true,
+      version: expect.stringMatching(/^\d+\.\d+/u),
+    })
   })
 
   test.each([
@@ -185,8 +191,7 @@ describe("a tool that does not work", () => {
   ])("that %s is told", async (_, text, because) => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-fake-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    const { run } = await makeWorld({ program: program(root, text) })
-    const available = await run(RoleInstaller.use((port) => port.available))
+    const available = await Effect.runPromise(galaxyAvailability({ folder: root, program: program(root, text) }))
     expect(available).toMatchObject({ available: false, because: expect.stringMatching(because) })
   })
 

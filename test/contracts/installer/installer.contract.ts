@@ -89,11 +89,6 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       .toSorted()
 
   describe(`${name}: installing roles and collections`, () => {
-    test("says that it works", async () => {
-      const { run } = await world()
-      expect(await run(RoleInstaller.use((port) => port.available))).toMatchObject({ available: true })
-    })
-
     test("nothing asked for is nothing done", async () => {
       const { install, listed } = await world()
       expect(await install({})).toEqual([])

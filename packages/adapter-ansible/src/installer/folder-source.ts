@@ -1,5 +1,5 @@
 import { bestVersion, noSuchVersion, notPublished, roleFolders, type WantedArtifact } from "@rangewright/domain"
-import type { ArtifactEntry, ContentFault, ContentFetcher, InstallerAvailability, LibraryFault } from "@rangewright/ports"
+import type { ArtifactEntry, ContentFault, ContentFetcher, LibraryFault } from "@rangewright/ports"
 import { InstallerFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -29,6 +29,7 @@ const collectionArchive = /^(?<namespace>[a-z_][a-z0-9_]*)-(?<name>[a-z_][a-z0-9
 const namesIn = async (folder: string) => ((await look(folder)) === undefined ? [] : readdir(folder, { withFileTypes: true }))
 
 const offersIn = async (folder: string): Promise<readonly Offer[]> => {
+  if ((await look(folder)) === undefined) throw new Error("the folder that the service takes them from is missing")
   const [roles, collections] = [join(folder, "roles"), join(folder, "collections")]
   const offeredRoles = (await namesIn(roles)).flatMap((entry): readonly Offer[] => {
     const path = join(roles, entry.name)
@@ -76,10 +77,6 @@ const bringOffer = (
  * `roles/<name>-<version>.tar.gz`, and `collections/<namespace>-<name>-<version>.tar.gz`. It is read anew each time.
  */
 export const folderSource = (folder: string, fetcher: Context.Service.Shape<typeof ContentFetcher>): PackageSource => ({
-  available: Effect.promise(async (): Promise<InstallerAvailability> => {
-    const there = (await look(folder).catch(() => undefined))?.isDirectory() === true
-    return there ? { available: true, version: "folder" } : { available: false, because: "its folder is not there" }
-  }),
   fetch: (wanted, output, whose) =>
     Effect.gen(function* () {
       const doing = "install roles and collections"

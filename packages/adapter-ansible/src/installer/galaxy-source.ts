@@ -1,6 +1,6 @@
 import { collectionSegments, roleReceiptFile, type WantedArtifact } from "@rangewright/domain"
-import type { InstallerAvailability, InstallerFault } from "@rangewright/ports"
-import { endProcessesBelow, makeTurns, openToolHost, sandboxProblem } from "@rangewright/host-tools"
+import type { InstallerFault } from "@rangewright/ports"
+import { endProcessesBelow, makeTurns, openToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
-import { programFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
+import { programFolders } from "../tool/host-ansible.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
 import { hostFault, runTool, toolScope as scope, type Workbench } from "./galaxy-tool.ts"
@@ -138,13 +138,6 @@ const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effec
     catch: (cause) => hostFault(doing, cause),
   })
 
-const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
-  const { version } = readVersion(lines.join("\n"))
-  if (version === undefined) return { available: false, because: "it does not report its version" }
-  const because = versionProblem(version)
-  return because === undefined ? { available: true, version } : { available: false, because }
-}
-
 /** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
 export const galaxySource = (options: GalaxyOptions): Effect.Effect<PackageSource, InstallerFault> =>
   Effect.gen(function* () {
@@ -158,18 +151,6 @@ export const galaxySource = (options: GalaxyOptions): Effect.Effect<PackageSourc
       await mkdir(settings.folder, { recursive: true, mode: 0o700 })
     }
     yield* Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) })
-    const problem = sandboxProblem(host.choice, host.sandbox)
     const bench = { settings, host, folders: yield* Effect.promise(() => programFolders(settings.program)) }
-    const asked = Effect.scoped(
-      Effect.gen(function* () {
-        const scratch = yield* scratchFolder(settings)
-        const output = () => Effect.void
-        const { lines } = yield* runTool(bench, { doing: "ask for its version", args: ["--version"], scratch, output })
-        return availabilityOf(lines)
-      }),
-    ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
-    return {
-      available: problem === undefined ? asked : Effect.succeed<InstallerAvailability>({ available: false, because: problem }),
-      fetch: (wanted, output, whose) => turns(whose, fetch(bench, wanted, output)),
-    }
+    return { fetch: (wanted, output, whose) => turns(whose, fetch(bench, wanted, output)) }
   })

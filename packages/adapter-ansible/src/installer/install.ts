@@ -104,5 +104,5 @@ export const installerFrom = (
   Effect.gen(function* () {
     const [library, fetcher] = [yield* ArtifactLibrary, yield* ContentFetcher]
     const ofHost = yield* Effect.cached(hostCollections)
-    return { available: source.available, install: (request) => install(source, library, fetcher, ofHost, request) }
+    return { install: (request) => install(source, library, fetcher, ofHost, request) }
   })

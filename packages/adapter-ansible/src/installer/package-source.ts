@@ -1,5 +1,5 @@
 import type { WantedArtifact } from "@rangewright/domain"
-import type { ArtifactEntry, InstallerAvailability, InstallerFault } from "@rangewright/ports"
+import type { ArtifactEntry, InstallerFault } from "@rangewright/ports"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
@@ -22,7 +22,6 @@ export interface MissingPackage {
 
 /** A place where roles and collections are published under names. */
 export interface PackageSource {
-  readonly available: Effect.Effect<InstallerAvailability>
   /**
    * Fetches all that is asked for at once; each of them arrives or is missed. What was fetched can be read until the scope ends. `wanted`
    * come from names, under names that are checked. `whose` tells those apart who share what can be fetched at a time.

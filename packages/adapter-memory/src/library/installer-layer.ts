@@ -21,7 +21,6 @@ const memoryInstaller = (
   galaxy: MemoryGalaxy,
   library: Context.Service.Shape<typeof ArtifactLibrary>,
 ): Context.Service.Shape<typeof RoleInstaller> => ({
-  available: Effect.succeed({ available: true, version: "in memory" }),
   install: ({ scope, force, output, ...asked }) =>
     Effect.gen(function* () {
       const listing = yield* Effect.mapError(

@@ -1,4 +1,4 @@
-import { folderInstallerLayer, galaxyInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
+import { folderInstallerLayer, galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
 import { shippedTemplates } from "@rangewright/adapter-packer"
 import type { ArtifactLibrary, ContentFetcher, InstallerFault, LibraryFault, RoleInstaller } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
@@ -9,19 +9,21 @@ import { toolOptions } from "./tools.ts"
 
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
 
+export const galaxyOptions = (config: Config, data: string): GalaxyOptions => ({
+  folder: join(data, "galaxy-runs"),
+  server: config.galaxyUrl,
+  program: config.ansibleGalaxy,
+  collections: config.ansibleCollections,
+  tools: toolOptions(config),
+  ...(config.galaxyToken === undefined ? {} : { token: Redacted.make(config.galaxyToken) }),
+})
+
 const installerOf = (
   config: Config,
   data: string,
 ): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>
   config.roleFolder === undefined
-    ? galaxyInstallerLayer({
-        folder: join(data, "galaxy-runs"),
-        server: config.galaxyUrl,
-        program: config.ansibleGalaxy,
-        collections: config.ansibleCollections,
-        tools: toolOptions(config),
-        ...(config.galaxyToken === undefined ? {} : { token: Redacted.make(config.galaxyToken) }),
-      })
+    ? galaxyInstallerLayer(galaxyOptions(config, data))
     : folderInstallerLayer({
         folder: config.roleFolder,
         program: config.ansibleGalaxy,

@@ -8,7 +8,7 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSecureContext } from "node:tls"
-import { ContentFetcher, RoleInstaller } from "@rangewright/ports"
+import { ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Container } from "inversify"
 import type { Config } from "../config/config.ts"
@@ -94,16 +94,12 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
   })
 }
 
-/** What sources and roles need on this host and do not find there. */
+/** What sources need on this host and do not find there. */
 const tellWhatIsMissing = (log: Log) =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
-    const roleInstaller = yield* RoleInstaller
     const git = yield* fetcher.gitAvailable
     if (!git.available) log.warn({ because: git.because }, "git is not available: sources come from archives and folders only")
-    const installer = yield* roleInstaller.available
-    if (!installer.available)
-      log.warn({ because: installer.because }, "roles and collections that are published elsewhere cannot be installed")
   })
 
 const tellOfRootKey = (log: Log, state: RootKeyState, file: string): void => {
@@ -139,7 +135,7 @@ export const startService = async (config: Config): Promise<RunningService> => {
     tellOfRootKey(log, rootKey, rootKeyFile(folder.path))
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, where nothing real happens")
-    // asking takes a second of another program's time: nobody waits for it
+    // asking takes another program's time: nobody waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
     const requests = requestFibers(Effect.runForkWith(context))
