@@ -12,7 +12,9 @@ export class AccessRecords extends Context.Service<
   {
     /** Who should have what, as it is stored at one moment. */
     readonly stored: Effect.Effect<StoredAccess, StorageFault>
-    /** The same with no range but this one; none where it does not exist. */
+    /** The same with no machine, which are most of it. */
+    readonly withoutMachines: Effect.Effect<StoredAccess, StorageFault>
+    /** All of it with no range but this one; none where it does not exist. */
     readonly storedOf: (range: RangeId) => Effect.Effect<StoredAccess, StorageFault>
     /** What the service has put on the hypervisor, or may have. The version goes up with each write, from 0 for what was never written. */
     readonly held: Effect.Effect<{ readonly held: HeldAccess; readonly version: number }, RecordDamaged | StorageFault>

@@ -70,6 +70,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
           ],
         })
         const { users: everybody, ranges: every } = yield* records.stored
+        expect(yield* records.withoutMachines).toEqual({ users: everybody, ranges: every })
         for (const range of every) expect(yield* records.storedOf(range.id)).toEqual({ users: everybody, ranges: [range] })
         expect(yield* records.storedOf(rangeId("GONE"))).toEqual({ users: everybody, ranges: [] })
         yield* groups.remove("red" as GroupName)
@@ -88,6 +89,8 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
         const machinesOf = Effect.gen(function* () {
           const { ranges } = yield* records.stored
           for (const range of ranges) expect((yield* records.storedOf(range.id)).ranges).toEqual([range])
+          const without = ranges.map((range) => ({ ...range, machines: [] }))
+          expect((yield* records.withoutMachines).ranges).toEqual(without)
           return ranges.map((range) => range.machines)
         })
         yield* machines.replace(cluster(startedAt, [...seen, machine(106, { pool: undefined })]))

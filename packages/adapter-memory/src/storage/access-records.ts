@@ -50,6 +50,10 @@ export const accessRecordsLayer = (store: MemoryStore): Layer.Layer<AccessRecord
   const { atomically, change } = writesTo(store)
   return Layer.succeed(AccessRecords, {
     stored: Effect.sync(() => storedAccess(store, () => true)),
+    withoutMachines: Effect.sync(() => {
+      const { users, ranges } = storedAccess(store, () => true)
+      return { users, ranges: ranges.map((range) => ({ ...range, machines: [] })) }
+    }),
     storedOf: (range) => Effect.sync(() => storedAccess(store, (id) => id === range)),
     held: Effect.sync(() => store.held),
     hold: (held, version) =>

@@ -19,18 +19,21 @@ const damaged = new RecordDamaged({
   hint: "Restore the store from a backup. Without one, remove the row of the table held_access: the service then adopts what is on the hypervisor, and forgets what it still had to revoke there. Look for accounts and pools of deleted users and ranges.",
 })
 
+const machinesSql = (only: string) => `
+  union all select 'machine', null, m.vmid, null, null, null, null, r.id from machines m join ranges r on r.id = m.pool where not m.template
+    and ${only}`
+
 /**
- * Users, ranges with their machines, and grants: one statement, so that it is one snapshot on both engines. `only` narrows ranges by the column
- * that names them.
+ * Users, ranges and grants, and what else is given: one statement, so that it is one snapshot on both engines. `only` narrows ranges by the
+ * column that names them.
  */
 const storedSql = (
   only: (column: string) => string,
+  machines: string,
 ) => `select 'user' as what, u.id, u.number, u.is_admin as flag, u.hypervisor_username as username, u.hypervisor_realm as realm,
     u.password_version as version, null as range_id from users u
   union all select 'range', r.id, r.number, exists (select 1 from runs where runs.range_id = r.id and runs.kind = 'delete-range'
-    and runs.busy_subject is not null), null, null, null, null from ranges r where ${only("r.id")}
-  union all select 'machine', null, m.vmid, null, null, null, null, r.id from machines m join ranges r on r.id = m.pool where not m.template
-    and ${only("r.id")}
+    and runs.busy_subject is not null), null, null, null, null from ranges r where ${only("r.id")}${machines}
   union all select 'path', g.user_id, null, null, null, null, null, g.range_id from range_grants g where ${only("g.range_id")}
   union select 'path', m.user_id, null, null, null, null, null, g.range_id from group_members m join group_ranges g on g.group_name = m.group_name
     where ${only("g.range_id")}`
@@ -74,12 +77,17 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
     const database = yield* Database
     const stored = database.prepared(
       "read who has access",
-      storedSql(() => "true"),
+      storedSql(() => "true", machinesSql("true")),
+      toStoredAccess,
+    )
+    const withoutMachines = database.prepared(
+      "read who has access, without machines",
+      storedSql(() => "true", ""),
       toStoredAccess,
     )
     const storedOf = database.prepared(
       "read who has access to a range",
-      storedSql((column) => `${column} = ?`),
+      storedSql((column) => `${column} = ?`, machinesSql("r.id = ?")),
       toStoredAccess,
     )
     const told = database.prepared(
@@ -89,6 +97,7 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
     )
     return {
       stored: stored(),
+      withoutMachines: withoutMachines(),
       storedOf: (range) => storedOf(range, range, range, range),
       held: Effect.gen(function* () {
         const row = yield* database.read("read what was given on the hypervisor", (db) =>

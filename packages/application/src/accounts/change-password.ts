@@ -18,7 +18,7 @@ import { newTokenKey } from "./identity.ts"
 /** Which password of the user is stored. */
 const versionOf = (user: User) =>
   Effect.map(
-    AccessRecords.use((records) => records.stored),
+    AccessRecords.use((records) => records.withoutMachines),
     ({ users }) => users.find(({ id }) => id === user.id)?.passwordVersion,
   )
 

@@ -21,7 +21,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { runKind } from "@rangewright/run-engine"
 import { work, type WorkStep } from "@rangewright/run-engine"
-import { compareAccess, readDesired } from "./compare.ts"
+import { compareAccess, readDesired, readDesiredFor } from "./compare.ts"
 import { changeHeld } from "./change-held.ts"
 
 /** Writes down what is about to be there, before anything is: what a crash leaves on the hypervisor is then known. */
@@ -42,7 +42,7 @@ const passwordOf = (account: AccountId) =>
     const users = yield* Users
     const records = yield* AccessRecords
     const secrets = yield* SecretStore
-    const { users: stored } = yield* records.stored
+    const { users: stored } = yield* records.withoutMachines
     // asked before the password: of a newer one the older version is told, and it is told again
     const version = stored.find((user) => user.account === account)?.passwordVersion
     const user = (yield* users.list).find((one) => accountIdOf(one) === account)
@@ -66,7 +66,7 @@ const change = work({
   settle: (planned) =>
     Effect.gen(function* () {
       const access = yield* HypervisorAccess
-      const wanted = stillWanted(planned, yield* readDesired)
+      const wanted = stillWanted(planned, yield* readDesiredFor(planned))
       if (wanted === undefined) return { changed: false }
       if (givesPassword(wanted)) {
         const { version, password } = yield* passwordOf(wanted.account)
@@ -79,7 +79,7 @@ const change = work({
         if (wanted.kind === "restore") yield* changeHeld((held) => heldRestored(held, wanted.account))
       }
       // a worker that stood still may have come too late
-      const after = takeBack(wanted, yield* readDesired)
+      const after = takeBack(wanted, yield* readDesiredFor(wanted))
       yield* Effect.forEach(after, (one) => access.apply(one), { discard: true })
       return { changed: true }
     }),

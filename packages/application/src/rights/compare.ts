@@ -35,11 +35,18 @@ export const rightsOnNetworks = Effect.gen(function* () {
   return networks
 })
 
-/** Access as the store says that it should be. */
+/** Access as the store says that it should be, but for rights on single machines. */
 export const readDesired = Effect.gen(function* () {
   const records = yield* AccessRecords
-  return desiredAccess(yield* records.stored, yield* rightsOnNetworks)
+  return desiredAccess(yield* records.withoutMachines, yield* rightsOnNetworks)
 })
+
+/** All of it that tells whether a change is wanted: a run makes many changes, and there may be thousands of machines. */
+export const readDesiredFor = (change: AccessChange) => {
+  const place = "place" in change ? change.place : undefined
+  if (place?.type !== "machine") return readDesired
+  return AccessRecords.use(({ storedOf }) => Effect.zipWith(storedOf(place.rangeId), rightsOnNetworks, desiredAccess))
+}
 
 /** How access on the hypervisor differs from what is stored. */
 export interface ComparedAccess {
