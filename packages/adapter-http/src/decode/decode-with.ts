@@ -6,8 +6,23 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
-/** As many findings as a person reads at once; a hostile body can have a million. */
+/** As many findings as a person reads at once. */
 const mostIssues = 20
+/** A larger value is told its first finding alone: collecting a million takes seconds, in which nobody is answered. */
+const fewValues = 2000
+
+const isSmall = (value: unknown): boolean => {
+  const open = [value]
+  for (let seen = 0; open.length > 0; seen++) {
+    if (seen + open.length > fewValues) return false
+    const one = open.pop()
+    if (typeof one !== "object" || one === null) continue
+    const inside: readonly unknown[] = Object.values(one)
+    if (inside.length > fewValues) return false
+    open.push(...inside)
+  }
+  return true
+}
 
 const pathText = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path
@@ -22,14 +37,15 @@ const issuesOf = (error: Schema.SchemaError): readonly FaultIssue[] =>
     .issues.slice(0, mostIssues)
     .map(({ path = [], message }) => ({ path: pathText(path), message }))
 
-/** Decodes or fails with `InvalidInput` that names every finding with its place; values are not repeated. */
+/** Decodes or fails with `InvalidInput` that names the findings with their places; values are not repeated. */
 export type Decode = (value: unknown) => Effect.Effect<unknown, InvalidInput>
 
 /** `what` completes "Cannot read the …". */
 export const decodeWith = (schema: WireSchema, what: string): Decode => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decodeSmall = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decodeLarge = Schema.decodeUnknownResult(schema, { errors: "first" })
   return (value) => {
-    const result = decode(value)
+    const result = isSmall(value) ? decodeSmall(value) : decodeLarge(value)
     if (Result.isSuccess(result)) return Effect.succeed(result.success)
     const issues = issuesOf(result.failure)
     const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")

@@ -6,6 +6,8 @@ import { operation } from "../operation/operation.ts"
 import { AnyObject } from "../wire/common.ts"
 import { itemsOf } from "../wire/bulk.ts"
 
+const mostRoles = 1000
+
 const RoleVariable = Schema.Struct({
   name: Schema.String,
   type: Schema.optionalKey(Schema.String),
@@ -52,7 +54,11 @@ export const getRoleVars = operation({
   access: "user",
   target: "none",
   mutates: false,
-  body: { type: "json", required: true, schema: Schema.Struct({ roles: Schema.Array(Schema.String) }) },
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({ roles: Schema.Array(Schema.String).check(Schema.isMaxLength(mostRoles)) }),
+  },
   output: { type: "json", schema: Schema.Struct({ roles: Schema.Array(RoleVars) }) },
   statuses: {
     200: "the variables of each role, in the order of the request",
