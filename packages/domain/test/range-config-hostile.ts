@@ -23,6 +23,11 @@ const mergeBomb = extensions([
   ...levels(100, (n) => `m${n}: &m${n} {<<: [*m${n - 1}, *m${n - 1}], k${n}: [*m${n - 1}, *m${n - 1}]}`),
 ])
 
+const roles = Array.from({ length: 60 }, (_, n) => `role_${n}`).join(", ")
+const manyRoles = `ludus:\n${Array.from({ length: 380 }, (_, index) =>
+  machine(index, index === 0 ? `    roles: &roles [${roles}]\n` : "    roles: *roles\n"),
+).join("")}`
+
 /** With the code of the first issue that each gets, or `accepted`. */
 export const hostileFiles: ReadonlyArray<readonly [name: string, outcome: string, text: string]> = [
   ["nothing", "empty", ""],
@@ -51,6 +56,7 @@ export const hostileFiles: ReadonlyArray<readonly [name: string, outcome: string
   ["5 MiB of machines", "too-large", machines(34_000)],
   ["10,000 lines of comments", "accepted", `ludus: []\n${"# nothing\n".repeat(10_000)}`],
   ["an alias bomb", "too-large", listBomb],
+  ["22,800 roles by one alias", "too-large", manyRoles],
   ["aliases 150 levels deep", "too-large", deepAliases],
   ["a merge bomb", "too-large", mergeBomb],
   ["an alias in its own value", "bad-alias", "ludus: &a [*a]\n"],

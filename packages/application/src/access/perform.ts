@@ -17,6 +17,7 @@ import { AuditTrail, CredentialHasher, LicenseProvider } from "@rangewright/port
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Activity } from "../activity.ts"
+import { Requester } from "../operation/long-work.ts"
 import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
 import { audited, type Told } from "./audited.ts"
@@ -160,7 +161,8 @@ const admitAndHandle = Effect.fnUntraced(function* (
   admission.told = toldBy(operation, body)
   const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* trail.begin
-  return yield* operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
+  const handled = operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
+  return yield* Effect.provideService(handled, Requester, caller?.id)
 })
 
 /**

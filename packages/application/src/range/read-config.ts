@@ -12,6 +12,7 @@ import {
 import { Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { longWork } from "../operation/long-work.ts"
 import { Settings, type SettingsShape } from "../settings.ts"
 
 const read = new WeakMap<SettingsShape, Result.Result<RangeDefaults, readonly ConfigIssue[]>>()
@@ -36,7 +37,7 @@ export const serverDefaults: Effect.Effect<RangeDefaults, Failed, Settings> = Ef
 export const readRangeConfig = (
   text: string,
 ): Effect.Effect<Result.Result<ParsedRangeConfig, readonly ConfigIssue[]>, Failed, Settings> =>
-  Effect.map(serverDefaults, (defaults) => parseRangeConfig(text, { defaults }))
+  Effect.flatMap(serverDefaults, (defaults) => longWork(() => parseRangeConfig(text, { defaults })))
 
 /** Refuses a configuration with every error it has; warnings refuse nothing. */
 export const refusedConfig = (issues: readonly ConfigIssue[]): InvalidInput => {

@@ -1,6 +1,5 @@
 import {
   allocateVmids,
-  CannotPlan,
   checkRangeConfig,
   Conflict,
   type DeployChoice,
@@ -21,7 +20,6 @@ import {
   planDestroy,
   planFingerprint,
   planKmsServer,
-  type PlanIssue,
   planPower,
   planRemoveSnapshots,
   planRollBack,
@@ -54,15 +52,13 @@ import { routerAway } from "../range/router-away.ts"
 import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
+import { planned } from "./planned.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { testingPlan } from "./plan-testing.ts"
 import { loadReservations, makeReservations, type CapacityReservations } from "./reservations.ts"
 import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
 import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
 import type { AntiSandboxRequest, DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
-
-const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
-  Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
 
 const readConfig = (range: Range, text: string | undefined) =>
   Effect.gen(function* () {
@@ -152,8 +148,7 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, reserve)), choice })
     yield* loadReservations(reservations)
     // looked up, planned and reserved in one go: of two plans at the same time one knows of the other
-    return yield* planned(
-      `deploy range ${range.id}`,
+    return yield* planned(`deploy range ${range.id}`, () =>
       Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
         if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
         return plan
@@ -190,7 +185,8 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
     const doing = `change who may use range ${range.id}`
     // the store may not know yet that it is off: telling it is no reason to power it on, or to make it again
     if (power !== "running") return yield* routerAway(doing, router, power ?? "gone")
-    return yield* planned(doing, planDeploy(yield* withTemplates(input)))
+    const whole = yield* withTemplates(input)
+    return yield* planned(doing, () => planDeploy(whole))
   })
 
 /** Reads only. Testing mode forbids deploying, not looking. */
@@ -199,7 +195,7 @@ const driftPlan = (range: Range, by: UserId) =>
     const config = yield* deployableConfig(range, yield* storedText(range), by, [])
     const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, false)), choice: wholeDeploy })
     const doing = `compare range ${range.id} with its configuration`
-    return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
+    return yield* planned(doing, () => driftOf(input))
   })
 
 /** Pools below another one keep it from going: what lies below the range goes first. Names only ranges that this user has. */
@@ -233,7 +229,7 @@ const destroyPlan = (
       const world = yield* readMachines(range, cluster)
       const scope = request.kind === "destroy" ? { kind: "machines" as const } : { kind: "machine" as const, vmid: request.vmid }
       const doing = request.kind === "destroy" ? `remove the VMs of range ${range.id}` : `remove VM ${request.vmid}`
-      return yield* planned(doing, planDestroy({ range, settings, world, scope }))
+      return yield* planned(doing, () => planDestroy({ range, settings, world, scope }))
     }
     const world = yield* readRange(range, cluster, { forget: false })
     const there = [...world.details.values()].filter(({ description }) => readDescription(description).mark?.range === range.id)
@@ -242,7 +238,7 @@ const destroyPlan = (
         what: `Cannot delete range ${range.id}: it still has ${there.length} ${there.length === 1 ? "VM" : "VMs"}`,
         hint: "Remove them first, or repeat with force=true (--force on the command line).",
       })
-    return yield* planned(`delete range ${range.id}`, planDestroy({ range, settings, world, scope: { kind: "range" } }))
+    return yield* planned(`delete range ${range.id}`, () => planDestroy({ range, settings, world, scope: { kind: "range" } }))
   })
 
 const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
@@ -250,7 +246,7 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
     const hypervisor = yield* Hypervisor
     const world = yield* readMachines(range, yield* hypervisor.observe)
     const asked = request.kind === "power" ? request : { change: "shutdown" as const, vmids: undefined }
-    return yield* planned(`change the power of range ${range.id}`, planPower({ ...asked, range, world }))
+    return yield* planned(`change the power of range ${range.id}`, () => planPower({ ...asked, range, world }))
   })
 
 /** Machines are disguised by what was deployed last: what was uploaded since is none of it. */
@@ -267,7 +263,7 @@ const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, 
     const { config } = yield* readConfig(range, yield* deployedText(range))
     const input = yield* deployInput(range, config, by, moment !== "preview", disguise !== undefined)
     const deploy = yield* withTemplates({ ...input, choice: wholeDeploy })
-    return yield* planned(doing, planAntiSandbox({ deploy, vmids, disguise }))
+    return yield* planned(doing, () => planAntiSandbox({ deploy, vmids, disguise }))
   })
 
 const snapshotPlan = (range: Range, request: SnapshotRequest) =>

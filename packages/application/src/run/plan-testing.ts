@@ -6,7 +6,6 @@ import {
   type Fault,
   machinesInTesting,
   noTesting,
-  type Plan,
   planChangeTesting,
   planDeploy,
   type PlanIssue,
@@ -20,7 +19,7 @@ import {
 } from "@rangewright/domain"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { planned } from "./planned.ts"
 import { cardsWithMemory, incapableOf, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { TestingRequest } from "./request.ts"
 
@@ -118,13 +117,11 @@ const routerPlan = (doing: string, { input, router, power }: RouterInput) =>
         what: `Cannot ${doing}: its router ${router} does not exist`,
         hint: "Deploy the range, with force where testing is on: the router is created with the current rules.",
       })
-    const plan = yield* planned(doing, planDeploy(yield* withTemplates(input)))
+    const whole = yield* withTemplates(input)
+    const plan = yield* planned(doing, () => planDeploy(whole))
     const isThere = (stage: string) => plan.steps.some(({ action }) => action.kind === "guest" && action.stage === stage)
     return isThere("firewall") && isThere("dns") ? plan : yield* new CannotPlan({ doing, issues: [nothingInside] })
   })
-
-const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
-  Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
 
 /** `inputWith`: what the last deploy is planned from, as if the range had this testing mode. */
 export const testingPlan = <E extends Fault, R>(
@@ -139,8 +136,7 @@ export const testingPlan = <E extends Fault, R>(
     const doing = `${doings[request.kind]} of range ${range.id}`
     const { config } = of
     if (request.kind === "testing-update")
-      return yield* planned(
-        doing,
+      return yield* planned(doing, () =>
         planUpdateWindows({
           range,
           config,
@@ -158,14 +154,12 @@ export const testingPlan = <E extends Fault, R>(
       const at = new Date(yield* Clock.currentTimeMillis)
       const incapable = yield* incapableOf(world, vmids)
       const { description } = request
-      return yield* planned(
-        doing,
+      return yield* planned(doing, () =>
         planStartTesting({ range, config, world: { ...world, trees, incapable }, router, description, at }),
       )
     }
     const cards = yield* cardsWithMemory(world, trees, testingSnapshot)
-    return yield* planned(
-      doing,
+    return yield* planned(doing, () =>
       planStopTesting({ range, config, world: { ...world, trees, cards }, router, force: request.force }),
     )
   })

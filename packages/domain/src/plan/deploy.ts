@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
+import { groupBy } from "../group-by.ts"
 import { machineNames } from "./desired.ts"
 import { keepOnly } from "./graph.ts"
 import { hinderedTasks } from "./guest-obstacles.ts"
@@ -156,6 +157,7 @@ const stageHosts = (
 
 const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks: readonly Task[]): readonly Change[] => {
   const kept = new Map(found.kept.map((one) => [one.machine, one]))
+  const tasksOf = groupBy(tasks, ({ machine }) => machine)
   return [
     ...found.desired.machines.flatMap((machine) => {
       const machineState = found.machineStates.get(machine.name)
@@ -163,7 +165,7 @@ const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks:
       const replacedTemplate = machineState.kind === "new" ? machineState.replaces?.mark.template : undefined
       const differences = vms.get(machine.name)?.differences ?? []
       const { name, template } = machine
-      return [changeOf({ name, template, differences, replacedTemplate, kept: kept.get(name) }, tasks)]
+      return [changeOf({ name, template, differences, replacedTemplate, kept: kept.get(name) }, tasksOf.get(name) ?? [])]
     }),
     ...found.pruned.map(({ mark }): Change => ({
       kind: "remove",

@@ -15,9 +15,8 @@ export interface ObjectFacts {
   readonly kept?: KeptMachine | undefined
 }
 
-/** What the chosen tasks do to one machine, for people. */
-export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change => {
-  const own = chosen.filter((t) => t.machine === facts.name)
+/** What its tasks do to one machine, for people. */
+export const changeOf = (facts: ObjectFacts, own: readonly Task[]): Change => {
   const kinds = new Set(own.map((t) => t.action.kind))
   const stages = own.flatMap(({ action, role }) =>
     action.kind === "guest" ? [role === undefined ? action.stage : `role ${role}`] : [],

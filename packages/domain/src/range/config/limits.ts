@@ -6,6 +6,8 @@ export const limits = {
   /** Tokens of the text, comments included: reading takes time in proportion. A plain machine has 75, one with much to it 500. */
   tokens: 30_000,
   depth: 100,
+  /** Of all machines together, once every alias is followed: each is a step of a deploy. */
+  roles: 2_000,
   /** Values once every alias is followed. */
   values: 32_768,
   /** Anchors, aliases, tags and directives together. */

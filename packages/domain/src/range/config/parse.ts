@@ -5,9 +5,18 @@ import { decode } from "./decode.ts"
 import { builtinDefaults } from "./defaults.ts"
 import { type ConfigIssue, type Finding, report } from "./issue.ts"
 import type { RangeConfig, RangeDefaults } from "./model.ts"
-import type { Node } from "./node.ts"
+import { limits } from "./limits.ts"
+import { type Node, offsetOf } from "./node.ts"
 import { impossibleRules, unusableNetworks } from "./check-rules.ts"
 import { readYaml } from "./read-yaml.ts"
+
+const tooManyRoles = ({ router, machines }: RangeConfig, root: Node): readonly Finding[] => {
+  const count = [router, ...machines].reduce((sum, { roles }) => sum + roles.length, 0)
+  if (count <= limits.roles) return []
+  const path = ["ludus"]
+  const message = `the machines have ${count} roles in all`
+  return [{ path, offset: offsetOf(root, path), code: "too-large", message, allowed: `at most ${limits.roles}` }]
+}
 
 export interface ParseOptions {
   /** The server's own defaults; what is absent is the built-in one. The range's `defaults` win, key by key. */
@@ -43,7 +52,11 @@ export const parseRangeConfig = (
   if (Result.isFailure(file)) return Result.fail(report(text, file.failure))
   const config = build(file.success, server)
   const { rules, alwaysBlocked } = config.network
-  const findings = [...impossibleRules(rules, root.success), ...unusableNetworks(alwaysBlocked, root.success)]
+  const findings = [
+    ...tooManyRoles(config, root.success),
+    ...impossibleRules(rules, root.success),
+    ...unusableNetworks(alwaysBlocked, root.success),
+  ]
   const errors = findings.filter(({ severity }) => severity !== "warning")
   if (errors.length > 0) return Result.fail(report(text, errors))
   return Result.succeed({ config, warnings: report(text, [...warnings, ...findings]), file: { text, root: root.success } })

@@ -1,0 +1,60 @@
+import type { UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { describe, expect, test } from "vitest"
+import { longWork, Requester } from "../src/operation/long-work.ts"
+
+const asks = (user: string, done: string[], times: number) =>
+  Array.from({ length: times }, () =>
+    Effect.provideService(
+      longWork(() => void done.push(user)),
+      Requester,
+      user as UserId,
+    ),
+  )
+
+describe("work that keeps the processor for a while", () => {
+  test("takes turns between users, however much one of them asks for", async () => {
+    const done: string[] = []
+    const all = [...asks("greedy", done, 50), ...asks("modest", done, 2)]
+    await Effect.runPromise(Effect.all(all, { concurrency: "unbounded", discard: true }))
+    expect(done).toHaveLength(52)
+    expect(done.lastIndexOf("modest")).toBeLessThan(5)
+  })
+
+  test("lets others be answered between two pieces", async () => {
+    let turns = 0
+    let goesOn = true
+    const count = (): void => {
+      turns++
+      if (goesOn) setImmediate(count)
+    }
+    setImmediate(count)
+    const seen: number[] = []
+    const work = longWork(() => void seen.push(turns))
+    await Effect.runPromise(
+      Effect.all(
+        Array.from({ length: 10 }, () => work),
+        { concurrency: "unbounded", discard: true },
+      ),
+    )
+    goesOn = false
+    expect(new Set(seen).size).toBe(10)
+  })
+
+  test("is not done for somebody who has gone", async () => {
+    let done = 0
+    const work = longWork(() => {
+      done++
+      if (done === 3) fiber.interruptUnsafe()
+    })
+    const all = Effect.all(
+      Array.from({ length: 20 }, () => work),
+      { concurrency: "unbounded", discard: true },
+    )
+    const fiber = Effect.runFork(all)
+    await Effect.runPromise(Fiber.await(fiber))
+    await Effect.runPromise(longWork(() => undefined))
+    expect(done).toBe(3)
+  })
+})
