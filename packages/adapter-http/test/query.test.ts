@@ -77,6 +77,12 @@ describe("a member of a body", () => {
       expect(check("applyBlueprintToRange", { [name]: "A" })).toThrow(`${name} in the request body`)
     expect(check("installSource", { dry_run: true })).toThrow("dry_run")
   })
+  test("that is nearly one is refused by what changes something", () => {
+    expect(check("deployRange", { dryrunn: true })).toThrowError(
+      expect.objectContaining({ kind: "invalid", hint: "Did you mean dryRun?" }) as Error,
+    )
+    expect(check("deployRange", { prun: true })).toThrow("prun in the request body")
+  })
   it.each(["deployRange", "powerOffRange", "deleteRange", "putConfig"])(
     "that stands for a selector, which %s takes in its query, is refused",
     (id) => {

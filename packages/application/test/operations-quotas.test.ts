@@ -64,6 +64,7 @@ describe("quotas", () => {
 
   it.each([
     [{ userIDs: [], quotaRAM: 1 }, "userIDs names nothing"],
+    [{ userIDs: ["Ada"] }, "no limit is given"],
     [{ userIDs: ["Ada"], quotaRAM: -1 }, "quotaRAM: a limit must be a whole number from 0"],
     [{ userIDs: ["Ada"], quotaVMs: 2 ** 31 }, "quotaVMs: a limit must be a whole number from 0"],
     [{ userIDs: ["Ada", "nobody"], quotaRAM: 1 }, "User nobody not found"],

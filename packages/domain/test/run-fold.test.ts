@@ -49,7 +49,8 @@ describe("the fold of a journal", () => {
         expect(state.lastSeq).toBe(entries.length)
         expect([...state.steps.keys()]).toEqual(state.plan === undefined ? [] : keys)
         const progress = progressOf(state, secondOf(100))
-        expect(progress.done + progress.running).toBeLessThanOrEqual(progress.total)
+        expect(progress.done + progress.skipped + progress.running).toBeLessThanOrEqual(progress.total)
+        if (state.status === "aborted" || state.status === "failure") expect(progress.percent).toBeLessThan(100)
         expect(progress.percent).toBeGreaterThanOrEqual(0)
         expect(progress.percent).toBeLessThanOrEqual(100)
         expect(state.waited.filter(({ to }) => to === undefined)).toHaveLength(state.waits.size)
@@ -154,8 +155,21 @@ describe("the progress of a run", () => {
 
   it("is unknown before the plan and nothing after the end", () => {
     expect(progressOf(foldRun([]), secondOf(1))).toMatchObject({ percent: 0, remainingSeconds: undefined })
-    const ended = foldRun(entriesOf([...begun, { type: "Ended", status: "aborted", message: "" }]))
-    expect(progressOf(ended, secondOf(9))).toMatchObject({ percent: 100, remainingSeconds: 0 })
+    const ended = (status: "aborted" | "success") => foldRun(entriesOf([...begun, { type: "Ended", status, message: "" }]))
+    expect(progressOf(ended("success"), secondOf(9))).toMatchObject({ percent: 100, remainingSeconds: 0 })
+    expect(progressOf(ended("aborted"), secondOf(9))).toMatchObject({ percent: 0, remainingSeconds: 0 })
+  })
+
+  it("of an aborted run tells what was done, not what was left out", () => {
+    const skipped = keys.slice(1).map((key) => ({ type: "StepSkipped", key, because: "the run was aborted" }) as const)
+    const done = [{ type: "StepSettled", key: keys[0]!, facts: { changed: true } } as RunEvent, ...skipped]
+    const state = foldRun(entriesOf([...begun, ...done, { type: "Ended", status: "aborted", message: "" }]))
+    expect(progressOf(state, secondOf(9))).toMatchObject({
+      total: keys.length,
+      done: 1,
+      skipped: keys.length - 1,
+      percent: Math.floor(100 / keys.length),
+    })
   })
 })
 

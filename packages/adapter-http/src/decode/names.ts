@@ -1,5 +1,5 @@
 import type { Operation } from "@rangewright/application"
-import { InvalidInput } from "@rangewright/domain"
+import { InvalidInput, similar } from "@rangewright/domain"
 import * as AST from "effect/SchemaAST"
 import type { SentQuery } from "./url.ts"
 
@@ -79,7 +79,7 @@ export const nameQuery = (operation: Operation): NameQuery => {
 export type CheckName = (name: string) => void
 
 /**
- * Refuses the names in a body that stand for another one which the operation takes there, and where it works on the range that the query
+ * Refuses the names in a body that stand for another one which the operation takes there, or are nearly that one, and where it works on the range that the query
  * names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
  */
 export const bodyNames = (operation: Operation): CheckName | undefined => {
@@ -94,6 +94,8 @@ export const bodyNames = (operation: Operation): CheckName | undefined => {
     if (known.has(name.toLowerCase())) return
     const member = meant(name)
     if (member !== undefined) throw refused(does, `${name} in the request body`, `Use ${member} instead.`)
+    const near = similar(name, members)
+    if (near !== undefined) throw refused(does, `${name} in the request body`, `Did you mean ${near}?`)
     const selector = elsewhere.find((one) => plain(one) === plain(name))
     if (selector !== undefined) throw refused(does, `${name} in the request body`, `Use ?${selector}= in the URL.`)
   }

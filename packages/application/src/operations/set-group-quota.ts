@@ -32,7 +32,7 @@ export const setGroupQuota = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "limits set, text counts groups",
-    400: "no group is named; a value is negative or too large; the body is malformed",
+    400: "no group is named; no limit is given; a value is negative or too large; the body is malformed",
     404: "a group is not known; nothing was changed",
   },
   handle: ({ body: { groupNames, defaultQuotaRAM, defaultQuotaCPU, defaultQuotaVMs, defaultQuotaRanges } }) =>

@@ -32,7 +32,7 @@ export const setUserQuota = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "limits set, text counts users; users above the limit keep what they have, but get no more",
-    400: "no user is named; a value is negative or too large; the body is malformed",
+    400: "no user is named; no limit is given; a value is negative or too large; the body is malformed",
     404: "a user is not known; nothing was changed",
   },
   handle: ({ body: { userIDs, quotaRAM, quotaCPU, quotaVMs, quotaRanges } }) =>

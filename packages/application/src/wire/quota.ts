@@ -54,6 +54,13 @@ export const requestedLimits = (
     const value = asked[resource]
     return value === undefined ? [] : [{ resource, value }]
   })
+  if (set.length === 0)
+    return Effect.fail(
+      new InvalidInput({
+        what: `Cannot ${doing}: no limit is given`,
+        hint: `Send one or more of ${quotaResources.map((resource) => `${prefix}${members[resource]}`).join(", ")}; 0 removes a limit.`,
+      }),
+    )
   const issues = set
     .filter(({ value }) => value < 0 || value > highestLimit)
     .map(({ resource }) => ({

@@ -4,12 +4,12 @@ import type { RunState, StepPhase, StepState } from "./state.ts"
 
 export interface RunProgress {
   readonly total: number
-  /** Settled, failed or skipped. */
+  /** Settled or failed. */
   readonly done: number
   readonly running: number
   readonly failed: number
   readonly skipped: number
-  /** 0 to 100, by estimated work; 100 only when nothing is left. */
+  /** 0 to 100, by estimated work; of a run that is over: how many of its steps succeeded, and 100 only for success. */
   readonly percent: number
   /** Seconds until the end; 0 when the run is over, undefined before there is a plan. */
   readonly remainingSeconds: number | undefined
@@ -63,11 +63,20 @@ const longestRemainder = (state: RunState, left: (step: StepState) => number): n
   return longest
 }
 
+/** A run that did not do all that it was for ends at what it did of it. */
+const percentOfEnded = (status: RunState["status"], states: readonly StepState[]): number => {
+  if (status === "success") return 100
+  if (states.length === 0) return 0
+  const settled = states.filter(({ phase }) => phase === "settled").length
+  return Math.min(99, Math.floor((100 * settled) / states.length))
+}
+
 /** The progress of a run at `now`, and its remaining time by the estimates and the times measured so far. */
 export const progressOf = (state: RunState, now: Date): RunProgress => {
   const states = [...state.steps.values()]
   const total = states.length
-  const done = states.filter(isDone).length
+  const skipped = states.filter(({ phase }) => phase === "skipped").length
+  const done = states.filter(isDone).length - skipped
   const factor = pace(states)
   const left = (own: StepState): number => {
     if (isDone(own)) return 0
@@ -82,14 +91,14 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
   const all = states.reduce((sum, own) => sum + work(own.step), 0)
   const rest = states.reduce((sum, own) => sum + (isDone(own) ? 0 : Math.min(work(own.step), left(own) / factor)), 0)
   const over = state.status !== "running"
-  const percent = all === 0 || done === total ? 100 : Math.min(99, Math.floor((100 * (all - rest)) / all))
+  const percent = all === 0 || done + skipped === total ? 100 : Math.min(99, Math.floor((100 * (all - rest)) / all))
   return {
     total,
     done,
     running: states.filter(isRunning).length,
     failed: states.filter(({ phase }) => phase === "failed").length,
-    skipped: states.filter(({ phase }) => phase === "skipped").length,
-    percent: over ? 100 : state.plan === undefined ? 0 : percent,
+    skipped,
+    percent: over ? percentOfEnded(state.status, states) : state.plan === undefined ? 0 : percent,
     remainingSeconds: over ? 0 : state.plan === undefined ? undefined : Math.ceil(longestRemainder(state, left)),
   }
 }
