@@ -2,7 +2,7 @@ import type { UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { describe, expect, test } from "vitest"
-import { longWork, Requester } from "../src/operation/long-work.ts"
+import { inOwnTurn, longWork, Requester } from "../src/operation/long-work.ts"
 
 const asks = (user: string, done: string[], times: number) =>
   Array.from({ length: times }, () =>
@@ -56,5 +56,23 @@ describe("work that keeps the processor for a while", () => {
     await Effect.runPromise(Fiber.await(fiber))
     await Effect.runPromise(longWork(() => undefined))
     expect(done).toBe(3)
+  })
+
+  test("of several pieces is done once at a time for a user, and beside that of others", async () => {
+    const running = new Set<string>()
+    const beside: string[] = []
+    const asks = (user: string) =>
+      inOwnTurn(
+        Effect.gen(function* () {
+          if (running.has(user)) beside.push(`${user} beside itself`)
+          if (running.size > 0) beside.push("others")
+          running.add(user)
+          for (let n = 0; n < 5; n++) yield* longWork(() => undefined)
+          running.delete(user)
+        }),
+      ).pipe(Effect.provideService(Requester, user as UserId))
+    const all = ["one", "one", "other", "one", "other"].map(asks)
+    await Effect.runPromise(Effect.all(all, { concurrency: "unbounded", discard: true }))
+    expect(new Set(beside)).toEqual(new Set(["others"]))
   })
 })

@@ -6,20 +6,29 @@ import * as Semaphore from "effect/Semaphore"
 /** Whose request it is; undefined for what the service does by itself. */
 export const Requester = Context.Reference<UserId | undefined>("rangewright/Requester", { defaultValue: () => undefined })
 
-const turn = Semaphore.makeUnsafe(1)
-const turnsOfUsers = new Map<UserId | undefined, Semaphore.Semaphore>()
-
-const turnOf = (user: UserId | undefined): Semaphore.Semaphore => {
-  const own = turnsOfUsers.get(user) ?? Semaphore.makeUnsafe(1)
-  turnsOfUsers.set(user, own)
-  return own
+/** One turn for each user. */
+const turnsOfUsers = () => {
+  const turns = new Map<UserId | undefined, Semaphore.Semaphore>()
+  return (user: UserId | undefined): Semaphore.Semaphore => {
+    const own = turns.get(user) ?? Semaphore.makeUnsafe(1)
+    turns.set(user, own)
+    return own
+  }
 }
+/** Turns of the event loop between two pieces: a small request needs some from its arrival to its answer. */
+const breath = Effect.repeat(Effect.yieldNow, { times: 7 })
+
+const turn = Semaphore.makeUnsafe(1)
+const turnOfPiece = turnsOfUsers()
+const turnOfRequest = turnsOfUsers()
 
 /**
  * Does what keeps the processor for a while, such as reading a large configuration: one piece at a time, and between two pieces the service
  * answers whoever asks for something else. Users take turns, however much one of them asks for.
  */
 export const longWork = <A>(work: () => A): Effect.Effect<A> =>
-  Effect.flatMap(Requester, (user) =>
-    turnOf(user).withPermit(turn.withPermit(Effect.andThen(Effect.yieldNow, Effect.sync(work)))),
-  )
+  Effect.flatMap(Requester, (user) => turnOfPiece(user).withPermit(turn.withPermit(Effect.andThen(breath, Effect.sync(work)))))
+
+/** Does what has several such pieces, and calls to the hypervisor between them, one at a time for each user. Not one inside another. */
+export const inOwnTurn = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Requester, (user) => (user === undefined ? work : turnOfRequest(user).withPermit(work)))

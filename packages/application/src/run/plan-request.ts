@@ -48,6 +48,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { inOwnTurn } from "../operation/long-work.ts"
 import { routerAway } from "../range/router-away.ts"
 import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
@@ -349,8 +350,11 @@ const make = Effect.gen(function* () {
     }
   }
   return RunPlanner.of({
-    plan: (range, request, by, moment) => Effect.provideContext(plan(range, request, by, moment), services),
-    drift: (range, by) => Effect.provideContext(driftPlan(range, by), services),
+    plan: (range, request, by, moment) => {
+      const planning = Effect.provideContext(plan(range, request, by, moment), services)
+      return moment === "preview" ? inOwnTurn(planning) : planning
+    },
+    drift: (range, by) => inOwnTurn(Effect.provideContext(driftPlan(range, by), services)),
   })
 })
 
