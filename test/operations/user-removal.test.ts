@@ -46,11 +46,18 @@ it("a user who is removed is gone from the routers of all ranges that were their
   }
 })
 
+it("ranges that nobody has any more are named, and those of others are not", async () => {
+  await service.call("createRange", root, { body: { name: "Own", rangeID: "OWN", userID: ["Bob"] } })
+  expect(await removeBob()).toBe(
+    "User Bob deleted; range OWN stays with its VMs: DELETE /range?rangeID=OWN&force=true removes it",
+  )
+})
+
 it("a router that is off is named in the answer and in the drift, also until its range is deployed again", async () => {
   await power("GROUPED", false)
   const before = rulesOf("GROUPED")
   const told = await removeBob()
-  expect(told).toContain("User Bob deleted; the routers of GROUPED could not be updated now")
+  expect(told).toContain("User Bob deleted; the router of range GROUPED could not be updated yet")
   expect(told).not.toContain("DIRECT")
   expect(await drift("DIRECT")).toMatchObject({ inSync: true })
   expect(await drift("GROUPED")).toMatchObject({ inSync: false })
@@ -66,12 +73,12 @@ it("a group that is removed, and a grant that is taken by force, name routers th
   await power("DIRECT", false)
   const group = service.lab.store.groups.get("red" as GroupName)?.group
   expect(await service.call("deleteGroup", root, { group })).toMatchObject({
-    result: expect.stringMatching(/^Group red deleted; the routers of GROUPED could not be updated/u),
+    result: expect.stringMatching(/^Group red deleted; the router of range GROUPED could not be updated/u),
   })
   const range = await service.find("DIRECT")
   const path = { userID: "Bob", rangeID: "DIRECT" }
   expect(await service.call("revokeRangeFromUser", root, { range, path, query: { force: true } })).toMatchObject({
-    result: expect.stringMatching(/successfully; the routers of DIRECT could not be updated/u),
+    result: expect.stringMatching(/successfully; the router of range DIRECT could not be updated/u),
   })
   for (const id of ["DIRECT", "GROUPED"]) expect(await drift(id)).toMatchObject({ inSync: false })
 })

@@ -14,7 +14,7 @@ it("a router that is off by the time it would be told stays off, and is told whe
   become("stopped")
   const removal = accessOperations.find(({ name }) => name === "group of a deployed range removed")!
   const answer = await perform(process, removal, watch)
-  expect(JSON.stringify(answer)).toContain("the routers of LAB could not be updated now")
+  expect(JSON.stringify(answer)).toContain("the router of range LAB could not be updated yet")
   await sleep(process, 600)
   expect(power()).toBe("stopped")
   become("running")

@@ -401,7 +401,7 @@ describe("deleting a group", () => {
   it("does not wait for a router that is off: it is told later, which the answer says", async () => {
     await router("stopped")
     expect(await remove()).toEqual({
-      result: expect.stringMatching(/deleted; the routers of LAB could not be updated now/u) as string,
+      result: expect.stringMatching(/deleted; the router of range LAB could not be updated yet/u) as string,
     })
     expect([await holders(), rights()]).toEqual([[], []])
   })

@@ -14,7 +14,8 @@ import { deleteSource } from "../source/delete-source.ts"
  * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the sources with what they brought, what is
  * installed for the user and what the user's roles kept, then the row with its grants and places in groups, and last the account and its rights
  * on the hypervisor, and the routers are told. What is gone already is no failure, so the call may be repeated until the row is gone; what the
- * hypervisor then does not take is `RevocationPending`. Returns the ranges whose routers could not be told.
+ * hypervisor then does not take is `RevocationPending`. Returns the ranges whose routers could not be told, and those that stay: the default
+ * range, and what the user had directly and nobody has now.
  * While a run changes the whole installation, it waits for that one's end first.
  */
 export const removeUser = (target: UserId, caller: User, options: { readonly deleteDefaultRange: boolean }) =>
@@ -53,12 +54,18 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
     yield* guests.forget?.(target) ?? Effect.void
     // what is still being installed comes before the row goes, and goes too, or after it, and is refused
     const { removeUser: emptyLibrary } = yield* ArtifactLibrary
-    const had = new Set((yield* ranges.grantsOf(target)).map(({ rangeId }) => rangeId))
+    const grants = yield* ranges.grantsOf(target)
+    const had = new Set(grants.map(({ rangeId }) => rangeId))
+    const own = new Set(grants.flatMap(({ rangeId, accessType }) => (accessType === "Direct" ? [rangeId] : [])))
     yield* hostFailures(emptyLibrary(user, users.remove(target)))
     const doing = `remove user ${target}`
     const concerns = ofAccounts([accountIdOf(user)])
     yield* staysPending(doing)(bringInLine({ doing, by: caller.id, concerns }))
     const concerned = (yield* ranges.list()).filter(({ id }) => had.has(id))
     const { failed } = yield* updateRouters({ doing, by: caller.id }, concerned)
-    return failed.map(({ range }) => range.id)
+    const staying = yield* Effect.filter(
+      concerned.filter(({ id }) => own.has(id)),
+      ({ id }) => Effect.map(ranges.grants(id), (others) => id === user.defaultRangeId || others.length === 0),
+    )
+    return { untold: failed.map(({ range }) => range.id), staying: staying.map(({ id }) => id) }
   })

@@ -1,4 +1,4 @@
-import type { UserId } from "@rangewright/domain"
+import type { RangeId, UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { removeUser } from "../accounts/remove-user.ts"
@@ -6,6 +6,18 @@ import { operation } from "../operation/operation.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { revocationPending, waitCutShort } from "../wire/statuses.ts"
+
+/** What an answer says of the ranges that are there still; nothing when there are none. */
+const stayingRanges = (ranges: readonly RangeId[]): readonly string[] => {
+  const [first, ...more] = ranges
+  if (first === undefined) return []
+  const call = `DELETE /range?rangeID=${encodeURIComponent(first)}&force=true`
+  return [
+    more.length === 0
+      ? `range ${first} stays with its VMs: ${call} removes it`
+      : `ranges ${ranges.join(", ")} stay with their VMs: ${call} removes the first, and so on`,
+  ]
+}
 
 export const deleteUser = operation({
   id: "deleteUser",
@@ -20,7 +32,7 @@ export const deleteUser = operation({
   query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user and the account were deleted; routers that could not be reached are named, and updated as soon as they can be",
+    200: "the user and the account were deleted; the answer names ranges that stay, and routers that could not be reached: they are updated as soon as they can be",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
     404: "no user has this ID",
     409: `the default range could not be deleted; ${waitCutShort}`,
@@ -29,8 +41,8 @@ export const deleteUser = operation({
   handle: ({ path, query, caller }) =>
     Effect.gen(function* () {
       const withRange = query.deleteDefaultRange === "true"
-      const untold = yield* removeUser(path.userID as UserId, caller, { deleteDefaultRange: withRange })
+      const { untold, staying } = yield* removeUser(path.userID as UserId, caller, { deleteDefaultRange: withRange })
       const done = withRange ? `User ${path.userID} and their default range deleted` : `User ${path.userID} deleted`
-      return { result: [done, ...untoldRouters(untold)].join("; ") }
+      return { result: [done, ...stayingRanges(staying), ...untoldRouters(untold)].join("; ") }
     }),
 })

@@ -110,5 +110,7 @@ export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
   ranges.length === 0
     ? []
     : [
-        `the routers of ${ranges.join(", ")} could not be updated now and are updated as soon as they can be; until then GET /access and their range's drift show it`,
+        ranges.length === 1
+          ? `the router of range ${ranges.join()} could not be updated yet. It will be updated once it is reachable; until then, GET /access and the drift of the range list it`
+          : `the routers of ranges ${ranges.join(", ")} could not be updated yet. They will be updated once they are reachable; until then, GET /access and the drift of each range list them`,
       ]
