@@ -36,7 +36,12 @@ const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promi
 /** Applies the policy to a URL whose form is right: transport, address, and for local repositories the place. */
 export const destinationOf = async (doing: Doing, url: GitUrl, settings: Settings): Promise<Destination> => {
   if (!settings.schemes.includes(url.scheme))
-    throw refused(doing, "scheme", `${url.scheme} is not allowed for sources`, `Use ${settings.schemes.join(" or ")}.`)
+    throw refused(
+      doing,
+      "scheme",
+      `${url.scheme} is not allowed for sources`,
+      `Use ${settings.schemes.join(" or ")}. The operator can allow other transports for sources (source_schemes).`,
+    )
   if (url.scheme !== "file") return { url, addresses: await addressesOf(doing, url, settings) }
   const path = await realpath(decodeURIComponent(url.path)).catch(() => undefined)
   // the same answer for both: a folder outside must not be found out by asking

@@ -47,10 +47,19 @@ const typeOf = (text: string): Effect.Effect<SourceType, InvalidInput> =>
     ? Effect.succeed(text)
     : Effect.fail(
         new InvalidInput({
-          what: "Cannot register the source: its type is unknown",
-          issues: [{ path: "type", message: "unknown", allowed: "git, upload, folder (administrators)" }],
+          what: `Cannot register the source: ${text === "" ? "its type is missing" : `type ${JSON.stringify(text.slice(0, 60))} is unknown`}`,
+          issues: [
+            { path: "type", message: text === "" ? "missing" : "unknown", allowed: "git, upload, folder (administrators)" },
+          ],
+          hint: "Use git, upload or, as an administrator, folder.",
         }),
       )
+
+const missing = (path: string, what: string): InvalidInput =>
+  new InvalidInput({ what: `Cannot register the source: ${what}`, issues: [{ path, message: what }] })
+
+const noArchive = () => missing("archive", "a source of type upload needs an archive")
+const noUrl = () => missing("url", "a source of type git needs the URL of its repository")
 
 /** The id that was given, else one made from where the content comes from. */
 const idOf = Effect.fnUntraced(function* (
@@ -60,6 +69,8 @@ const idOf = Effect.fnUntraced(function* (
   archive: StoredFile | undefined,
 ): Effect.fn.Return<{ readonly id: SourceId; readonly derived: boolean }, InvalidInput> {
   const given = (input.id ?? "").trim()
+  if (given === "" && type === "upload" && archive === undefined) return yield* noArchive()
+  if (given === "" && type === "git" && !input.url) return yield* noUrl()
   const id =
     given !== ""
       ? given
@@ -110,14 +121,12 @@ const originOf = Effect.fnUntraced(function* (
   user: User,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<Pick<NewSource, "url" | "ref" | "path">, InvalidInput | Forbidden> {
-  const missing = (path: string, what: string) =>
-    new InvalidInput({ what: `Cannot register the source: ${what}`, issues: [{ path, message: what }] })
   switch (type) {
     case "git":
-      if (!input.url) return yield* missing("url", "a source of type git needs the URL of its repository")
+      if (!input.url) return yield* noUrl()
       return { url: yield* checkUrl(input.url), ref: yield* checkRef(input.ref ?? ""), path: "" }
     case "upload":
-      if (archive === undefined) return yield* missing("archive", "a source of type upload needs an archive")
+      if (archive === undefined) return yield* noArchive()
       return { url: "", ref: "", path: "" }
     case "folder":
       return { url: "", ref: "", path: yield* checkPath(input.path, user) }
