@@ -63,7 +63,7 @@ describe("without a configuration", () => {
       await open({})
       await expect(service.call(id, root)).rejects.toMatchObject({
         kind: "not-found",
-        message: expect.stringContaining("looks after no packages of nodes"),
+        message: expect.stringContaining("does not manage packages on the nodes"),
         hint: expect.stringMatching(/POST \/antisandbox\/enable.*node_packages_folder/su),
       })
       expect(await status()).toEqual({ status: "unknown", message: expect.stringContaining("POST /antisandbox/enable") })

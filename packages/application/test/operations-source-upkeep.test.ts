@@ -182,7 +182,7 @@ describe("an uninstallation", () => {
     })
     expect([fault.kind, fault.message]).toEqual([
       "invalid",
-      "Cannot uninstall from source labs: not installed from it for you: blueprint web, local_role ../x",
+      "Cannot uninstall from source labs: blueprint web, role ../x were not installed for you from this source",
     ])
     expect(lab.installed()).toEqual(["user:Ada/role/unused"])
   })

@@ -25,7 +25,7 @@ describe("the doctor's look at where roles and collections come from", () => {
     expect(await galaxy("ansible-galaxy [core 2.16.3]")).toEqual({
       level: "ok",
       what: "ansible-galaxy",
-      detail: "of ansible-core 2.16.3",
+      detail: "from ansible-core 2.16.3",
     })
   })
 

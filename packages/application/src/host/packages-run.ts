@@ -179,7 +179,7 @@ export const packagesRun = runKind({
       const folder = yield* PackageFolder
       if (nodes.length === 0)
         return yield* new NotFound({
-          what: `Cannot ${changeTexts[to]}: this service looks after no packages of nodes`,
+          what: `Cannot ${changeTexts[to]}: this service does not manage packages on the nodes`,
           hint: "Machines are disguised by their own settings, without any packages: POST /antisandbox/enable. If you want patched packages anyway, build and sign them, and set node_packages_folder, node_packages_keys, node_packages_nodes and node_packages_ssh_key_file; docs/guides/anti-sandbox.md says how, and what they add.",
         })
       const manifest = to === "custom" ? yield* folder.manifest : undefined

@@ -2,8 +2,8 @@ import { joinStates, type PackagesState } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { PackageLooks } from "./package-looks.ts"
 
-const notLookedAfter =
-  "This service looks after no packages of nodes. Machines are disguised by their own settings: POST /antisandbox/enable"
+const notManaged =
+  "This service does not manage packages on the nodes. Machines are disguised by their own settings: POST /antisandbox/enable"
 
 const summaries: Readonly<Record<PackagesState, string>> = {
   standard: "All nodes have the standard QEMU packages.",
@@ -17,7 +17,7 @@ const keepRunning = "Machines that run may have been started with other ones."
 /** What the last looks at the nodes found. Which node has which version is for administrators alone: by it one knows what a node is prone to. */
 export const packagesStatus = (isAdmin: boolean) =>
   Effect.map(PackageLooks, ({ nodes, of, others }) => {
-    if (nodes.length === 0) return { status: "unknown" as const, message: notLookedAfter }
+    if (nodes.length === 0) return { status: "unknown" as const, message: notManaged }
     const looks = nodes.map((node) => ({ node, look: of(node) }))
     const status = joinStates([...looks.map(({ look }) => look?.state ?? "unknown"), ...others().map(() => "unknown" as const)])
     const each = [

@@ -112,7 +112,7 @@ export const installedThings = (
         kinds.includes(known.kind) && known.name === name && isSameScope(known.scope, scope)
       return [...new Set(selection[member])].flatMap((name): readonly InstalledThing[] => {
         if (!own.some(isOf([claim], name))) {
-          missing.push(`${kind} ${name}`)
+          missing.push(`${kind.replace(/^local_/u, "").replaceAll("_", " ")} ${name}`)
           return []
         }
         const otherSources = [...new Set(claimsOfOthers.filter(isOf(claims, name)).map((claim) => claim.source.id))]
@@ -125,6 +125,6 @@ export const installedThings = (
 
 const notInstalled = (source: Source, { global }: InstallTarget, missing: readonly string[]) =>
   new InvalidInput({
-    what: `Cannot uninstall from source ${source.id}: not installed from it ${global ? "globally" : "for you"}: ${missing.join(", ")}`,
+    what: `Cannot uninstall from source ${source.id}: ${missing.join(", ")} ${missing.length === 1 ? "was" : "were"} not installed ${global ? "globally" : "for you"} from this source`,
     hint: `GET /sources/${source.id}/blueprints, /templates, /roles and /collections list what was installed.`,
   })

@@ -10,7 +10,7 @@ export const requireVpn = (doing: string, user: User) =>
     if (vpn === undefined)
       return yield* new NotFound({
         what: `Cannot ${doing}: this service has no VPN`,
-        hint: "An administrator of the service's host enables it with wireguard_endpoint in the configuration.",
+        hint: "An administrator of the service's host enables it with wireguard_endpoint and wireguard_public_key in the configuration.",
       })
     if (user.id === rootUserId)
       return yield* new NotFound({

@@ -20,6 +20,9 @@ export const DeleteSourceResponse = Schema.Struct({
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
 
+const sharedOf = (shared: number, all: number): string =>
+  shared === 0 ? "none was shared" : all === 1 ? "it was shared" : `${shared} of them ${shared === 1 ? "was" : "were"} shared`
+
 const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string => {
   const shared = blueprints.filter(({ sharedUsers, sharedGroups }) => sharedUsers.length + sharedGroups.length > 0).length
   const users = new Set(installed.flatMap(({ scope }) => (scope.type === "user" ? [scope.userId] : []))).size
@@ -29,7 +32,7 @@ const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string
     ...(blueprints.length === 0
       ? []
       : [
-          `${count(blueprints.length, "blueprint")} ${planned ? "would be deleted" : "were deleted"} with it, ${shared} of them shared`,
+          `${count(blueprints.length, "blueprint")} ${planned ? "would be deleted" : blueprints.length === 1 ? "was deleted" : "were deleted"} with it; ${sharedOf(shared, blueprints.length)}`,
         ]),
     ...(installed.length === 0
       ? []

@@ -28,7 +28,7 @@ const publishedFinding = (config: Config): Effect.Effect<Finding> => {
     )
   return Effect.map(galaxyAvailability(galaxyOptions(config, config.data)), (galaxy) =>
     galaxy.available
-      ? ok("ansible-galaxy", `of ansible-core ${galaxy.version}`)
+      ? ok("ansible-galaxy", `from ansible-core ${galaxy.version}`)
       : warn(
           "ansible-galaxy",
           galaxy.because,
