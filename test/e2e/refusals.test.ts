@@ -148,6 +148,12 @@ describe("a data folder that cannot be used ends the start with status 1 and one
   })
 })
 
+test("a host that has no address ends the start with status 1 and the setting to change", { timeout: 300_000 }, async () => {
+  await expectRefusal(launch(temporaryFolder(), { RANGEWRIGHT_HOST: "999.1.1.1" }), 1, [
+    /^Cannot listen on 999\.1\.1\.1 port \d+: this host name .*\. Choose an address of this machine, .* \(host\)\.$/u,
+  ])
+})
+
 test("a port that another program has ends the start with status 1 and names it", { timeout: 300_000 }, async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
@@ -156,7 +162,7 @@ test("a port that another program has ends the start with status 1 and names it"
     `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or choose another port (port).`,
   ])
   await expectRefusal(start("server", ["demo", "--once", "--port", String(port)]), 1, [
-    /^Cannot listen on 127\.0\.0\.1 port \d+: another/u,
+    /^Cannot listen on 127\.0\.0\.1 port \d+: another .* choose another port \(--port\)\.$/u,
   ])
   other.close()
 })

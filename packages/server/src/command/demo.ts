@@ -14,6 +14,7 @@ import { untilTold } from "./serve.ts"
 const example = fileURLToPath(new URL("../../../../examples/ad-lab.yml", import.meta.url))
 const usualSpeed = 60
 const usualPort = 8080
+const host = "127.0.0.1"
 const usualColumns = 120
 
 interface PlanView {
@@ -40,7 +41,7 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
         file: undefined,
         environment: {
           RANGEWRIGHT_DATA: data,
-          RANGEWRIGHT_HOST: "127.0.0.1",
+          RANGEWRIGHT_HOST: host,
           RANGEWRIGHT_PORT: String(port),
           RANGEWRIGHT_HYPERVISOR: "simulator",
           RANGEWRIGHT_SIMULATOR_SPEED: String(args.speed ?? usualSpeed),
@@ -54,9 +55,12 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
   try {
     return await onPort(args.port ?? usualPort)
   } catch (error) {
-    // somebody else has the usual port: take a free one, but never another than the one that was asked for
-    if (args.port !== undefined || !(error instanceof PortError && error.taken)) throw error
-    return onPort(0)
+    if (!(error instanceof PortError)) throw error
+    // never another port than the one that was asked for
+    if (args.port !== undefined) throw new PortError({ host, port: args.port }, "--port", error.cause as NodeJS.ErrnoException)
+    // somebody else has the usual port: take a free one
+    if (error.taken) return onPort(0)
+    throw error
   }
 }
 

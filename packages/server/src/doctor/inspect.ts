@@ -16,7 +16,7 @@ import { type Finding, warn } from "./finding.ts"
 import { checkHypervisor } from "./hypervisor-checks.ts"
 import { checkInside } from "./inside-checks.ts"
 import { checkKms } from "./kms-checks.ts"
-import { checkDataFolder } from "./local-checks.ts"
+import { checkDataFolder, checkHost } from "./local-checks.ts"
 import { checkProvider } from "./oidc-checks.ts"
 import { checkPackages } from "./packages-checks.ts"
 import { checkSubscription } from "./subscription-checks.ts"
@@ -67,6 +67,7 @@ export const inspect = async (config: Config, inspected: Inspected): Promise<rea
   const { hypervisor } = inspected
   const findings = [
     ...checkDataFolder(config),
+    ...(await checkHost(config)),
     ...(await Effect.runPromise(checkContent(config))),
     ...(await Effect.runPromise(checkInside(config))),
     ...(await Effect.runPromise(templateFindings(config))),

@@ -1,7 +1,9 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from "node:fs"
+import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
 import { isFault } from "@rangewright/domain"
 import { requireDatabase } from "../compose/data-folder.ts"
+import { chooseHost, hostReasons } from "../compose/open-port.ts"
 import type { Config } from "../config/config.ts"
 import { fail, ok, warn, type Finding } from "./finding.ts"
 
@@ -23,22 +25,44 @@ const databaseFinding = (config: Config, path: string): readonly Finding[] => {
   }
 }
 
+/** Why nothing can be kept in a folder; undefined: it can. Permissions alone do not tell (/proc), so where `make` is set, a folder is made in it and removed. */
+const unusable = (folder: string, make: boolean): string | undefined => {
+  if (!statSync(folder).isDirectory()) return "is not a folder"
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    if (make) rmdirSync(mkdtempSync(join(folder, ".rangewright-doctor-")))
+    return undefined
+  } catch {
+    return "cannot be written"
+  }
+}
+
+/** Whether the service can listen on the host: tried on any free port, so also while the service runs. */
+export const checkHost = async ({ host }: Pick<Config, "host">): Promise<readonly Finding[]> => {
+  const code = await new Promise<string | undefined>((resolve) => {
+    const server = createServer()
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ host, port: 0 }, () => server.close(() => resolve(undefined)))
+  })
+  return code === undefined
+    ? []
+    : [fail("host", `the service cannot listen on ${host}: ${hostReasons.get(code) ?? code}`, `${chooseHost}.`)]
+}
+
 /** The data folder: there, writable, private, with room. */
 export const checkDataFolder = (config: Config): readonly Finding[] => {
   const path = resolve(config.data)
   const there = existsSync(path)
   const folder = nearestFolder(path)
-  try {
-    accessSync(folder, constants.W_OK)
-  } catch {
+  const because = unusable(folder, !there)
+  if (because !== undefined)
     return [
       fail(
         "data folder",
-        `${folder} cannot be written`,
+        `${folder} ${because}${there ? "" : `, so ${path} cannot be created`}`,
         `Let the service's user write to ${path}, or choose another folder (data).`,
       ),
     ]
-  }
   const disk = statfsSync(folder)
   const free = disk.bavail * disk.bsize
   const room =
