@@ -121,7 +121,7 @@ describe("a new key", () => {
   test("is refused while a service runs on the folder, and where no service has been", async () => {
     await folder.start()
     const key = folder.text("secret-key")
-    expect(await rotate()).toMatchObject({ status: 1, output: expect.stringContaining("another service is running on it") })
+    expect(await rotate()).toMatchObject({ status: 1, output: expect.stringContaining("Stop it first.") })
     expect([folder.text("secret-key"), existsSync(folder.path("secret-key.next"))]).toEqual([key, false])
     const elsewhere = await folder.command(["rotate-key"], { RANGEWRIGHT_DATA: folder.path("nothing") }).ended
     expect(elsewhere).toMatchObject({ status: 1, output: expect.stringContaining("no service has used it") })

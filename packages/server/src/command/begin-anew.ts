@@ -27,7 +27,7 @@ const record = async (config: Config): Promise<string> => {
 /** Sets aside what the data folder holds, so that the next start begins with an empty database. Nothing is deleted. */
 export const beginAnew = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
-  const folder = holdUsedFolder(config.data)
+  const folder = holdUsedFolder(config.data, "begin anew")
   try {
     const untold = await record(config)
     const aside = makeAside(folder.path)

@@ -85,7 +85,7 @@ export const restore = async (args: Arguments): Promise<number> => {
   } catch (cause) {
     throw failed(`restore ${source}`, cause)
   }
-  const folder = holdFolder(config.data)
+  const folder = holdFolder(config.data, `restore ${source}`)
   try {
     await requireFree(config, folder, args.replace)
     const done = await restoreInto(config, folder, source, {

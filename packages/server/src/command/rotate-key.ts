@@ -92,7 +92,7 @@ export const rotateKey = async (argv: readonly string[]): Promise<number> => {
     return 0
   }
   const config = configAt(options.config)
-  const folder = holdUsedFolder(config.data)
+  const folder = holdUsedFolder(config.data, "rotate the key")
   try {
     const { file } = options
     const change = options.lost

@@ -19,7 +19,7 @@ const folderFor = (config: Config): DataFolder => {
   const shared = shareDataFolder(config.data)
   if (hypervisorKind(config) !== "simulator") return shared
   try {
-    return openDataFolder(config.data)
+    return openDataFolder(config.data, "run this command")
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error
     throw new DataFolderError(

@@ -26,9 +26,9 @@ export interface DataFolder {
 
 /**
  * Holds the folder for this process for as long as it lives: an exclusive lock of SQLite, which the system gives back whatever way the
- * process ends. Two services on one folder would work against each other.
+ * process ends. Two services on one folder would work against each other. `doing`: what a command is about to do, to complete "Cannot …".
  */
-const hold = (path: string): (() => void) => {
+const hold = (path: string, doing: string | undefined): (() => void) => {
   const lock = new DatabaseSync(join(path, "lock.db"), { timeout: 0 })
   try {
     lock.exec("pragma journal_mode = delete; begin exclusive")
@@ -38,7 +38,9 @@ const hold = (path: string): (() => void) => {
     const because = error instanceof Error ? error.message : String(error)
     throw /lock|busy/iu.test(because)
       ? new DataFolderError(
-          `Cannot use the data folder ${path}: another service is running on it. Stop that one, or choose another folder for this one (data).`,
+          doing === undefined
+            ? `Cannot use the data folder ${path}: another service is running on it. Stop that one, or choose another folder for this one (data).`
+            : `Cannot ${doing}: a service is running on the data folder ${path}. Stop it first.`,
         )
       : new DataFolderError(`Cannot use the data folder ${path}: ${because}`)
   }
@@ -73,8 +75,8 @@ const isWritable = (path: string): boolean => {
 /** A folder that nobody else uses as a data folder meanwhile. */
 export type HeldFolder = Pick<DataFolder, "path" | "release">
 
-/** Makes the folder when it is missing (mode 0700) and holds it; ends a restore that was cut off. */
-export const holdFolder = (configured: string): HeldFolder => {
+/** Makes the folder when it is missing (mode 0700) and holds it; ends a restore that was cut off. `doing`: as for `hold`. */
+export const holdFolder = (configured: string, doing?: string): HeldFolder => {
   const path = resolve(configured)
   try {
     makeFolder(path)
@@ -85,7 +87,7 @@ export const holdFolder = (configured: string): HeldFolder => {
       `Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}. Choose one that the service's account may write to (data, RANGEWRIGHT_DATA).`,
     )
   }
-  const release = hold(path)
+  const release = hold(path, doing)
   try {
     putInPlace(path)
   } catch (error) {
@@ -96,8 +98,8 @@ export const holdFolder = (configured: string): HeldFolder => {
 }
 
 /** The same for a service: what belongs to it is known, and what a killed one left is swept. */
-export const openDataFolder = (configured: string): DataFolder => {
-  const { path, release } = holdFolder(configured)
+export const openDataFolder = (configured: string, doing?: string): DataFolder => {
+  const { path, release } = holdFolder(configured, doing)
   const folder = { ...placesIn(path), release }
   for (const left of [folder.uploads, ownTemporaryFolder(path)]) rmSync(left, { recursive: true, force: true })
   return folder
@@ -118,9 +120,9 @@ export const shareDataFolder = (configured: string): DataFolder => {
 }
 
 /** The folder of a service that is not running, held for a command that needs it alone. Fails where no service has been. */
-export const holdUsedFolder = (configured: string): DataFolder => {
+export const holdUsedFolder = (configured: string, doing: string): DataFolder => {
   shareDataFolder(configured)
-  return openDataFolder(configured)
+  return openDataFolder(configured, doing)
 }
 
 const instanceFile = "instance"
