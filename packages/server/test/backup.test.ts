@@ -123,6 +123,8 @@ describe("a backup", () => {
     const paths = [...manifest.files, ...manifest.links].map(({ path }) => path)
     expect(paths.filter((path) => /repositories|workspaces|secret-key|root-api-key|certificate|lock/u.test(path))).toEqual([])
     expect(await backup()).toMatchObject({ status: 1, output: expect.stringContaining("the file exists") })
+    const onFolder = await folder.command(["backup", folder.data]).ended
+    expect(onFolder).toMatchObject({ status: 1, output: expect.stringMatching(/it is a folder\nName a new file, such as /u) })
   })
 
   test("is refused without the key that it could be restored with", async () => {
@@ -299,7 +301,7 @@ describe("a restore onto a folder in use", () => {
     await folder.start(own)
     expect(await restore(["--secret-key", keyFile()])).toMatchObject({
       status: 1,
-      output: expect.stringContaining("another service is running on it"),
+      output: expect.stringContaining("a service is running on the data folder"),
     })
     await folder.stop()
     const before = ["secret-key", "certificate.pem", "instance", "root-api-key"].map((name) => folder.text(`bare/${name}`))

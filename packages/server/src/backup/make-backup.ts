@@ -73,9 +73,10 @@ export const makeBackup = async (
   target: string,
   passphrase: string | undefined,
 ): Promise<BackupDone> => {
+  const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() === true
   const exists: Fault = new Conflict({
-    what: `Cannot back up to ${target}: the file exists`,
-    hint: "Name a new file, or remove that one.",
+    what: `Cannot back up to ${target}: ${isFolder ? "it is a folder" : "the file exists"}`,
+    hint: isFolder ? `Name a new file, such as ${join(target, "rangewright.tar.gz")}.` : "Name a new file, or remove that one.",
   })
   if (existsSync(target)) throw exists
   return withScratch([join(folder.path, "backup"), target], async ([mirror = "", scratch = ""]) => {
