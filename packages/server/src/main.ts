@@ -44,7 +44,7 @@ try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
   if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\nTry --help.\n`)
+    process.stderr.write(`${error.message}\n${error.more}`)
     process.exitCode = 2
   } else {
     // what is not available now has hints for whoever calls a running service

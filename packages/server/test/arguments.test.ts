@@ -22,6 +22,8 @@ describe("the command line", () => {
       expect(readArguments([command, "--help"])).toMatchObject({ command: "help", about: command })
       expect(helpOf(command)).toContain(`npm start -- ${usageOf(command)}`)
     }
+    for (const command of ["backup", "restore"] as const) expect(helpOf(command)).not.toContain(`(${command} --help)`)
+    expect(helpOf("doctor")).toContain("exit status:")
     expect(helpOf("demo")).toContain("--speed N")
     expect(helpOf("doctor")).not.toContain("--speed")
     expect(readArguments(["--help"]).about).toBeUndefined()

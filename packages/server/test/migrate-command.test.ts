@@ -16,8 +16,16 @@ describe("the words of migrate", () => {
     })
     expect(readOptions(["--config", "x.yml", "rollback", "-y"])).toMatchObject({ what: "rollback", yes: true, config: "x.yml" })
   })
-  test.each([[], ["help"], ["sdn", "--help"]])("%s %s asks for help", (...argv) => {
+  test.each([["help"], ["sdn", "--help"]])("%s %s asks for help", (...argv) => {
     expect(readOptions(argv.filter((word) => word !== undefined))).toBeUndefined()
+  })
+  test("without words what it needs is said, with the help", () => {
+    expect(() => readOptions([])).toThrow(
+      expect.objectContaining({
+        message: "migrate needs one of sdn, rollback, status, report, sqlite",
+        more: expect.stringContaining("usage: npm start -- migrate WHAT"),
+      }),
+    )
   })
   test.each([
     ["bridges"],

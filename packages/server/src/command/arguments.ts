@@ -25,8 +25,14 @@ export interface Arguments {
   readonly unmarkedDatabase: boolean
 }
 
-/** What was typed cannot be understood. */
-export class UsageError extends Error {}
+/** What was typed cannot be understood; `more` follows the message. */
+export class UsageError extends Error {
+  readonly more: string
+  constructor(message: string, more = "Try --help.\n") {
+    super(message)
+    this.more = more
+  }
+}
 
 /** Words and options as they were typed; fails with one clear line. `near`: the options that a mistyped one may have meant. */
 export const parseWords = <const Options extends ParseArgsOptionsConfig>(

@@ -18,6 +18,11 @@ export const commandWords = {
     operands: "",
     about: "check the hypervisor, the token's privileges, storage, templates, network, clock and disk, and say what to fix",
     options: ["config"],
+    more: `exit status:
+  0    all checks passed, perhaps with warnings
+  1    a check failed, or the checks could not be run: the text says what to do
+  2    the command line cannot be understood
+`,
   },
   backup: {
     operands: "FILE",

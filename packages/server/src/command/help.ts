@@ -42,7 +42,8 @@ export const helpOf = (command: Command): string => {
   const { about, options: own, more } = words
   const taken: readonly Option[] = own
   return [
-    `${command}: ${about}`,
+    // the list of all commands points to this help
+    `${command}: ${about.replace(` (${command} --help)`, "")}`,
     "",
     `usage: npm start -- ${usageOf(command)}${taken.length === 0 ? "" : " [options]"}`,
     "",

@@ -18,8 +18,9 @@ options:
   --config FILE     configuration, YAML (default: RANGEWRIGHT_CONFIG, or ./rangewright.yml if it exists)
   --help, -h        this help
 
-It works with or without a running service. Ctrl-C stops this command, not the migration: a running service continues it, otherwise the
-service at its next start, or this command when you run it again.
+It works with or without a running service. Only the built-in simulator is different: it runs inside the service, so stop the service
+first, or use its HTTP interface. Ctrl-C stops this command, not the migration: a running service continues it, otherwise the service at
+its next start, or this command when you run it again.
 
 exit status:
   0    done, or nothing to do; status: no migration is needed; --dry-run: nothing prevents it
@@ -64,7 +65,8 @@ const fits: Readonly<Record<"dry-run" | "create-zone" | "yes", readonly Subject[
 export const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [first, ...rest] = positionals
-  if (values.help || first === undefined || first === "help") return undefined
+  if (values.help || first === "help") return undefined
+  if (first === undefined) throw new UsageError(`migrate needs one of ${subjects.join(", ")}`, `\n${helpText}`)
   const what = subjects.find((subject) => subject === first)
   if (what === undefined) throw new UsageError(`Unknown command migrate ${first}. Commands: ${subjects.join(", ")}`)
   if (rest.length > 0) throw new UsageError(`migrate ${what} does not accept ${rest.join(" ")}`)
