@@ -74,6 +74,22 @@ const openScreens = (): Screens => {
   return qemuScreens()
 }
 
+/** Listens, or fails with one line that names the option. */
+const listening = async <A>(option: string, port: number, listen: Promise<A>): Promise<A> => {
+  try {
+    return await listen
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const because =
+      code === "EADDRINUSE"
+        ? `another program listens there; stop it, or choose another port (${option})`
+        : code === "EADDRNOTAVAIL" || code === "ENOTFOUND"
+          ? "this machine has no such address; choose another one (--host)"
+          : message
+    throw new Error(`cannot listen on port ${port}: ${because}`, { cause })
+  }
+}
+
 const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Running> => {
   const simulator = createSimulator({
     nodes: options.nodes,
@@ -88,8 +104,9 @@ const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Ru
   if (options.state !== undefined) loadState(simulator, options.state)
   const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`
   const host = options.host ?? lab?.link.here ?? "127.0.0.1"
-  const http = await simulator.listen({ host, port: options.port, tls: options.tls, certificateFile })
-  const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host, port: options.sshPort })
+  const { port, sshPort, tls } = options
+  const http = await listening("--port", port, simulator.listen({ host, port, tls, certificateFile }))
+  const ssh = sshPort === undefined ? undefined : await listening("--ssh-port", sshPort, simulator.ssh({ host, port: sshPort }))
   return { simulator, http, ssh, lab }
 }
 

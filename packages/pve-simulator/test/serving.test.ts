@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { request as httpsRequest } from "node:https"
-import { connect as connectTcp } from "node:net"
+import { type AddressInfo, connect as connectTcp, createServer as createNetServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -386,6 +386,18 @@ test.each([
   expect(error.code).toBe(2)
   expect(error.stderr.trim().split("\n")).toHaveLength(1)
   expect(error.stderr).toContain(text)
+})
+
+test("a port that another program has ends it with one line that names the option", { timeout: 60_000 }, async () => {
+  const other = createNetServer()
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
+  const { port } = other.address() as AddressInfo
+  const refused = await run(process.execPath, [main, "--port", String(port)]).catch((caught: unknown) => caught)
+  other.close()
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: `simulator: cannot listen on port ${port}: another program listens there; stop it, or choose another port (--port)\n`,
+  })
 })
 
 test("real hosts are refused in one line where none can be made", { timeout: 60_000 }, async () => {
