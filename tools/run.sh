@@ -123,6 +123,7 @@ case $cmd in
     ;;
   format) "$bin/oxfmt" . ;;
   pack) # tarballs of the library packages in ./artifacts
+    case ${1:-} in -h | --help) say "pack: writes the tarballs of the library packages into $root/artifacts; npm install artifacts/*.tgz installs them"; exit 0 ;; esac
     mkdir -p artifacts
     libraries="domain ports run-engine application adapter-memory embed host-tools
       adapter-crypto adapter-git adapter-http adapter-proxmox adapter-storage adapter-subscription"
@@ -132,6 +133,7 @@ case $cmd in
       cp LICENSE "packages/$p/"
       (trap 'rm -f LICENSE' EXIT; cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
     done
+    say "the tarballs are in $root/artifacts; install them with: npm install $root/artifacts/*.tgz"
     ;;
   pnpm) pnpm "$@" ;;
   exec) exec "$@" ;;
