@@ -16,6 +16,21 @@ export const asFault =
   (cause: unknown): SubscriptionFault =>
     cause instanceof SubscriptionFault ? cause : fault(doing, "unavailable", said(cause).slice(0, 400))
 
+const systemReasons: Readonly<Record<string, string>> = {
+  EACCES: "this account lacks the permission",
+  EISDIR: "it is a folder, not a file",
+  ENOENT: "there is no such file or folder",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "it, or a part of its path, is not a folder",
+  EROFS: "the file system is read-only",
+}
+
+/** Why the system refused a file or a folder that the message names already. */
+export const reasonOf = (cause: unknown): string => {
+  const { code = "" } = cause as NodeJS.ErrnoException
+  return systemReasons[code] ?? said(cause)
+}
+
 /** A file with a private key cannot be made or used as it is; nothing was changed. */
 export class KeyFileUnusable extends defineFault(
   "KeyFileUnusable",
@@ -26,12 +41,12 @@ export class KeyFileUnusable extends defineFault(
   }),
 ) {}
 
-/** Roles cannot be packed as they are; the registry that was there before is untouched. */
+/** Roles cannot be packed, or packages signed, as they are; what was there before is untouched. */
 export class CannotPack extends defineFault(
   "CannotPack",
   "invalid",
-  (f: { readonly what: string; readonly detail: string; readonly hint?: string }) => ({
-    message: `Cannot pack ${f.what}: ${f.detail}`,
+  (f: { readonly doing?: "sign"; readonly what: string; readonly detail: string; readonly hint?: string }) => ({
+    message: `Cannot ${f.doing ?? "pack"} ${f.what}: ${f.detail}`,
     ...(f.hint === undefined ? {} : { hint: f.hint }),
   }),
 ) {}

@@ -36,7 +36,7 @@ const run = async (...argv: readonly string[]) => {
   const status = await subscription(paths).finally(() => vi.restoreAllMocks())
   return { status, ...printed }
 }
-const inFolder: ReadonlySet<string> = new Set(["key.pem", "roles", "registry", "license.json"])
+const inFolder: ReadonlySet<string> = new Set(["nothing", "empty", "key.pem", "roles", "registry", "license.json"])
 const publicKeyIn = (stdout: string): string => /^Public key: (\S+)$/mu.exec(stdout)?.[1] ?? ""
 
 describe("the command subscription", () => {
@@ -49,6 +49,7 @@ describe("the command subscription", () => {
     const packed = await run("pack", "roles", "--key", "key.pem", "--out", "registry", "--entitlements", "PRO_ROLES")
     expect([packed.status, publicKeyIn(packed.stdout)]).toEqual([0, key])
     expect(packed.stdout).toContain("acme_web 1.2.3  2 files  PRO_ROLES")
+    expect(packed.stdout).toContain("registry holds 1 role, serial")
     const layer = folderSubscriptionLayer({ folder: join(folder, "registry"), keys: [key], state: join(folder, "state") })
     const provided = Layer.provide(layer, memoryContentLayer(makeMemoryContent()))
     const roles = await Effect.runPromise(SubscriptionProvider.use((port) => port.list).pipe(Effect.provide(provided)))
@@ -58,7 +59,13 @@ describe("the command subscription", () => {
     )
 
     const terms = ["--tier", "professional", "--to", "Example Training", "--expires", "2999-01-31", "--host", "lab.example"]
-    expect((await run("license", "--key", "key.pem", "--out", "license.json", ...terms)).status).toBe(0)
+    const issued = await run("license", "--key", "key.pem", "--out", "license.json", ...terms)
+    expect([issued.status, issued.stdout]).toEqual([
+      0,
+      expect.stringContaining("for Example Training, on lab.example, until the beginning of 2999-01-31 (UTC)."),
+    ])
+    const again = await run("license", "--key", "key.pem", "--out", "license.json", ...terms)
+    expect([again.status, again.stderr]).toEqual([1, expect.stringMatching(/Cannot write the licence .*: the file exists\n/u)])
     const licenses = signedLicenseLayer({
       file: join(folder, "license.json"),
       keys: [key],
@@ -71,10 +78,12 @@ describe("the command subscription", () => {
   })
 
   test("explains itself", async () => {
-    for (const argv of [["--help"], ["pack", "-h"], []]) {
+    for (const argv of [["--help"], ["pack", "-h"], ["help"]]) {
       const { status, stdout } = await run(...argv)
       expect([status, stdout]).toEqual([0, expect.stringContaining("subscription COMMAND")])
     }
+    const refusal = await run().catch((cause: unknown) => cause)
+    expect(refusal).toMatchObject({ more: expect.stringContaining("subscription COMMAND") })
   })
 
   test("is a command of the service's program, which refuses what it does not understand with status 2", () => {
@@ -95,6 +104,14 @@ describe("the command subscription", () => {
       ["license", "--key", "key.pem", "--out", "license.json", "--tier", "community", "--to", "x", "--expires", "2026-02-30"],
       /a day such as/u,
     ],
+    [
+      ["license", "--key", "key.pem", "--out", "license.json", "--tier", "community", "--to", "x", "--expires", "2020-01-31"],
+      /--expires needs a day in the future, not 2020-01-31/u,
+    ],
+    [
+      ["license", "--key", "key.pem", "--out", "license.json", "--tier", "community", "--to", "x", "--host", "bad host!"],
+      /--host needs the name of a host .*, not bad host!/u,
+    ],
     [["pack", "--frob"], /frob/u],
   ])("does not take %j", async (argv, expected) => {
     const refusal = await run(...argv).catch((cause: unknown) => cause)
@@ -110,5 +127,30 @@ describe("the command subscription", () => {
     const wrong = await run("pack", "roles", "--key", "key.pem", "--out", "registry")
     expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("not contain an Ed25519 private key")])
     expect(wrong.stderr).not.toContain("precious")
+  })
+
+  test("names what is missing or empty, in words", async () => {
+    const stderr = async (...argv: readonly string[]) => {
+      const { status, stderr: text } = await run(...argv)
+      expect(status).toBe(1)
+      return text.replaceAll(`${folder}/`, "")
+    }
+    const noKey = await stderr("pack", "roles", "--key", "nothing", "--out", "registry")
+    expect(noKey).toMatch(/^Cannot use the key file nothing: there is no such file or folder\nCreate one with: .* keygen/u)
+    await run("keygen", "--key", "key.pem")
+    expect(await stderr("pack", "nothing", "--key", "key.pem", "--out", "registry")).toMatch(
+      /^Cannot pack nothing: there is no such file or folder\n/u,
+    )
+    expect(await stderr("sign-packages", "nothing", "--key", "key.pem")).toMatch(
+      /^Cannot sign nothing: there is no such file or folder\n/u,
+    )
+    mkdirSync(join(folder, "empty"))
+    expect(await stderr("sign-packages", "empty", "--key", "key.pem")).toMatch(
+      /^Cannot sign empty: it contains no folder of packages\n/u,
+    )
+    mkdirSync(join(folder, "empty/10.0.2-4"))
+    expect(await stderr("sign-packages", "empty", "--key", "key.pem")).toMatch(
+      /^Cannot sign empty\/10\.0\.2-4: it contains no package\n/u,
+    )
   })
 })

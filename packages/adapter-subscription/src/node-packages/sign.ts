@@ -10,7 +10,7 @@ import {
 import * as Result from "effect/Result"
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { CannotPack } from "../faults.ts"
+import { CannotPack, reasonOf } from "../faults.ts"
 import { replaceFile } from "../replace-file.ts"
 import { seal } from "../trust/envelope.ts"
 import type { SigningKey } from "../trust/keys.ts"
@@ -19,11 +19,11 @@ import { manifestFile, sha256Of } from "./folder.ts"
 const layout =
   "The folder must contain one folder for each version of pve-qemu-kvm that nodes have, named like it, and in it the .deb files of QEMU packages that are built to replace that version."
 
-const refuse = (what: string, detail: string) => new CannotPack({ what, detail, hint: layout })
+const refuse = (what: string, detail: string) => new CannotPack({ doing: "sign", what, detail, hint: layout })
 
 const namesIn = async (folder: string): Promise<readonly string[]> => {
-  const names = await readdir(folder).catch((cause: Error) => {
-    throw refuse(folder, cause.message)
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw refuse(folder, reasonOf(cause))
   })
   return names.filter((name) => !name.startsWith(".") && name !== manifestFile).toSorted()
 }
@@ -45,10 +45,14 @@ const signedPackage = async (folder: string, name: string): Promise<SignedPackag
  */
 export const signPackages = async (folder: string, key: SigningKey): Promise<readonly PackageSet[]> => {
   const sets: PackageSet[] = []
-  for (const version of await namesIn(folder)) {
+  const versions = await namesIn(folder)
+  if (versions.length === 0) throw refuse(folder, "it contains no folder of packages")
+  for (const version of versions) {
     if (!isPackageVersion(version)) throw refuse(join(folder, version), "its name is not the version of a package")
     const packages: SignedPackage[] = []
-    for (const name of await namesIn(join(folder, version))) packages.push(await signedPackage(join(folder, version), name))
+    const names = await namesIn(join(folder, version))
+    if (names.length === 0) throw refuse(join(folder, version), "it contains no package")
+    for (const name of names) packages.push(await signedPackage(join(folder, version), name))
     sets.push({ for: version, packages })
   }
   const text = writePackageSets(sets)

@@ -17,7 +17,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzip as gzipCallback } from "node:zlib"
-import { CannotPack } from "../faults.ts"
+import { CannotPack, reasonOf } from "../faults.ts"
 import { replaceFile } from "../replace-file.ts"
 import { indexPath, packagePath, statementPath } from "../registry/registry.ts"
 import { open, seal } from "../trust/envelope.ts"
@@ -83,8 +83,12 @@ const indexBefore = async ({ out, key }: PackOptions): Promise<SubscriptionIndex
 }
 
 const namesOf = async (roles: string): Promise<readonly string[]> => {
-  const entries = await readdir(roles, { withFileTypes: true }).catch((cause: Error) => {
-    throw new CannotPack({ what: roles, detail: cause.message })
+  const entries = await readdir(roles, { withFileTypes: true }).catch((cause: unknown) => {
+    throw new CannotPack({
+      what: roles,
+      detail: reasonOf(cause),
+      hint: "Name the folder that contains one folder for each role.",
+    })
   })
   const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
   if (names.length === 0)

@@ -1,6 +1,6 @@
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
-import { KeyFileUnusable } from "../faults.ts"
+import { KeyFileUnusable, reasonOf } from "../faults.ts"
 import { newSigningKey, parseSigningKey, pemOf, type SigningKey } from "./keys.ts"
 
 const readableByOthers = 0o077
@@ -12,7 +12,7 @@ export const createKeyFile = async (path: string): Promise<SigningKey> => {
   const file = await open(path, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
     throw new KeyFileUnusable({
       doing: `make the key file ${path}`,
-      detail: cause.code === "EEXIST" ? "the file already exists, and may be a key in use" : cause.message,
+      detail: cause.code === "EEXIST" ? "the file already exists, and may be a key in use" : reasonOf(cause),
       ...(cause.code === "EEXIST" ? { hint: "Choose another file, or remove this one if nothing trusts its key." } : {}),
     })
   })
@@ -31,7 +31,10 @@ export const readKeyFile = async (path: string): Promise<SigningKey> => {
   const unusable = (detail: string, hint?: string) =>
     new KeyFileUnusable({ doing, detail, ...(hint === undefined ? {} : { hint }) })
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: NodeJS.ErrnoException) => {
-    throw unusable(cause.message, "Create one with: subscription keygen --key FILE")
+    throw unusable(
+      reasonOf(cause),
+      cause.code === "ENOENT" ? `Create one with: npm start -- subscription keygen --key ${path}` : undefined,
+    )
   })
   try {
     const stat = await file.stat()

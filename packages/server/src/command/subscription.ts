@@ -1,7 +1,8 @@
 import { createKeyFile, issueLicense, packRegistry, readKeyFile, signPackages } from "@rangewright/adapter-subscription"
-import { isFault, readLicenseTerms, tiers, writeLicenseTerms } from "@rangewright/domain"
+import { Conflict, isFault, readLicenseTerms, tiers, writeLicenseTerms } from "@rangewright/domain"
 import * as Result from "effect/Result"
 import { writeFile } from "node:fs/promises"
+import { failed } from "../backup/failed.ts"
 import { parseWords, UsageError } from "./arguments.ts"
 
 const helpText = `What you sign: registries of subscription roles, patched QEMU packages, licences
@@ -40,6 +41,8 @@ const options = {
 
 type Values = ReturnType<typeof parseWords<typeof options>>["values"]
 
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const needed = (values: Values, command: string, name: "key" | "out" | "tier" | "to"): string => {
@@ -51,7 +54,7 @@ const needed = (values: Values, command: string, name: "key" | "out" | "tier" | 
 const keygen = async (values: Values): Promise<void> => {
   const file = needed(values, "keygen", "key")
   const key = await createKeyFile(file)
-  say(`${file} written: anybody who has it can sign in your name. Keep it off the service's host.`)
+  say(`${file} written: anyone who has this file can sign on your behalf. Keep it off the service's host.`)
   say(`Public key: ${key.public.text}`)
 }
 
@@ -60,16 +63,21 @@ const pack = async (values: Values, roles: string | undefined): Promise<void> =>
   const [file, out] = [needed(values, "pack", "key"), needed(values, "pack", "out")]
   const key = await readKeyFile(file)
   const entitlements = values.entitlements.split(",").map((name) => name.trim())
-  const { index, changed } = await packRegistry({ roles, out, key, entitlements, now: new Date() })
-  for (const role of index.roles) say(`${role.role} ${role.version}  ${role.fileCount} files  ${role.entitlements.join(",")}`)
-  say(changed ? `${out} holds ${index.roles.length} roles, serial ${index.serial}.` : `${out} is already up to date.`)
+  const { index, changed } = await packRegistry({ roles, out, key, entitlements, now: new Date() }).catch((cause: unknown) => {
+    throw failed(`write the registry ${out}`, cause)
+  })
+  for (const role of index.roles)
+    say(`${role.role} ${role.version}  ${count(role.fileCount, "file")}  ${role.entitlements.join(",")}`)
+  say(changed ? `${out} holds ${count(index.roles.length, "role")}, serial ${index.serial}.` : `${out} is already up to date.`)
   say(`Public key: ${key.public.text}`)
 }
 
 const signFolder = async (values: Values, folder: string | undefined): Promise<void> => {
   if (folder === undefined) throw new UsageError("subscription sign-packages needs a folder: subscription sign-packages FOLDER")
   const key = await readKeyFile(needed(values, "sign-packages", "key"))
-  const sets = await signPackages(folder, key)
+  const sets = await signPackages(folder, key).catch((cause: unknown) => {
+    throw failed(`sign the packages in ${folder}`, cause)
+  })
   for (const set of sets)
     for (const one of set.packages) say(`for pve-qemu-kvm ${set.for}: ${one.name} ${one.version} ${one.architecture}`)
   say(`Public key: ${key.public.text}`)
@@ -79,7 +87,30 @@ const dateOf = (text: string): Date => {
   const date = new Date(`${text}T00:00:00Z`)
   if (!/^\d{4}-\d{2}-\d{2}$/u.test(text) || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
     throw new UsageError(`--expires needs a day such as 2027-01-31, not ${text}`)
+  if (date.getTime() <= Date.now()) throw new UsageError(`--expires needs a day in the future, not ${text}`)
   return date
+}
+
+const hostOf = (text: string): string => {
+  if (text.length > 253 || !/^[a-z\d](?:[\w.-]*[a-z\d])?$/iu.test(text))
+    throw new UsageError(`--host needs the name of a host or an instance, such as lab.example, not ${text}`)
+  return text
+}
+
+/** Where and until when a licence holds. */
+const reachOf = ({ hosts, expiresAt }: { readonly hosts: readonly string[]; readonly expiresAt: Date | undefined }): string =>
+  `${hosts.length === 0 ? "on any host" : `on ${hosts.join(", ")}`}, ${expiresAt === undefined ? "without end" : `until the beginning of ${expiresAt.toISOString().slice(0, 10)} (UTC)`}`
+
+const writeNew = async (file: string, text: string): Promise<void> => {
+  try {
+    await writeFile(file, text, { flag: "wx", mode: 0o644 })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw failed(`write the licence ${file}`, cause)
+    throw new Conflict({
+      what: `Cannot write the licence ${file}: the file exists`,
+      hint: "Name a new file, or remove that one.",
+    })
+  }
 }
 
 const license = async (values: Values): Promise<void> => {
@@ -94,21 +125,23 @@ const license = async (values: Values): Promise<void> => {
     licensedTo: needed(values, "license", "to"),
     issuedAt: new Date(),
     expiresAt: values.expires === undefined ? undefined : dateOf(values.expires),
-    hosts: values.host ?? [],
+    hosts: (values.host ?? []).map(hostOf),
   }
   const readable = readLicenseTerms(writeLicenseTerms(terms))
   if (Result.isFailure(readable))
     throw new UsageError(`subscription license: no service could read the result: ${readable.failure}`)
   const key = await readKeyFile(file)
-  await writeFile(out, issueLicense(terms, key), { flag: "wx", mode: 0o644 })
-  say(`${out} written: ${[tier, ...terms.entitlements].join(", ")}, for ${terms.licensedTo}.`)
+  await writeNew(out, issueLicense(terms, key))
+  say(`${out} written: ${[tier, ...terms.entitlements].join(", ")}, for ${terms.licensedTo}, ${reachOf(terms)}.`)
   say(`Public key: ${key.public.text}`)
 }
 
 const run = async (argv: readonly string[]): Promise<void> => {
   const { values, positionals } = parseWords(argv, options)
   const [command, ...rest] = positionals
-  if (values.help || command === undefined || command === "help") return void process.stdout.write(helpText)
+  if (values.help || command === "help") return void process.stdout.write(helpText)
+  if (command === undefined)
+    throw new UsageError("subscription needs one of keygen, pack, sign-packages, license", `\n${helpText}`)
   const surplus = command === "pack" || command === "sign-packages" ? rest.slice(1) : rest
   if (surplus.length > 0) throw new UsageError(`subscription ${command} does not accept ${surplus.join(" ")}`)
   switch (command) {
