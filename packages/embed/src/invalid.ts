@@ -6,3 +6,29 @@ export class InvalidInputError extends Error {
 export const invalid = (message: string): never => {
   throw new InvalidInputError(message)
 }
+
+const kindOf = (value: unknown) => {
+  if (typeof value === "string") return "text"
+  if (Array.isArray(value)) return "list"
+  return typeof value === "object" && value !== null ? "object" : undefined
+}
+const shown = { text: "a string", list: "a list", object: "an object" } as const
+
+/** Programs without types pass anything: throws `InvalidInputError` where a value is of another kind than it must be. `whose`: what it belongs to. */
+export const requireKinds = (
+  whose: string,
+  values: Readonly<Record<string, unknown>>,
+  expected: Readonly<Record<string, keyof typeof shown>>,
+): void => {
+  for (const [name, kind] of Object.entries(expected)) {
+    const value = values[name]
+    const found = kindOf(value)
+    if (found === kind) continue
+    const is = found === undefined ? String(value) : shown[found]
+    invalid(
+      value === undefined
+        ? `${whose} needs ${name}, ${shown[kind]}`
+        : `${whose}: ${name} must be ${shown[kind]}, but it is ${is}`,
+    )
+  }
+}

@@ -8,6 +8,7 @@ import {
   renderMigration,
 } from "@rangewright/domain/migration"
 import { natNetworkName } from "@rangewright/domain/network"
+import { requireKinds } from "./invalid.ts"
 
 export interface MigrationToPlan {
   /** From Linux bridges to an SDN VXLAN zone (`to-sdn`), or back. `to-sdn` if absent. */
@@ -22,12 +23,17 @@ export interface NetworkMigrationPlan {
   readonly text: string
 }
 
-/** What would move an installation's networks, from what is known of it; changes nothing. */
-export const planNetworkMigration = ({
-  direction = "to-sdn",
-  installation,
-  options = {},
-}: MigrationToPlan): NetworkMigrationPlan => {
+/** What would move an installation's networks, from what is known of it; changes nothing. Throws `InvalidInputError` where that is not given. */
+export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrationPlan => {
+  requireKinds("planNetworkMigration", { "its argument": migration }, { "its argument": "object" })
+  const { direction = "to-sdn", installation, options = {} } = migration
+  requireKinds("planNetworkMigration", { installation, options }, { installation: "object", options: "object" })
+  const { nodes, ranges, machines } = installation
+  requireKinds(
+    "planNetworkMigration: installation",
+    { nodes, ranges, machines },
+    { nodes: "list", ranges: "list", machines: "list" },
+  )
   const found: Installation = {
     quorate: true,
     zones: [],

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { rangeId, recordId } from "./ids.ts"
-import { invalid } from "./invalid.ts"
+import { invalid, requireKinds } from "./invalid.ts"
 
 export interface RangeToPlan {
   /** The range configuration, YAML. */
@@ -41,13 +41,14 @@ const firstTemplate = 100
  * What the first deploy of a range would do: each step with what it waits for, the addresses, and how long it takes. Nothing is asked of a
  * hypervisor. Rejects with `InvalidInputError` for a configuration that cannot be deployed, and says why.
  */
-export const planRange = async ({
-  configuration,
-  templates,
-  rangeId: id = "LAB",
-  nodes = ["node1"],
-  settings = {},
-}: RangeToPlan): Promise<RangePlan> => {
+export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
+  requireKinds("planRange", { "its argument": wanted }, { "its argument": "object" })
+  const { configuration, templates, rangeId: id = "LAB", nodes = ["node1"], settings = {} } = wanted
+  requireKinds(
+    "planRange",
+    { configuration, templates, nodes, settings },
+    { configuration: "text", templates: "list", nodes: "list", settings: "object" },
+  )
   const world = makeMemoryWorld(nodes)
   for (const [index, name] of templates.entries()) addTemplate(world, firstTemplate + index, name, nodes[0])
   const planned = Effect.gen(function* () {

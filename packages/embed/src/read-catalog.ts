@@ -1,7 +1,7 @@
 import { type BlueprintRow, catalogOf, type Installed, type SourceCatalog } from "@rangewright/domain/catalog"
 import { readSource, sayIssues } from "@rangewright/domain/source"
 import * as Result from "effect/Result"
-import { invalid } from "./invalid.ts"
+import { invalid, requireKinds } from "./invalid.ts"
 
 export interface SourceToRead {
   readonly id: string
@@ -16,7 +16,14 @@ export interface SourceToRead {
 }
 
 /** What a source ships, with the install state of each item and who needs it. Throws `InvalidInputError` where it cannot be read. */
-export const readCatalog = ({ id, name = id, files, installed = {}, blueprints = [] }: SourceToRead): SourceCatalog => {
+export const readCatalog = (source: SourceToRead): SourceCatalog => {
+  requireKinds("readCatalog", { "its argument": source }, { "its argument": "object" })
+  const { id, name = id, files, installed = {}, blueprints = [] } = source
+  requireKinds(
+    "readCatalog",
+    { id, files, installed, blueprints },
+    { id: "text", files: "object", installed: "object", blueprints: "list" },
+  )
   const texts = new Map(Object.entries(files))
   const read = readSource({ entries: [...texts.keys()].map((path) => ({ path, kind: "file" as const })), texts })
   if (Result.isFailure(read)) return invalid(`Cannot read the source ${id}: ${sayIssues(read.failure)}`)

@@ -8,7 +8,7 @@ import {
   tierOfRole,
 } from "@rangewright/domain/subscription"
 import * as Result from "effect/Result"
-import { invalid } from "./invalid.ts"
+import { invalid, requireKinds } from "./invalid.ts"
 
 export interface RolesToResolve {
   /** The registry's index: its text, whose signature was checked by whoever fetched it, or the roles it holds. */
@@ -43,7 +43,18 @@ const namesIn = (wanted: RolesToResolve["wanted"]): readonly string[] => {
  * each once. Roles that the registry does not offer are not among them. Throws `InvalidInputError` for an index or a configuration that
  * cannot be read.
  */
-export const resolveSubscriptionRoles = ({ index, license, wanted }: RolesToResolve): readonly ResolvedRole[] => {
+export const resolveSubscriptionRoles = (roles: RolesToResolve): readonly ResolvedRole[] => {
+  requireKinds("resolveSubscriptionRoles", { "its argument": roles }, { "its argument": "object" })
+  const { index, license, wanted } = roles
+  requireKinds(
+    "resolveSubscriptionRoles",
+    { index, license, wanted },
+    {
+      index: typeof index === "string" ? "text" : "list",
+      license: "object",
+      wanted: Array.isArray(wanted) ? "list" : "object",
+    },
+  )
   const read = typeof index === "string" ? readSubscriptionIndex(index) : undefined
   if (read !== undefined && Result.isFailure(read)) return invalid(`Cannot read the registry's index: ${read.failure}`)
   const offered = new Map((read?.success.roles ?? (index as readonly SubscriptionRole[])).map((role) => [role.role, role]))

@@ -1,5 +1,6 @@
 import { checkRangeConfig, type ConfigIssue, parseRangeConfig, type RangeFacts } from "@rangewright/domain/range"
 import * as Result from "effect/Result"
+import { requireKinds } from "./invalid.ts"
 
 /** What is known of the place where the range will be. What is absent is not checked. */
 export interface ConfigurationFacts {
@@ -25,8 +26,9 @@ export interface ConfigurationReport {
   readonly problems: readonly ConfigIssue[]
 }
 
-/** Everything that is wrong or odd about a range configuration (YAML). Never throws, whatever the text. */
+/** Everything that is wrong or odd about a range configuration (YAML). Never throws, whatever the text; `InvalidInputError` for what is no string. */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
+  requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })
   const parsed = parseRangeConfig(yaml, facts.defaults === undefined ? {} : { defaults: facts.defaults })
   if (Result.isFailure(parsed)) return { valid: false, problems: parsed.failure }
   const knowsRoles = facts.roles !== undefined || facts.collections !== undefined

@@ -57,6 +57,37 @@ describe("validating a configuration", () => {
   )
 })
 
+describe("input of another kind", () => {
+  const others = [undefined, null, 7, []] as const
+  it.each(others)("%j is refused by every job, by name", async (value) => {
+    const wrong = value as never
+    const made: readonly (() => unknown)[] = [
+      () => validateConfiguration(wrong),
+      () => planRange(wrong),
+      () => planRange({ configuration: wrong, templates: [] }),
+      () => readCatalog(wrong),
+      () => readCatalog({ id: "labs", files: wrong }),
+      () => resolveSubscriptionRoles(wrong),
+      () => resolveSubscriptionRoles({ index: [], license: wrong, wanted: [] }),
+      () => planNetworkMigration(wrong),
+      () => planNetworkMigration({ installation: wrong }),
+    ]
+    for (const make of made) {
+      const thrown = await Promise.resolve()
+        .then(make)
+        .catch((cause: unknown) => cause)
+      expect(thrown).toBeInstanceOf(InvalidInputError)
+    }
+  })
+
+  it("names what is missing, and what is given", () => {
+    expect(() => validateConfiguration(undefined as never)).toThrow("validateConfiguration needs yaml, a string")
+    expect(() => readCatalog({ id: "labs", files: null as never })).toThrow(
+      "readCatalog: files must be an object, but it is null",
+    )
+  })
+})
+
 describe("planning a range", () => {
   it("gives the plan as data and as text", async () => {
     const { plan, text } = await planRange({
