@@ -1,5 +1,6 @@
 import { mayUsePool } from "@rangewright/adapter-memory"
-import type { GroupName, User } from "@rangewright/domain"
+import type { GroupName, RangeId, User, UserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
@@ -50,6 +51,15 @@ it("ranges that nobody has any more are named, and those of others are not", asy
   await service.call("createRange", root, { body: { name: "Own", rangeID: "OWN", userID: ["Bob"] } })
   expect(await removeBob()).toBe(
     "User Bob deleted; range OWN stays with its VMs: DELETE /range?rangeID=OWN&force=true removes it",
+  )
+})
+
+it("several ranges that nobody has any more are named together, and a default range also where others have it", async () => {
+  for (const rangeID of ["OWN1", "OWN2"])
+    await service.call("createRange", root, { body: { name: "Own", rangeID, userID: ["Bob"] } })
+  await service.run(Users.use((users) => users.change("Bob" as UserId, { defaultRangeId: "DIRECT" as RangeId })))
+  expect(await removeBob()).toBe(
+    "User Bob deleted; ranges DIRECT, OWN1, OWN2 stay with their VMs: remove them one by one with DELETE /range?rangeID=ID&force=true",
   )
 })
 

@@ -11,11 +11,10 @@ import { revocationPending, waitCutShort } from "../wire/statuses.ts"
 const stayingRanges = (ranges: readonly RangeId[]): readonly string[] => {
   const [first, ...more] = ranges
   if (first === undefined) return []
-  const call = `DELETE /range?rangeID=${encodeURIComponent(first)}&force=true`
   return [
     more.length === 0
-      ? `range ${first} stays with its VMs: ${call} removes it`
-      : `ranges ${ranges.join(", ")} stay with their VMs: ${call} removes the first, and so on`,
+      ? `range ${first} stays with its VMs: DELETE /range?rangeID=${encodeURIComponent(first)}&force=true removes it`
+      : `ranges ${ranges.join(", ")} stay with their VMs: remove them one by one with DELETE /range?rangeID=ID&force=true`,
   ]
 }
 

@@ -62,7 +62,7 @@ const kmsFindings = async (config: Config, { inStore }: Inspected): Promise<read
         warn("kms_server", fault.message, "Start the service once, then run this again."),
       ])
 
-/** Looks at everything the service needs and says what to do. Changes nothing. */
+/** Looks at everything the service needs and says what to do. Leaves everything as it was. */
 export const inspect = async (config: Config, inspected: Inspected): Promise<readonly Finding[]> => {
   const { hypervisor } = inspected
   const findings = [

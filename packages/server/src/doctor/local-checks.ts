@@ -60,7 +60,9 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
       fail(
         "data folder",
         `${folder} ${because}${there ? "" : `, so ${path} cannot be created`}`,
-        `Let the service's user write to ${path}, or choose another folder (data).`,
+        there && statSync(path).isDirectory()
+          ? `Let the service's user write to ${path}, or choose another folder (data).`
+          : "Choose a folder that the service's user may create or write to (data).",
       ),
     ]
   const disk = statfsSync(folder)
