@@ -20,8 +20,12 @@ export const DeleteSourceResponse = Schema.Struct({
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
 
-const sharedOf = (shared: number, all: number): string =>
-  shared === 0 ? "none was shared" : all === 1 ? "it was shared" : `${shared} of them ${shared === 1 ? "was" : "were"} shared`
+const sharedOf = (shared: number, all: number, planned: boolean): string => {
+  const one = planned ? "is" : "was"
+  if (shared === 0) return `none ${one} shared`
+  if (all === 1) return `it ${one} shared`
+  return `${shared} of them ${shared === 1 ? one : planned ? "are" : "were"} shared`
+}
 
 const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string => {
   const shared = blueprints.filter(({ sharedUsers, sharedGroups }) => sharedUsers.length + sharedGroups.length > 0).length
@@ -32,7 +36,7 @@ const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string
     ...(blueprints.length === 0
       ? []
       : [
-          `${count(blueprints.length, "blueprint")} ${planned ? "would be deleted" : blueprints.length === 1 ? "was deleted" : "were deleted"} with it; ${sharedOf(shared, blueprints.length)}`,
+          `${count(blueprints.length, "blueprint")} ${planned ? "would be deleted" : blueprints.length === 1 ? "was deleted" : "were deleted"} with it; ${sharedOf(shared, blueprints.length, planned)}`,
         ]),
     ...(installed.length === 0
       ? []
