@@ -48,6 +48,12 @@ describe("a deploy after machines left the configuration or changed their templa
   })
   afterEach(() => service.close())
 
+  it("says when it has nothing to do, and why", async () => {
+    expect((await deploy()).result).toMatch(/ started as run \w+\nNothing to do\.$/u)
+    const { result } = await deploy({ only_roles: ["acme.nowhere"] })
+    expect(result).toContain("\nNothing to do: no machine of this range has the role acme.nowhere.")
+  })
+
   it("removes and replaces nothing unasked, and every answer that a client prints says so", async () => {
     const before = names()
     const { vmid } = vm("LAB-kali")

@@ -121,7 +121,7 @@ describe("roles", () => {
   })
 
   test("that are on no machine are named", () => {
-    expect(plan(deployed(), { onlyRoles: ["ghost"] }).notes).toEqual(["the role ghost is on no machine of this range"])
+    expect(plan(deployed(), { onlyRoles: ["ghost"] }).notes).toEqual(["no machine of this range has the role ghost"])
   })
 })
 
@@ -174,6 +174,12 @@ describe("a host pattern", () => {
     return Result.isSuccess(found) ? [...found.success] : found.failure.map((i) => i.code)
   }
   const every = hosts.map((h) => h.name)
+
+  test("that matches nothing says which machines there are, or that there are none", () => {
+    const hint = (some: typeof hosts) => Result.getOrThrow(Result.flip(matchHosts("nobody", some)))[0]?.hint
+    expect(hint(hosts)).toBe("The machines are LAB-dc, LAB-ws1, LAB-ws2.")
+    expect(hint([])).toBe("It has none yet.")
+  })
 
   test.each([
     ["", every],

@@ -1,4 +1,4 @@
-import { keptTexts, leftOutTexts } from "@rangewright/domain"
+import { guestsLeftOut, keptTexts, leftOutTexts, type Plan } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -12,6 +12,13 @@ import { rangeRequest } from "../run/request.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
+
+/** Said of a deploy that has no steps, such as one of a role that no machine has. */
+const idleTexts = (plan: Plan | undefined): readonly string[] => {
+  if (plan === undefined || plan.steps.length > 0) return []
+  const why = plan.notes.filter((note) => note !== guestsLeftOut)
+  return [`Nothing to do${why.length === 0 ? "" : `: ${why.join("; ")}`}.`]
+}
 
 export const deployRange = operation({
   id: "deployRange",
@@ -71,7 +78,7 @@ export const deployRange = operation({
       }
       const run = yield* engine.start(rangeRequest(range, request), user.id).pipe(tellTemplates(user))
       const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
-      const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
+      const said = [...idleTexts(run.plan), ...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
       const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")
       return { result, runID: run.id }
     }),

@@ -43,7 +43,10 @@ export const matchHosts = (
   const chosen = [...all].filter((n) => some.has(n) && common.every((s) => s.has(n)) && !without.some((s) => s.has(n)))
   return chosen.length > 0
     ? Result.succeed(new Set(chosen))
-    : refuse(`the limit "${pattern}" matches no machine of the range`, `The machines are ${[...all].join(", ")}.`)
+    : refuse(
+        `the limit "${pattern}" matches no machine of the range`,
+        all.size === 0 ? "It has none yet." : `The machines are ${[...all].join(", ")}.`,
+      )
 }
 
 const refuse = (

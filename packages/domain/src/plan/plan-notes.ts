@@ -48,6 +48,6 @@ export const idleChoiceNotes = ({ tags, onlyRoles }: DeployChoice, tasks: readon
   const known = new Set<string>(tasks.flatMap((t) => t.tags))
   return [
     ...tags.filter((tag) => !known.has(tag)).map((tag) => `nothing in this range has the tag ${tag}`),
-    ...onlyRoles.filter((role) => !roles.has(role)).map((role) => `the role ${role} is on no machine of this range`),
+    ...onlyRoles.filter((role) => !roles.has(role)).map((role) => `no machine of this range has the role ${role}`),
   ]
 }
