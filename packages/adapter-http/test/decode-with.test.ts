@@ -12,6 +12,10 @@ describe("a body that does not fit", () => {
     expect(issuesOf({ vmids: [1, "a", 2, "b"] }).map(({ path }) => path)).toEqual(["vmids[1]", "vmids[3]"])
   })
 
+  test("is told what is missing in plain words", () => {
+    expect(Effect.runSync(Effect.flip(decode({}))).message).toBe("Cannot read the request body: vmids is missing")
+  })
+
   test("is told no more than a person reads", () => {
     expect(issuesOf({ vmids: Array.from({ length: 500 }, () => "x") })).toHaveLength(20)
   })

@@ -37,6 +37,11 @@ const issuesOf = (error: Schema.SchemaError): readonly FaultIssue[] =>
     .issues.slice(0, mostIssues)
     .map(({ path = [], message }) => ({ path: pathText(path), message }))
 
+const textOf = ({ path, message }: FaultIssue): string => {
+  if (path === "") return message
+  return message === "Missing key" ? `${path} is missing` : `${path}: ${message}`
+}
+
 /** Decodes or fails with `InvalidInput` that names the findings with their places; values are not repeated. */
 export type Decode = (value: unknown) => Effect.Effect<unknown, InvalidInput>
 
@@ -48,7 +53,7 @@ export const decodeWith = (schema: WireSchema, what: string): Decode => {
     const result = isSmall(value) ? decodeSmall(value) : decodeLarge(value)
     if (Result.isSuccess(result)) return Effect.succeed(result.success)
     const issues = issuesOf(result.failure)
-    const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+    const told = issues.map(textOf).join("; ")
     return Effect.fail(new InvalidInput({ what: `Cannot read the ${what}: ${told}`, issues }))
   }
 }
