@@ -79,8 +79,8 @@ export const nameQuery = (operation: Operation): NameQuery => {
 export type CheckName = (name: string) => void
 
 /**
- * Refuses the names in a body that stand for another one which the operation takes there, or are nearly that one, and where it works on the range that the query
- * names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
+ * Refuses the names in a body that stand for another one which the operation takes there, or are nearly that one, and where it works on the
+ * range that the query names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
  */
 export const bodyNames = (operation: Operation): CheckName | undefined => {
   const { does, input, mutates, target } = operation
@@ -101,11 +101,20 @@ export const bodyNames = (operation: Operation): CheckName | undefined => {
   }
 }
 
-/** Throws `InvalidInput` for a member of a JSON body that `bodyNames` refuses. */
+/** More names than anybody types; comparing each of a hundred thousand takes seconds. */
+const mostNames = 200
+
+/** Throws `InvalidInput` for a member of a JSON body that `bodyNames` refuses, or for more of them than anybody means. */
 export const checkMembers = (operation: Operation): ((value: unknown) => void) => {
   const check = bodyNames(operation)
   return (value) => {
     if (check === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return
-    for (const name of Object.keys(value)) check(name)
+    const names = Object.keys(value)
+    if (names.length > mostNames)
+      throw new InvalidInput({
+        what: `Cannot ${operation.does}: the request body has ${names.length} members`,
+        hint: `Send at most ${mostNames}.`,
+      })
+    for (const name of names) check(name)
   }
 }

@@ -16,7 +16,7 @@ const turnsOfUsers = () => {
   }
 }
 /** Turns of the event loop between two pieces: a small request needs some from its arrival to its answer. */
-const breath = Effect.repeat(Effect.yieldNow, { times: 7 })
+const pause = Effect.repeat(Effect.yieldNow, { times: 7 })
 
 const turn = Semaphore.makeUnsafe(1)
 const turnOfPiece = turnsOfUsers()
@@ -27,8 +27,8 @@ const turnOfRequest = turnsOfUsers()
  * answers whoever asks for something else. Users take turns, however much one of them asks for.
  */
 export const longWork = <A>(work: () => A): Effect.Effect<A> =>
-  Effect.flatMap(Requester, (user) => turnOfPiece(user).withPermit(turn.withPermit(Effect.andThen(breath, Effect.sync(work)))))
+  Effect.flatMap(Requester, (user) => turnOfPiece(user).withPermit(turn.withPermit(Effect.andThen(pause, Effect.sync(work)))))
 
-/** Does what has several such pieces, and calls to the hypervisor between them, one at a time for each user. Not one inside another. */
+/** Does what has several such pieces, and calls to the hypervisor between them, one at a time for each user. Must not be nested. */
 export const inOwnTurn = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Requester, (user) => (user === undefined ? work : turnOfRequest(user).withPermit(work)))
