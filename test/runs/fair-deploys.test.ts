@@ -8,10 +8,15 @@ const small = { config: linuxRange(3), by: bob }
 
 /** On virtual time: the same seconds on every machine. */
 describe("many deploys at once", () => {
-  it("end nearly together where they are equal", { timeout: 60_000 }, async () => {
-    const seconds = await secondsTogether(Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada })))
-    expect(Math.max(...seconds) / Math.min(...seconds)).toBeLessThan(1.3)
-  })
+  it(
+    "end nearly together where they are equal, but for the first, which finds the cluster idle",
+    { timeout: 60_000 },
+    async () => {
+      const [first = 0, ...others] = await secondsTogether(Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada })))
+      expect(Math.max(...others) / Math.min(...others)).toBeLessThan(1.3)
+      expect(first).toBeLessThanOrEqual(Math.max(...others))
+    },
+  )
 
   it("take a small range no longer beside a large one, whoever has that", { timeout: 60_000 }, async () => {
     const [alone = 0] = await secondsTogether([small])
@@ -25,7 +30,7 @@ describe("many deploys at once", () => {
   it("take the range of one owner hardly longer beside twelve of another", { timeout: 60_000 }, async () => {
     const crowd = Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada }))
     const [alone = 0] = await secondsTogether([small])
-    const seconds = await secondsTogether([...crowd, small])
+    const [, ...seconds] = await secondsTogether([...crowd, small])
     expect((seconds.at(-1) ?? 0) / alone).toBeLessThan(1.5)
     expect(Math.min(...seconds)).toBe(seconds.at(-1))
   })
