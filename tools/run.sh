@@ -95,6 +95,26 @@ build() { # the web page and the service, where their sources are newer
   fi
 }
 
+tests_of() { # file names on the input: the tests of their packages, and of test/ those that are one of them or import one
+  while read -r file; do
+    case $file in
+      packages/*/*) beside=${file#packages/} && beside=packages/${beside%%/*}/test && if [ -d "$beside" ]; then echo "$beside/"; fi ;;
+      test/*.test.ts) if [ -e "$file" ]; then echo "$file"; fi ;;
+      test/*) grep -rlF --include='*.test.ts' "/${file##*/}\"" test || : ;;
+    esac
+  done | sort -u
+}
+test_changed() { # [COMMIT] [vitest's options]: what can be said within two minutes; the rest is for `npm test`
+  since=HEAD
+  case ${1:--} in -*) ;; *) since=$1; shift ;; esac
+  git rev-parse --quiet --verify "$since^{commit}" >/dev/null || { say "--changed: $since is not a commit"; exit 2; }
+  tests=$({ git diff --name-only --relative "$since" && git ls-files --others --exclude-standard; } | tests_of)
+  if [ -z "$tests" ]; then say "nothing that has tests of its own differs from $since; npm test runs all tests"; exit 0; fi
+  say "the tests of what differs from $since, and no others; npm test runs all tests"
+  # shellcheck disable=SC2086 -- a list of paths without spaces
+  exec "$node" node_modules/vitest/vitest.mjs run $tests "$@"
+}
+
 cmd=${1:-help}
 [ $# -gt 0 ] && shift
 cmp -s pnpm-lock.yaml "$stamp" || install
@@ -107,7 +127,14 @@ case $cmd in
   demo) build; run_service demo "$@" ;;
   openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
   simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
-  test) build; exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
+  test)
+    build
+    case ${1:-} in
+      --changed) shift; test_changed "$@" ;;
+      --changed=*) since=${1#*=}; shift; test_changed "$since" "$@" ;;
+    esac
+    exec "$node" node_modules/vitest/vitest.mjs run "$@"
+    ;;
   bench) build; exec "$node" bench/main.ts "$@" ;;
   docs) exec "$node" packages/server/src/main.ts docs "$@" ;; # writes docs/configuration.md
   build) build ;; # the web page and the service, where their sources are newer
