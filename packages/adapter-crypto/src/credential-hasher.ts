@@ -1,6 +1,6 @@
 import { CredentialHasher } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
-import { createHmac, createSecretKey, randomInt, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, hash as plainHash, randomInt, timingSafeEqual } from "node:crypto"
 import { verifyFirstGeneration } from "./bcrypt.ts"
 import { keyFor, type MasterKey } from "./master-key.ts"
 import { vncAnswer } from "./vnc-answer.ts"
@@ -10,6 +10,9 @@ const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 /** In constant time; digests of one kind have one length, so unequal lengths tell nothing. */
 const sameDigest = (actual: string, stored: string): boolean =>
   actual.length === stored.length && timingSafeEqual(Buffer.from(actual, "latin1"), Buffer.from(stored, "latin1"))
+
+/** Digests that are remembered; when there are so many, they are forgotten. */
+const mostRemembered = 1_000
 
 /** What API keys are hashed with while the installation's key is its first one. */
 export const firstHashKey = (master: MasterKey): Buffer => keyFor(master, "api-key")
@@ -21,7 +24,18 @@ export const firstHashKey = (master: MasterKey): Buffer => keyFor(master, "api-k
 export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] => {
   // a key object: made of bytes anew for every digest, the key would cost more than the digest
   const key = createSecretKey(hashKey)
-  const hash = (text: string): string => createHmac("sha256", key).update(text, "utf8").digest("hex")
+  const keyed = (text: string): string => createHmac("sha256", key).update(text, "utf8").digest("hex")
+  // every request of a client shows the same key: its plain digest takes a tenth of the time, and nothing keeps the key itself
+  const remembered = new Map<string, string>()
+  const hash = (text: string): string => {
+    const seen = plainHash("sha256", text, "base64")
+    const known = remembered.get(seen)
+    if (known !== undefined) return known
+    if (remembered.size >= mostRemembered) remembered.clear()
+    const digest = keyed(text)
+    remembered.set(seen, digest)
+    return digest
+  }
   return {
     hash,
     verify: (apiKey, stored) => sameDigest(hash(apiKey), stored),

@@ -28,6 +28,14 @@ describe("hashes of API keys", () => {
     )
   })
 
+  it("are the same the first time, again, and after thousands of others", () => {
+    const texts = Array.from({ length: 2500 }, (_, i) => `AB.${i}`)
+    const fresh = texts.map((text) => credentialHasher(firstHashKey(key)).hash(text))
+    expect(texts.map(hasher.hash)).toEqual(fresh)
+    expect(texts.map(hasher.hash)).toEqual(fresh)
+    expect(hasher.hash("AB.0")).toBe(hasher.hash("AB.0"))
+  })
+
   it("are worth nothing under another installation's key", () => {
     expect(credentialHasher(firstHashKey(newKey())).verify("AB.x", hasher.hash("AB.x"))).toBe(false)
   })

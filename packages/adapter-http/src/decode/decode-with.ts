@@ -60,12 +60,14 @@ export const decodeWith = (schema: WireSchema, what: string): Decode => {
 
 const none = Object.freeze({})
 
-/** Decodes parameters by name. Without any declared nothing is looked at. */
+/** Decodes parameters by name. Where none is declared, or none is sent, nothing is looked at again. */
 export const decodeParameters = (
   fields: ParameterSchemas,
   what: string,
 ): ((texts: Readonly<Record<string, string>>) => ReturnType<Decode>) => {
   if (Object.keys(fields).length === 0) return () => Effect.succeed(none)
   // the fields of an operation need no services to be decoded: its form admits no others
-  return decodeWith(Schema.Struct(fields) as unknown as WireSchema, what)
+  const decode = decodeWith(Schema.Struct(fields) as unknown as WireSchema, what)
+  let ofNone: ReturnType<Decode> | undefined
+  return (texts) => (Object.keys(texts).length === 0 ? (ofNone ??= decode(none)) : decode(texts))
 }

@@ -50,15 +50,14 @@ const whole = (user: User): Identity => ({ user, session: undefined, key: undefi
 const expired = (key: ScopedKey): Unauthenticated =>
   new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Create another one: POST /user/keys." })
 
-/** The scoped key that this is; undefined: it is none. */
+/** The scoped key of this id, where this is it. */
 const scopedKey = Effect.fnUntraced(function* (
   apiKey: string,
-  secret: string,
+  id: string,
 ): Effect.fn.Return<ScopedKey | undefined, Unauthenticated | StorageFault, ScopedKeys | CredentialHasher> {
   const keys = yield* ScopedKeys
   const hasher = yield* CredentialHasher
-  const id = scopedKeyIdIn(secret)
-  const key = id === undefined ? undefined : yield* keys.find(id)
+  const key = yield* keys.find(id)
   if (key === undefined || !hasher.verify(apiKey, key.hash)) return undefined
   return key.expiresAt.getTime() > (yield* Clock.currentTimeMillis) ? key : yield* expired(key)
 })
@@ -66,12 +65,13 @@ const scopedKey = Effect.fnUntraced(function* (
 const byApiKey = Effect.fnUntraced(function* (
   apiKey: string,
 ): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys> {
-  const users = yield* Users
   const [id = "", secret, ...more] = apiKey.split(".")
   if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
     return yield* new Unauthenticated({ reason: malformed, hint: howToShowAKey })
+  const users = yield* Users
   const found = yield* users.forAuthentication(id)
-  const key = found === undefined ? undefined : yield* scopedKey(apiKey, secret)
+  const keyId = scopedKeyIdIn(secret)
+  const key = found === undefined || keyId === undefined ? undefined : yield* scopedKey(apiKey, keyId)
   // the whole key is hashed with the user's id, so that no key is another user's
   if (found !== undefined && key !== undefined && key.userId === id) return { user: found.user, session: undefined, key }
   const hash = found?.secrets.apiKeyHash ?? ""

@@ -98,7 +98,6 @@ const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | und
 
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
-  const licenses = yield* LicenseProvider
   const { key } = admission
   yield* refuseSession(operation, admission.session)
   if (key !== undefined) yield* requireScope(operation, call, caller, key)
@@ -112,8 +111,9 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
     inPath: call.path["rangeID"],
   })
   if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)
-  admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])
-  if (operation.tier === "enterprise" && !entitles(yield* licenses.current, enterpriseEntitlement))
+  if (operation.target === "group-in-path")
+    admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"] ?? "")
+  if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
     return yield* new EntitlementMissing({ doing: operation.does, entitlement: enterpriseEntitlement })
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
@@ -154,13 +154,12 @@ const admitAndHandle = Effect.fnUntraced(function* (
   admission: Admission,
   input: Effect.Effect<Input, Fault>,
 ): Effect.fn.Return<unknown, Fault, AppServices> {
-  const trail = yield* AuditTrail
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
   const { session, key, user, range, group } = admission
-  if (operation.recordedFirst) yield* trail.begin
+  if (operation.recordedFirst) yield* (yield* AuditTrail).begin
   const handled = operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
   return yield* Effect.provideService(handled, Requester, caller?.id)
 })
@@ -179,7 +178,6 @@ export const perform = Effect.fnUntraced(function* (
   call: Call,
   input: Effect.Effect<Input, Fault>,
 ): Effect.fn.Return<unknown, Fault, AppServices> {
-  const hasher = yield* CredentialHasher
   const identity: Identity | undefined =
     operation.access === "anonymous"
       ? // a stale credential must not keep anybody from what needs none, such as logging in
@@ -196,6 +194,6 @@ export const perform = Effect.fnUntraced(function* (
   }
   const work = admitAndHandle(operation, call, admission, input)
   if (!operation.mutates || operation.access === "anonymous") return yield* work
-  const key = hasher.randomText(keyLength)
+  const key = (yield* CredentialHasher).randomText(keyLength)
   return yield* audited(key, () => toldOf(operation, call, admission), work)
 })

@@ -4,18 +4,16 @@ import * as Effect from "effect/Effect"
 import type { Operation } from "../operation/operation.ts"
 
 /**
- * The group named in the path, known to exist and to be open to the user; undefined for operations that work on none. Rights of an
+ * The group named in the path, known to exist and to be open to the user. Rights of an
  * administrator are the caller's own where administrators are asked for, those of the user acted as where managers are. Scripts match the text of the refusal.
  */
 export const selectGroup = Effect.fnUntraced(function* (
   operation: Operation,
   caller: User,
   user: User,
-  inPath: string | undefined,
-): Effect.fn.Return<Group | undefined, GroupNotFound | Forbidden | StorageFault, Groups> {
-  if (operation.target !== "group-in-path") return undefined
+  name: string,
+): Effect.fn.Return<Group, GroupNotFound | Forbidden | StorageFault, Groups> {
   const groups = yield* Groups
-  const name = inPath ?? ""
   const group = isGroupName(name) ? yield* groups.find(name) : undefined
   if (group === undefined) return yield* new GroupNotFound({ group: name.slice(0, 64) })
   if (operation.access === "admin" && caller.isAdmin) return group

@@ -32,39 +32,30 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
   )
 })
 
-/** The range, open to the user; undefined when there is none. The usual case, a range that the user has, is one read. */
-const open = Effect.fnUntraced(function* (
-  id: RangeId,
+/** The range, open to the user, or fails with `missing`. The usual case, a range that the user has, is one read. */
+const open = Effect.fnUntraced(function* <Missing extends RangeNotFound | DefaultRangeNotFound>(
+  id: RangeId | undefined,
   user: User,
   access: "range-access" | "range-owner",
-): Effect.fn.Return<Range | undefined, Forbidden | StorageFault, Ranges> {
+  missing: () => Missing,
+): Effect.fn.Return<Range, Missing | Forbidden | StorageFault, Ranges> {
+  if (id === undefined) return yield* Effect.fail(missing())
   const ranges = yield* Ranges
   if (access === "range-access" && !user.isAdmin) {
     const [own] = yield* ranges.list({ for: user.id, rangeId: id })
     if (own !== undefined) return own
   }
   const range = yield* ranges.find(id)
-  if (range !== undefined) yield* requireRangeAccess(range, user, access)
+  if (range === undefined) return yield* Effect.fail(missing())
+  yield* requireRangeAccess(range, user, access)
   return range
 })
 
-const named = Effect.fnUntraced(function* (
-  id: string,
-  user: User,
-  access: "range-access" | "range-owner",
-): Effect.fn.Return<Range, RangeNotFound | Forbidden | StorageFault, Ranges> {
-  const range = isRangeId(id) ? yield* open(id, user, access) : undefined
-  return range ?? (yield* new RangeNotFound({ rangeId: id }))
-})
+const named = (id: string, user: User, access: "range-access" | "range-owner") =>
+  open(isRangeId(id) ? id : undefined, user, access, () => new RangeNotFound({ rangeId: id }))
 
-const byDefault = Effect.fnUntraced(function* (
-  user: User,
-  access: "range-access" | "range-owner",
-): Effect.fn.Return<Range, DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
-  const id = user.defaultRangeId
-  const range = id === undefined ? undefined : yield* open(id, user, access)
-  return range ?? (yield* new DefaultRangeNotFound({ rangeId: id, userId: user.id }))
-})
+const byDefault = (user: User, access: "range-access" | "range-owner") =>
+  open(user.defaultRangeId, user, access, () => new DefaultRangeNotFound({ rangeId: user.defaultRangeId, userId: user.id }))
 
 /**
  * The range that a request's body names, else the one it was sent for, else the user's default; known to exist and to be open to the user.

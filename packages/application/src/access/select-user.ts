@@ -9,17 +9,21 @@ export const askAnAdministrator = "Ask an administrator."
  * The user acted as: the caller, or whom an administrator names by `?userID=` . Another user named by anybody else is refused as
  * unauthenticated, an unknown one as invalid: existing clients tell the cases by 401 and 400, and match the text.
  */
-export const selectUser = Effect.fnUntraced(function* (
+export const selectUser = (
   caller: User,
   userId: string | undefined,
+): Effect.Effect<User, Unauthenticated | InvalidInput | StorageFault, Users> =>
+  userId === undefined || userId === caller.id ? Effect.succeed(caller) : another(caller, userId)
+
+const another = Effect.fnUntraced(function* (
+  caller: User,
+  userId: string,
 ): Effect.fn.Return<User, Unauthenticated | InvalidInput | StorageFault, Users> {
-  const users = yield* Users
-  if (userId === undefined || userId === caller.id) return caller
   if (!caller.isAdmin)
     return yield* new Unauthenticated({
       reason: "You are not an admin and cannot impersonate other users",
       hint: "Leave out userID (--user on the command line), or ask an administrator.",
     })
-  const user = isUserId(userId) ? yield* users.find(userId) : undefined
+  const user = isUserId(userId) ? yield* (yield* Users).find(userId) : undefined
   return user ?? (yield* new InvalidInput({ what: "Cannot act as the user named by userID: there is no such user" }))
 })

@@ -1,14 +1,8 @@
-import { type Range, RangeNotFound } from "@rangewright/domain"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { renderedRange } from "../range/rendered-ranges.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
-
-const shown = Effect.fnUntraced(function* (range: Range, details: boolean) {
-  return (yield* renderedRange(range, details)) ?? (yield* new RangeNotFound({ rangeId: range.id }))
-})
 
 export const listRange = operation({
   id: "listRange",
@@ -21,5 +15,5 @@ export const listRange = operation({
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: RangeObject },
   statuses: { 200: "the range with its machines" },
-  handle: ({ range, query }) => shown(range, query.details ?? false),
+  handle: ({ range, query }) => renderedRange(range, query.details ?? false),
 })

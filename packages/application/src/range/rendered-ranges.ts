@@ -1,4 +1,12 @@
-import { type Failed, isInside, type Range, type RangeConfig, type RangeId, shownAddresses } from "@rangewright/domain"
+import {
+  type Failed,
+  isInside,
+  type Range,
+  type RangeConfig,
+  type RangeId,
+  RangeNotFound,
+  shownAddresses,
+} from "@rangewright/domain"
 import { type Freshness, GuestAutomation, Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,22 +33,21 @@ interface Rendered {
 /** One for each store, for plain and for detailed answers. */
 const kept = { plain: new WeakMap<object, Rendered>(), detailed: new WeakMap<object, Rendered>() }
 
-const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Rendered, StorageFault> =>
-  Effect.map(ranges.revision, (revision) => {
-    const store = details ? kept.detailed : kept.plain
-    const known = store.get(ranges)
-    if (known?.revision === revision) return known
-    // a new one: requests that are under way go on with theirs
-    const rendered: Rendered = {
-      revision,
-      objects: new Map(),
-      configs: known?.configs ?? new Map(),
-      complete: false,
-      answers: new Map(),
-    }
-    store.set(ranges, rendered)
-    return rendered
-  })
+const current = (ranges: Ranges["Service"], details: boolean, revision: number): Rendered => {
+  const store = details ? kept.detailed : kept.plain
+  const known = store.get(ranges)
+  if (known?.revision === revision) return known
+  // a new one: requests that are under way go on with theirs
+  const rendered: Rendered = {
+    revision,
+    objects: new Map(),
+    configs: known?.configs ?? new Map(),
+    complete: false,
+    answers: new Map(),
+  }
+  store.set(ranges, rendered)
+  return rendered
+}
 
 /** The configuration is needed only when a machine reports no address inside its range. */
 const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
@@ -74,12 +81,6 @@ const tailOf = (freshness: Freshness, guestsLeftOut: boolean | undefined): strin
   return made
 }
 
-const tail = Effect.gen(function* () {
-  const { leftOut } = yield* GuestAutomation
-  const machines = yield* Machines
-  return tailOf(yield* machines.freshness, leftOut)
-})
-
 const encoder = new TextEncoder()
 
 /** The bytes of an answer, made again when what it tells of the freshness has changed. */
@@ -91,21 +92,21 @@ const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string,
   return bytes
 }
 
-/** One range as JSON; undefined when it went in the meantime. */
+/** One range as JSON; it may have gone in the meantime. */
 export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
   details: boolean,
-): Effect.fn.Return<Uint8Array | undefined, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
+): Effect.fn.Return<Uint8Array, Failed | RangeNotFound | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const ranges = yield* Ranges
-  const rendered = yield* current(ranges, details)
+  const rendered = current(ranges, details, yield* ranges.revision)
   let object = rendered.objects.get(range.id)
   if (object === undefined) {
     const [overview] = yield* ranges.overview({ rangeId: range.id })
-    if (overview === undefined) return undefined
+    if (overview === undefined) return yield* new RangeNotFound({ rangeId: range.id })
     object = yield* render(overview, rendered, details)
     rendered.objects.set(range.id, object)
   }
-  const ending = yield* tail
+  const ending = tailOf(yield* (yield* Machines).freshness, (yield* GuestAutomation).leftOut)
   return bytesOf(rendered, range.id, ending, () => object + ending)
 })
 
@@ -131,9 +132,9 @@ export const renderedRanges = Effect.fnUntraced(function* (
   details: boolean,
 ): Effect.fn.Return<Uint8Array, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const ranges = yield* Ranges
-  const rendered = yield* current(ranges, details)
+  const rendered = current(ranges, details, yield* ranges.revision)
   if (!rendered.complete) yield* renderAll(ranges, rendered, details)
-  const ending = yield* tail
+  const ending = tailOf(yield* (yield* Machines).freshness, (yield* GuestAutomation).leftOut)
   if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
   const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))
   return encoder.encode(list(own, ending))
