@@ -72,13 +72,15 @@ export const makeHypervisor = (
     observe: Effect.gen(function* () {
       const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })
       const all = rows(reply.data)
-      const nodes = pick(all, nodeOf)
+      // of a large cluster nearly all rows are VMs: the rest is looked through more than once
+      const others = all.filter((row) => text(row, "type") !== "qemu")
+      const nodes = pick(others, nodeOf)
       return {
         at: new Date(yield* Clock.currentTimeMillis),
         nodes,
-        storages: pick(all, storageOf),
+        storages: pick(others, storageOf),
         machines: power.over(pick(all, machineOf), nodes, yield* monotonicMillis),
-        zones: pick(all, zoneOf),
+        zones: pick(others, zoneOf),
       }
     }),
     seek: (vmid, lastSeenOn) => seek(client, vmid, lastSeenOn),

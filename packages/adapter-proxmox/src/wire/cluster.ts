@@ -79,7 +79,4 @@ const zoneStateOf = (status: string | undefined): ObservedZone["state"] => {
 
 /** The rows a decoder knows, in their order. */
 export const pick = <A>(source: readonly Fields[], decode: (row: Fields) => A | undefined): readonly A[] =>
-  source.flatMap((row) => {
-    const value = decode(row)
-    return value === undefined ? [] : [value]
-  })
+  source.map(decode).filter((value) => value !== undefined)
