@@ -96,6 +96,12 @@ const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | und
     ? Effect.void
     : Effect.fail(refuseKey(operation, key, `the key is for range ${key.scope.rangeId}`))
 
+const requireEntitlement = Effect.fnUntraced(function* ({ does }: Operation) {
+  const licenses = yield* LicenseProvider
+  if (!entitles(yield* licenses.current, enterpriseEntitlement))
+    return yield* new EntitlementMissing({ doing: does, entitlement: enterpriseEntitlement })
+})
+
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
   const { key } = admission
@@ -113,8 +119,7 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
   if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)
   if (operation.target === "group-in-path")
     admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"] ?? "")
-  if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
-    return yield* new EntitlementMissing({ doing: operation.does, entitlement: enterpriseEntitlement })
+  if (operation.tier === "enterprise") yield* requireEntitlement(operation)
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)
@@ -159,7 +164,7 @@ const admitAndHandle = Effect.fnUntraced(function* (
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
   const { session, key, user, range, group } = admission
-  if (operation.recordedFirst) yield* (yield* AuditTrail).begin
+  if (operation.recordedFirst) yield* Effect.flatMap(AuditTrail, (trail) => trail.begin)
   const handled = operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
   return yield* Effect.provideService(handled, Requester, caller?.id)
 })
@@ -194,6 +199,7 @@ export const perform = Effect.fnUntraced(function* (
   }
   const work = admitAndHandle(operation, call, admission, input)
   if (!operation.mutates || operation.access === "anonymous") return yield* work
-  const key = (yield* CredentialHasher).randomText(keyLength)
+  const hasher = yield* CredentialHasher
+  const key = hasher.randomText(keyLength)
   return yield* audited(key, () => toldOf(operation, call, admission), work)
 })

@@ -33,20 +33,20 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
 })
 
 /** The range, open to the user, or fails with `missing`. The usual case, a range that the user has, is one read. */
-const open = Effect.fnUntraced(function* <Missing extends RangeNotFound | DefaultRangeNotFound>(
+const open = Effect.fnUntraced(function* <Missing>(
   id: RangeId | undefined,
   user: User,
   access: "range-access" | "range-owner",
-  missing: () => Missing,
+  missing: () => Effect.Effect<never, Missing>,
 ): Effect.fn.Return<Range, Missing | Forbidden | StorageFault, Ranges> {
-  if (id === undefined) return yield* Effect.fail(missing())
+  if (id === undefined) return yield* missing()
   const ranges = yield* Ranges
   if (access === "range-access" && !user.isAdmin) {
     const [own] = yield* ranges.list({ for: user.id, rangeId: id })
     if (own !== undefined) return own
   }
   const range = yield* ranges.find(id)
-  if (range === undefined) return yield* Effect.fail(missing())
+  if (range === undefined) return yield* missing()
   yield* requireRangeAccess(range, user, access)
   return range
 })

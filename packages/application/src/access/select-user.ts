@@ -24,6 +24,7 @@ const another = Effect.fnUntraced(function* (
       reason: "You are not an admin and cannot impersonate other users",
       hint: "Leave out userID (--user on the command line), or ask an administrator.",
     })
-  const user = isUserId(userId) ? yield* (yield* Users).find(userId) : undefined
+  const users = yield* Users
+  const user = isUserId(userId) ? yield* users.find(userId) : undefined
   return user ?? (yield* new InvalidInput({ what: "Cannot act as the user named by userID: there is no such user" }))
 })

@@ -97,6 +97,8 @@ export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
   details: boolean,
 ): Effect.fn.Return<Uint8Array, Failed | RangeNotFound | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
+  const { leftOut } = yield* GuestAutomation
+  const machines = yield* Machines
   const ranges = yield* Ranges
   const rendered = current(ranges, details, yield* ranges.revision)
   let object = rendered.objects.get(range.id)
@@ -106,7 +108,7 @@ export const renderedRange = Effect.fnUntraced(function* (
     object = yield* render(overview, rendered, details)
     rendered.objects.set(range.id, object)
   }
-  const ending = tailOf(yield* (yield* Machines).freshness, (yield* GuestAutomation).leftOut)
+  const ending = tailOf(yield* machines.freshness, leftOut)
   return bytesOf(rendered, range.id, ending, () => object + ending)
 })
 
@@ -131,10 +133,12 @@ export const renderedRanges = Effect.fnUntraced(function* (
   only: ReadonlySet<RangeId> | undefined,
   details: boolean,
 ): Effect.fn.Return<Uint8Array, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
+  const { leftOut } = yield* GuestAutomation
+  const machines = yield* Machines
   const ranges = yield* Ranges
   const rendered = current(ranges, details, yield* ranges.revision)
   if (!rendered.complete) yield* renderAll(ranges, rendered, details)
-  const ending = tailOf(yield* (yield* Machines).freshness, (yield* GuestAutomation).leftOut)
+  const ending = tailOf(yield* machines.freshness, leftOut)
   if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
   const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))
   return encoder.encode(list(own, ending))
