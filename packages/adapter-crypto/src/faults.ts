@@ -4,7 +4,13 @@ import { defineFault } from "@rangewright/domain"
 export class KeyUnusable extends defineFault(
   "KeyUnusable",
   "precondition",
-  (f: { readonly what: string; readonly because: string; readonly hint: string }) => ({
+  (f: {
+    readonly what: string
+    readonly because: string
+    readonly hint: string
+    /** It was read, and no key is in it. */
+    readonly malformed?: boolean
+  }) => ({
     message: `Cannot use ${f.what}: ${f.because}`,
     hint: f.hint,
   }),

@@ -19,8 +19,13 @@ const idBytes = 6
 /** Tells keys apart, and tells nothing else of them: 8 characters of base64url, which stand in texts that the key sealed. */
 export const keyId = (master: MasterKey): string => keyFor(master, "id").subarray(0, idBytes).toString("base64url")
 
-/** A key given as text, base64 or 64 hex digits. `from` says in faults where the text came from; the text itself is never shown. */
-export const masterKeyFromText = (text: string, from: string): Effect.Effect<MasterKey, KeyUnusable> => {
+const makeOne = "Create one with: openssl rand -base64 32"
+
+/**
+ * A key given as text, base64 or 64 hex digits. `from` says in faults where the text came from, `hint` what to do when it is none; the text
+ * itself is never shown.
+ */
+export const masterKeyFromText = (text: string, from: string, hint = makeOne): Effect.Effect<MasterKey, KeyUnusable> => {
   const plain = text.trim()
   const hex = /^[0-9a-f]{64}$/iu.test(plain)
   const bytes = hex || /^[A-Za-z0-9+/_-]{43}=?$/u.test(plain) ? Buffer.from(plain, hex ? "hex" : "base64") : undefined
@@ -30,14 +35,15 @@ export const masterKeyFromText = (text: string, from: string): Effect.Effect<Mas
         new KeyUnusable({
           what: `the key from ${from}`,
           because: `it is not ${keyBytes} bytes as base64 or hex`,
-          hint: "Create one with: openssl rand -base64 32",
+          hint,
+          malformed: true,
         }),
       )
 }
 
-/** The key in a file of mode 0600; undefined when there is no such file. */
-export const loadKey = (path: string): Effect.Effect<MasterKey | undefined, KeyUnusable> =>
-  Effect.flatMap(readSecretFile(path), (text) => (text === undefined ? Effect.undefined : masterKeyFromText(text, path)))
+/** The key in a file of mode 0600; undefined when there is no such file. `hint` says what to do when the file holds no key. */
+export const loadKey = (path: string, hint?: string): Effect.Effect<MasterKey | undefined, KeyUnusable> =>
+  Effect.flatMap(readSecretFile(path), (text) => (text === undefined ? Effect.undefined : masterKeyFromText(text, path, hint)))
 
 /** The key in a file of mode 0600; made on first use. */
 export const loadOrCreateKey = (path: string): Effect.Effect<MasterKey, KeyUnusable> =>

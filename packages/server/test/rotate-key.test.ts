@@ -194,6 +194,20 @@ describe("a key that is lost for good", () => {
     const [copy = ""] = readdirSync(folder.data).filter((name) => name.startsWith("before-"))
     expect(sealingKeys(folder.path(copy)).size).toBe(1)
   })
+
+  test("also where its file was cut off: no command advises to make another key, and the file stays", async () => {
+    await filled()
+    const cutOff = folder.text("secret-key").slice(0, 20)
+    writeFileSync(folder.path("secret-key"), cutOff)
+    const said = expect.stringMatching(
+      /is not 32 bytes as base64 or hex\sRestore the key of this database: .* rotate-key --lost/u,
+    )
+    expect(await rotate()).toMatchObject({ status: 1, output: said })
+    expect(await folder.tried()).toEqual(said)
+    expect(await rotate("--lost")).toMatchObject({ status: 0 })
+    expect(folder.text("secret-key.lost")).toBe(cutOff)
+    expect(await statusOf(await folder.start())).toBe(200)
+  })
 })
 
 test(

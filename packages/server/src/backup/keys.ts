@@ -64,10 +64,12 @@ export interface KeysHere {
   readonly all: readonly MasterKey[]
 }
 
+const nameIt = "Name the file that holds the key."
+
 const keyInFile = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
-  Effect.flatMap(loadKey(file), (key) =>
+  Effect.flatMap(loadKey(file, nameIt), (key) =>
     key === undefined
-      ? Effect.fail(new KeyUnusable({ what: file, because: "there is no such file", hint: "Name the file that holds the key." }))
+      ? Effect.fail(new KeyUnusable({ what: file, because: "there is no such file", hint: nameIt }))
       : Effect.succeed(key),
   )
 

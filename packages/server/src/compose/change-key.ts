@@ -103,7 +103,13 @@ export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Eff
         what: "Cannot treat the database's key as lost: the key exists and opens the database",
         hint: "To change it, run rotate-key without --lost.",
       })
-    const given = yield* givenKey(config, folder)
+    // a file that was cut off, or holds something else, has lost the key too
+    const given = yield* givenKey(config, folder).pipe(
+      Effect.catchIf(
+        ({ facts }) => config.secretKey === undefined && facts.malformed === true,
+        () => Effect.undefined,
+      ),
+    )
     const next = config.secretKey !== undefined && given !== undefined ? given.key : yield* keyToCome(config, folder, undefined)
     if (config.databaseUrl === undefined) yield* backupTo(join(folder.path, `before-${keyId(next)}.db`))
     // a database of an older version names no key

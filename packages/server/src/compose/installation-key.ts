@@ -45,10 +45,13 @@ export interface OpenedKey {
   readonly hashKey: Buffer
 }
 
+const wayOut =
+  "Restore the key of this database: a copy of secret-key, or the secret_key of its other instances. If it is lost, npm start -- rotate-key --lost continues with a new key, without what the old one encrypted."
+
 /** The configured key, else that of the file; undefined where there is neither. */
-export const givenKey = (config: KeyConfig, { keyFile }: KeyFolder): Effect.Effect<GivenKey | undefined, KeyUnusable> =>
+export const givenKey = (config: KeyConfig, { keyFile, path }: KeyFolder): Effect.Effect<GivenKey | undefined, KeyUnusable> =>
   config.secretKey === undefined
-    ? Effect.map(loadKey(keyFile), (key) => key && { key, from: `the key in ${keyFile}` })
+    ? Effect.map(loadKey(keyFile, isUsed(path) ? wayOut : undefined), (key) => key && { key, from: `the key in ${keyFile}` })
     : Effect.map(masterKeyFromText(config.secretKey, "secret_key"), (key) => ({ key, from: "the key of secret_key" }))
 
 /** What a key opens of a database; undefined: it is another database's. */
@@ -57,9 +60,6 @@ export const opened = (key: MasterKey, known: SealingKey): Effect.Effect<OpenedK
     onFailure: () => undefined,
     onSuccess: (hashKey) => ({ key, hashKey }),
   })
-
-const wayOut =
-  "Restore the key of this database: a copy of secret-key, or the secret_key of its other instances. If it is lost, npm start -- rotate-key --lost continues with a new key, without what the old one encrypted."
 
 /** The given key is not that of the database, or the backup. */
 export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "the database"): KeyUnusable => {
