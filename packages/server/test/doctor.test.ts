@@ -1,5 +1,5 @@
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
-import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
+import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterEach, describe, expect, test } from "vitest"
@@ -16,22 +16,20 @@ afterEach(async () => {
 
 const config = (more: Record<string, string> = {}) => loadConfig({ file: undefined, environment: more })
 
-const findings = async (
-  vmStorage: string,
-  prepare: (simulator: Simulator) => void = () => undefined,
-): Promise<readonly Finding[]> => {
+const findings = (vmStorage: string, prepare: (simulator: Simulator) => void = () => undefined): Promise<readonly Finding[]> => {
   const simulator = createSimulator()
-  open.push(simulator)
   prepare(simulator)
+  return findingsOf(simulator, { RANGEWRIGHT_PROXMOX_VM_STORAGE_POOL: vmStorage })
+}
+const findingsOf = (simulator: Simulator, environment: Record<string, string>): Promise<readonly Finding[]> => {
+  open.push(simulator)
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   const layer = proxmoxLayer({
     urls: [],
     transport: handlerTransport(simulator.handle),
     auth: { type: "token", id, secret: Redacted.make(secret) },
   })
-  return Effect.runPromise(
-    checkHypervisor(config({ RANGEWRIGHT_PROXMOX_VM_STORAGE_POOL: vmStorage })).pipe(Effect.provide(layer)),
-  )
+  return Effect.runPromise(checkHypervisor(config(environment)).pipe(Effect.provide(layer)))
 }
 const cloneStorage = async (vmStorage: string) => (await findings(vmStorage)).find(({ what }) => what === "clone storage")
 
@@ -43,6 +41,28 @@ describe("the doctor's look at proxmox_vm_storage_pool", () => {
     const found = await cloneStorage("local-lmv")
     expect(found).toMatchObject({ level: "fail", detail: "there is no storage local-lmv that the token can see" })
     expect(found?.hint).toContain("(local, local-lvm)")
+  })
+})
+
+describe("the doctor's look at the clock", () => {
+  const clock = async (environment: Record<string, string>) => {
+    const simulator = createSimulator({ clock: createManualClock(Date.now() + 600_000) })
+    return (await findingsOf(simulator, environment)).find(({ what }) => what === "clock")
+  }
+
+  test("warns where the hypervisor's differs", async () => {
+    const found = await clock({
+      RANGEWRIGHT_PROXMOX_URL: "https://pve.example:8006",
+      RANGEWRIGHT_PROXMOX_TOKEN_ID: "a@pve!b",
+      RANGEWRIGHT_PROXMOX_TOKEN_SECRET: "c",
+    })
+    expect(found).toMatchObject({ level: "warn", hint: "Set up time synchronisation on both hosts." })
+  })
+  test("does not mind that the built-in simulator's runs ahead", async () => {
+    expect(await clock({ RANGEWRIGHT_SIMULATOR_SPEED: "20" })).toMatchObject({
+      level: "ok",
+      detail: "the simulator's, which runs 20 times as fast as a real one",
+    })
   })
 })
 
