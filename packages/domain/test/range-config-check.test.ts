@@ -150,6 +150,17 @@ describe("what the server has", () => {
       "error ludus[0].roles[5] role-not-installed",
     ])
   })
+
+  test("a role that is not installed by this name is told under which one it may be meant", () => {
+    const names = new Set(["acme.web_shop", "docker", "acme.mail"])
+    const file = accepted({ ludus: [machineKeys("a", { roles: ["web_shop", "dokcer", "mail.acme"] })] })
+    const messages = checkRangeConfig(file, { ...facts, roles: { names, collections: new Set() } }).map(({ message }) => message)
+    expect(messages).toEqual([
+      'the role "web_shop" does not exist on the Ludus server; did you mean "acme.web_shop"?',
+      'the role "dokcer" does not exist on the Ludus server; did you mean "docker"?',
+      'the role "mail.acme" does not exist on the Ludus server',
+    ])
+  })
 })
 
 describe("domains", () => {

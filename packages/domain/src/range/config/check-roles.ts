@@ -8,6 +8,7 @@ import { quote } from "./issue.ts"
 import type { JsonObject, RoleUse } from "./model.ts"
 import type { Path } from "./node.ts"
 import { resolveRoleOrder } from "./roles.ts"
+import { similar } from "./similar.ts"
 
 export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   const { roles } = facts
@@ -26,7 +27,7 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
         error(
           path,
           "role-not-installed",
-          `the role ${quote(role)} does not exist on the Ludus server`,
+          `the role ${quote(role)} does not exist on the Ludus server${didYouMean(role, [...roles.names])}`,
           "an installed role or collection",
         )
     }
@@ -43,6 +44,12 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
 
   const order = resolveRoleOrder(config, facts.rangeId)
   if (Result.isFailure(order)) for (const { path, code, message } of order.failure) error(path, code, message)
+}
+
+/** A role of a source is called by its author and its folder, and people write its folder alone; else somebody mistyped. */
+const didYouMean = (role: string, installed: ReadonlyArray<string>): string => {
+  const near = installed.find((name) => name.endsWith(`.${role}`)) ?? similar(role, installed)
+  return near === undefined ? "" : `; did you mean ${quote(near)}?`
 }
 
 /** Whether a role is there: `namespace.collection.role` is with its collection, any role by itself. */
