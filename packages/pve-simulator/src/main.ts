@@ -32,8 +32,12 @@ const loadState = (simulator: Simulator, path: string): void => {
 
 /** Written beside and moved into place, so that a crash leaves the old file whole. */
 const storeState = (simulator: Simulator, path: string): void => {
-  writeFileSync(`${path}.new`, simulator.save(), { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  try {
+    writeFileSync(`${path}.new`, simulator.save(), { mode: 0o600 })
+    renameSync(`${path}.new`, path)
+  } catch (error) {
+    give(`cannot write the state file ${path}: ${(error as Error).message}`, 1)
+  }
 }
 
 interface Running {
@@ -101,7 +105,11 @@ const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Ru
     ...(lab === undefined ? {} : { backing: lab.guests }),
     ...(options.screens ? { screens: openScreens() } : {}),
   })
-  if (options.state !== undefined) loadState(simulator, options.state)
+  if (options.state !== undefined) {
+    loadState(simulator, options.state)
+    // what cannot be kept is better known now than at the end
+    storeState(simulator, options.state)
+  }
   const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`
   const host = options.host ?? lab?.link.here ?? "127.0.0.1"
   const { port, sshPort, tls } = options

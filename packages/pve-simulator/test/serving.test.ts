@@ -388,6 +388,20 @@ test.each([
   expect(error.stderr).toContain(text)
 })
 
+test.each([[], ["--no-tls"]])(
+  "a state that cannot be written is refused at the start (%j)",
+  { timeout: 60_000 },
+  async (...more) => {
+    const refused = await run(process.execPath, [main, "--port", "0", "--state", "/nowhere/lab.json", ...more]).catch(
+      (caught: unknown) => caught,
+    )
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^simulator: cannot write the state file \/nowhere\/lab\.json: .+\n$/u) as string,
+    })
+  },
+)
+
 test("a port that another program has ends it with one line that names the option", { timeout: 60_000 }, async () => {
   const other = createNetServer()
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
