@@ -1,5 +1,14 @@
 import * as Result from "effect/Result"
-import { type BrokenItem, compareNames, type ItemKind, type SourceContent, type SourceManifest } from "./content.ts"
+import {
+  type BrokenItem,
+  compareNames,
+  directoryName,
+  type ItemKind,
+  type ShippedBlueprint,
+  type ShippedRole,
+  type SourceContent,
+  type SourceManifest,
+} from "./content.ts"
 import { checkPaths, type SourceFiles } from "./files.ts"
 import { cutIssues, type Issues, type SourceIssue, tellOfFile, tellOfText } from "./issue.ts"
 import { layOut } from "./layout.ts"
@@ -48,6 +57,7 @@ export function* readSourceInParts(files: SourceFiles): InParts<Result.Result<Re
     })
   else if (all.every(({ items }) => items.length === 0)) issues.errors.push(...errors)
   if (issues.errors.length > 0) return Result.fail(cutIssues(issues.errors))
+  tellOfFolderNames(issues, blueprints.items, roles.items)
   const content: SourceContent = {
     manifest,
     blueprints: blueprints.items.toSorted((a, b) => compareNames(a.id, b.id)),
@@ -81,6 +91,26 @@ const readSourceManifest = (reading: Reading): SourceManifest => {
   }
   tellOfText(reading.issues, path, file.text, fields.findings)
   return manifest
+}
+
+/** A role is installed under its canonical name alone, and the catalog counts it as found by its folder's name too: a deploy does not find it so. */
+const tellOfFolderNames = (
+  issues: Issues,
+  blueprints: ReadonlyArray<ShippedBlueprint>,
+  roles: ReadonlyArray<ShippedRole>,
+): void => {
+  const canonical = new Map(roles.map(({ name, directory }) => [directoryName(directory), name]))
+  for (const { name } of roles) canonical.delete(name)
+  for (const { config, references } of blueprints)
+    for (const role of references.roles) {
+      const name = canonical.get(role)
+      if (name !== undefined)
+        tellOfFile(issues, "warning", config.path, {
+          code: "role-by-folder",
+          message: `names the role ${role} by its folder, and is refused by ranges until it says ${name}, which is what the role is installed as`,
+          allowed: name,
+        })
+    }
 }
 
 /** Two things of one name would be installed into one folder: the first by its directory has the name, the others cannot be installed. */
