@@ -111,6 +111,6 @@ export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
     ? []
     : [
         ranges.length === 1
-          ? `the router of range ${ranges.join()} could not be updated yet. It will be updated once it is reachable; until then, GET /access and the drift of the range list it`
-          : `the routers of ranges ${ranges.join(", ")} could not be updated yet. They will be updated once they are reachable; until then, GET /access and the drift of each range list them`,
+          ? `the router of range ${ranges.join()} could not be updated yet. It will be updated once it is reachable and no run changes the range; until then, GET /access and the drift of the range list it`
+          : `the routers of ranges ${ranges.join(", ")} could not be updated yet. They will be updated once they are reachable and no run changes their ranges; until then, GET /access and the drift of each range list them`,
       ]
