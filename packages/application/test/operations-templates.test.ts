@@ -643,14 +643,17 @@ describe("a check", () => {
     app.names.files.set(`${base}/SHA256SUMS`, `${sum}  a.iso\n${"b".repeat(64)}  c.iso\n`)
     app.names.files.set("http://10.0.0.1/x.iso", { state: "unknown", because: "it is not public" })
     expect(await image(ada, "good")).toEqual({ url: `${base}/a.iso`, file: there, checksum: { state: "matches" } })
-    expect(await image(ada, "old")).toMatchObject({ file: { state: "gone" }, checksum: { state: "not_checked" } })
+    expect(await image(ada, "old")).toMatchObject({ file: { state: "gone" }, checksum: { because: "the image itself is gone" } })
     expect(await image(ada, "wrong")).toMatchObject({
       checksum: { state: "differs", because: `${base}/SHA256SUMS has a different one: ${"b".repeat(64)}` },
     })
     expect(await image(ada, "listed")).toMatchObject({ checksum: { state: "matches" } })
     expect(await image(ada, "unlisted")).toMatchObject({ checksum: { state: "not_checked" } })
     expect(await image(ada, "open")).toMatchObject({ checksum: { state: "none" } })
-    expect(await image(ada, "away")).toMatchObject({ file: { state: "not_checked", because: "it is not public" } })
+    expect(await image(ada, "away")).toMatchObject({
+      file: { state: "not_checked", because: "it is not public" },
+      checksum: { state: "not_checked", because: "the image itself was not checked" },
+    })
     expect(await check(ada, "none")).toEqual([
       { template: "none", images: [], notChecked: "it is installed from no image of a disc" },
     ])

@@ -128,7 +128,7 @@ const checkImage = ({ url, checksum, file }: BuilderImage, servers: Servers): Ef
       return {
         url,
         file: found.state === "gone" ? { state: "gone", because: found.because } : notChecked(found.because),
-        checksum: notChecked("the image itself was not found"),
+        checksum: notChecked(found.state === "gone" ? "the image itself is gone" : "the image itself was not checked"),
       }
     const { bytes, lastModified } = found
     return {
