@@ -57,6 +57,6 @@ const cannotTravel = (doing: string, roles: readonly string[]) => {
   const [which, are] = roles.length === 1 ? ["the role", "it is"] : ["the roles", "they are"]
   return new Failed({
     what: `Cannot ${doing}: ${which} ${roles.join(", ")} cannot be fetched from anywhere else: ${are} on this server alone, without a version`,
-    hint: "Package them as a source (POST /sources) and install them from there, or add a meta/version.yml.",
+    hint: "Package them as a source (POST /sources), each with a version in its meta/version.yml, and install them from there.",
   })
 }
