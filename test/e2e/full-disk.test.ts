@@ -53,6 +53,10 @@ test(
     }
     const told = await readiness()
     expect(told).toMatchObject({ status: 503, body: { store: expect.stringContaining("the disk is full") as string } })
+    const { findings } = await admin.get<{ readonly findings: readonly unknown[] }>("/doctor")
+    expect(findings).toContainEqual(
+      expect.objectContaining({ level: "fail", what: "disk", detail: expect.stringContaining("the disk is full") as string }),
+    )
     expect(await rangeOf(admin, "FULL")).toMatchObject({ rangeState: "DEPLOYING" })
     expect(await admin.get("/range/config?rangeID=OTHER")).toMatchObject({ result: expect.stringContaining("ludus:") as string })
 

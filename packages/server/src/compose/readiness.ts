@@ -9,23 +9,12 @@ import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
 import type { Metrics } from "../observe/metrics.ts"
 import { statfs } from "node:fs/promises"
+import { fullDisk } from "./full-disk.ts"
 import type { AppRuntime } from "./tokens.ts"
 
 const problemOf = (cause: Cause.Cause<unknown>): string => {
   const squashed = Cause.squash(cause)
   return squashed instanceof Error ? squashed.message : "unknown"
-}
-
-/**
- * SQLite goes on with small writes inside the files it has when the disk is full, so that one write proves little: with less than this a
- * large one fails soon.
- */
-const leastFreeBytes = 2 ** 20
-
-/** Why the folder's disk takes no more; undefined while it does. */
-const fullness = async (folder: string): Promise<string | undefined> => {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize < leastFreeBytes ? `the disk is full: less than 1 MiB is free for ${folder}` : undefined
 }
 
 /** What the store knows of the world, in one look. */
@@ -66,7 +55,7 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
       const changed = await runtime.runPromiseExit(keyWasChanged)
       if (Exit.isSuccess(changed) && changed.value)
         return { ready: false, detail: { store: "its key was changed: give this service the new one, and restart it" } }
-      const full = folder === undefined ? undefined : await fullness(folder)
+      const full = folder === undefined ? undefined : fullDisk(await statfs(folder), folder)
       if (full !== undefined) return { ready: false, detail: { store: full } }
       const exit = await looked()
       if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }

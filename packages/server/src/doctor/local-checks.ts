@@ -3,6 +3,7 @@ import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
 import { isFault } from "@rangewright/domain"
 import { requireDatabase } from "../compose/data-folder.ts"
+import { fullDisk } from "../compose/full-disk.ts"
 import { chooseHost, hostReasons } from "../compose/open-port.ts"
 import type { Config } from "../config/config.ts"
 import { fail, ok, warn, type Finding } from "./finding.ts"
@@ -49,6 +50,17 @@ export const checkHost = async ({ host }: Pick<Config, "host">): Promise<readonl
     : [fail("host", `the service cannot listen on ${host}: ${hostReasons.get(code) ?? code}`, `${chooseHost}.`)]
 }
 
+const roomFinding = (folder: string, path: string): Finding => {
+  const disk = statfsSync(folder)
+  const free = disk.bavail * disk.bsize
+  const full = fullDisk(disk, path)
+  const more = `at least ${gib(leastFreeBytes)} are recommended.`
+  if (full !== undefined) return fail("disk", full, `Free some space, until then the service refuses changes: ${more}`)
+  return free < leastFreeBytes
+    ? warn("disk", `${gib(free)} free for ${path}`, `Free some space: ${more}`)
+    : ok("disk", `${gib(free)} free for ${path}`)
+}
+
 /** The data folder: there, writable, private, with room. */
 export const checkDataFolder = (config: Config): readonly Finding[] => {
   const path = resolve(config.data)
@@ -65,12 +77,7 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
           : "Choose a folder that the service's user may create or write to (data).",
       ),
     ]
-  const disk = statfsSync(folder)
-  const free = disk.bavail * disk.bsize
-  const room =
-    free < leastFreeBytes
-      ? warn("disk", `${gib(free)} free for ${path}`, `Free some space: at least ${gib(leastFreeBytes)} are recommended.`)
-      : ok("disk", `${gib(free)} free for ${path}`)
+  const room = roomFinding(folder, path)
   if (!there) return [ok("data folder", `${path} will be created at the first start`), room]
   const open = (statSync(path).mode & 0o077) !== 0
   const folderFinding = open
