@@ -170,6 +170,7 @@ describe("installing roles on offer", () => {
       expect([fault._tag, fault.kind]).toEqual(["Forbidden", "forbidden"])
       expect(fault.message).toContain(message)
       expect(fault.hint).toMatch(/GET \/license.*Galaxy/u)
+      expect(fault.message.includes("licence in force (")).toBe(license.active)
     }
     expect(await installed(mine)).toEqual([])
   })

@@ -24,7 +24,9 @@ export const requireSubscription: Effect.Effect<License, Forbidden, LicenseProvi
   const license = yield* licenses.current
   if (subscribes(license)) return license
   return yield* new Forbidden({
-    reason: `Cannot install subscription roles: the licence in force (${license.message}) does not include them`,
+    reason: license.active
+      ? `Cannot install subscription roles: the licence in force (${license.message}) does not include them`
+      : `Cannot install subscription roles: ${license.message}`,
     hint: "GET /license shows it. An administrator can configure a professional or enterprise licence; roles from Galaxy, git and archives need none.",
   })
 })

@@ -83,6 +83,14 @@ export const judgeLicense = (
 
 const day = (at: Date): string => at.toISOString().slice(0, 10)
 
+const mostHostsShown = 3
+
+const otherHosts = ({ hosts }: LicenseTerms): string => {
+  if (hosts.length === 1) return `another host, ${hosts.join()}`
+  const more = hosts.length - mostHostsShown
+  return `other hosts, ${hosts.slice(0, mostHostsShown).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
 const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
   switch (state.state) {
     case "valid":
@@ -92,7 +100,7 @@ const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
     case "clock-set-back":
       return `the ${terms.tier} licence is not in force: this host's clock was set back (it must be past ${state.was.toISOString()}): set the clock`
     case "other-host":
-      return `the ${terms.tier} licence is not in force: it is for another host: have one issued for this one`
+      return `the ${terms.tier} licence is not in force: it is for ${otherHosts(terms)}: have one issued for this one`
   }
 }
 
