@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
@@ -5,7 +6,7 @@ import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import { mountFileSystem, unmountAll } from "./support/file-system.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { endAll, type Program, start } from "./support/program.ts"
+import { endAll, entries, type Program, repository, start } from "./support/program.ts"
 import { type Environment, launch, startService } from "./support/service.ts"
 
 afterEach(async () => {
@@ -165,4 +166,11 @@ test("a port that another program has ends the start with status 1 and names it"
     /^Cannot listen on 127\.0\.0\.1 port \d+: another .* choose another port \(--port\)\.$/u,
   ])
   other.close()
+})
+
+test("a command whose output is read only in part says nothing of that", { timeout: 300_000 }, () => {
+  const read = `"$0" ${entries.server} openapi | head -c 10`
+  const options = { cwd: repository, encoding: "utf8" } as const
+  const { status, stdout, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", read, process.execPath], options)
+  expect({ status, read: stdout.length, stderr }).toEqual({ status: 0, read: 10, stderr: "" })
 })

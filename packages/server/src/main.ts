@@ -40,6 +40,11 @@ const run = async (argv: readonly string[]): Promise<number> => {
   }
 }
 
+// whoever reads may stop reading, as head does: what the command does goes on
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error
+})
+
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
