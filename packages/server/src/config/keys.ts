@@ -88,7 +88,8 @@ export const keys = {
   }),
 
   tlsCert: optionalText(tls, "tls_cert", {
-    about: "Certificate chain, PEM file. Without it, the service creates its own.",
+    about:
+      "Certificate chain, PEM file, read at the start: restart the service when you have renewed it. Without it, the service creates its own.",
     default: undefined,
   }),
   tlsKey: optionalText(tls, "tls_key", { about: "Private key of tls_cert, PEM file.", default: undefined }),

@@ -16,6 +16,7 @@ import { type Finding, warn } from "./finding.ts"
 import { checkHypervisor } from "./hypervisor-checks.ts"
 import { checkInside } from "./inside-checks.ts"
 import { checkKms } from "./kms-checks.ts"
+import { checkCertificate } from "./certificate-checks.ts"
 import { checkDataFolder, checkHost } from "./local-checks.ts"
 import { checkProvider } from "./oidc-checks.ts"
 import { checkPackages } from "./packages-checks.ts"
@@ -68,6 +69,7 @@ export const inspect = async (config: Config, inspected: Inspected): Promise<rea
   const findings = [
     ...checkDataFolder(config),
     ...(await checkHost(config)),
+    ...checkCertificate(config, new Date()),
     ...(await Effect.runPromise(checkContent(config))),
     ...(await Effect.runPromise(checkInside(config))),
     ...(await Effect.runPromise(templateFindings(config))),
