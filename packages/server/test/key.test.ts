@@ -103,6 +103,7 @@ describe("a used data folder", () => {
   const losses: readonly (readonly [string, () => void, string])[] = [
     ["is gone", () => undefined, "there is no such file"],
     ["is an empty file", () => writeFileSync(folder.path("rangewright.db"), ""), "the file is empty"],
+    ["is something else", () => writeFileSync(folder.path("rangewright.db"), "Dear grandmother"), "the file is not a database"],
   ]
   test.each(losses)("is refused when its database %s, and no new one is made", async (_what, leave, because) => {
     await folder.start()

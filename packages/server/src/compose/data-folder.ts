@@ -1,6 +1,19 @@
 import { Conflict } from "@rangewright/domain"
 import { randomBytes } from "node:crypto"
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { isBeingRestored, putInPlace } from "../backup/put-in-place.ts"
@@ -144,18 +157,44 @@ export const markUsed = (path: string): void => {
 /** Where ROOT's key is kept for the operator, mode 0400. */
 export const rootKeyFile = (data: string): string => join(data, rootKeyName)
 
-/** The database of a used folder is not there, or there is nothing in it. A new one in its place would make all keys void. */
+/** The database of a used folder is not there, is something else, or there is nothing in it. A new one in its place would make all keys void. */
 export const databaseGone = (path: string, what: string, because: string): Conflict =>
   new Conflict({
     what: `Cannot use ${what}: ${because}, but the data folder ${path} was in use`,
     hint: "Put the database back (the file itself, or npm start -- restore FILE --replace; on PostgreSQL check database_url). To start with an empty one, run npm start -- begin-anew, which sets aside what the folder holds.",
   })
 
-/** Fails when the file of a used folder's database is gone; nothing is made in its place. */
+/** What a file of SQLite begins with. */
+const sqliteHeader = "SQLite format 3\0"
+
+/** The first bytes of a file; undefined where it cannot be read, which whoever opens it will say. */
+const beginning = (file: string, bytes: number): string | undefined => {
+  const head = Buffer.alloc(bytes)
+  try {
+    const opened = openSync(file, "r")
+    try {
+      readSync(opened, head)
+    } finally {
+      closeSync(opened)
+    }
+  } catch {
+    return undefined
+  }
+  return head.toString("latin1")
+}
+
+/** Why a file is no database; undefined where it may be one. */
+const noDatabase = (file: string): string | undefined => {
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size
+  if (bytes === undefined) return "there is no such file"
+  if (bytes === 0) return "the file is empty"
+  return [undefined, sqliteHeader].includes(beginning(file, sqliteHeader.length)) ? undefined : "the file is not a database"
+}
+
+/** Fails when the file of a used folder's database is gone, or is something else; nothing is made in its place. */
 export const requireDatabase = ({ path, database }: Pick<DataFolder, "path" | "database">): void => {
-  const bytes = statSync(database, { throwIfNoEntry: false })?.size
-  if (isUsed(path) && (bytes ?? 0) === 0)
-    throw databaseGone(path, `the database ${database}`, bytes === undefined ? "there is no such file" : "the file is empty")
+  const because = isUsed(path) ? noDatabase(database) : undefined
+  if (because !== undefined) throw databaseGone(path, `the database ${database}`, because)
 }
 
 /** Where things are in a data folder; nothing is looked at. */
