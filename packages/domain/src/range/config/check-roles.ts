@@ -12,6 +12,7 @@ import { similar } from "./similar.ts"
 
 export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   const { roles } = facts
+  const didYouMean = suggestions(roles)
   const variables = (vars: JsonObject, path: Path): void => {
     for (const name of Object.keys(vars))
       if (!isVariableName(name))
@@ -27,7 +28,7 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
         error(
           path,
           "role-not-installed",
-          `the role ${quote(role)} does not exist on the Ludus server${didYouMean(role, [...roles.names])}`,
+          `the role ${quote(role)} does not exist on the Ludus server${didYouMean(role)}`,
           "an installed role or collection",
         )
     }
@@ -46,10 +47,21 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   if (Result.isFailure(order)) for (const { path, code, message } of order.failure) error(path, code, message)
 }
 
+/** Names that are compared with all that are installed: a host may have thousands, and a configuration may name as many that are not. */
+const mostCompared = 5
+
 /** A role of a source is called by its author and its folder, and people write its folder alone; else somebody mistyped. */
-const didYouMean = (role: string, installed: ReadonlyArray<string>): string => {
-  const near = installed.find((name) => name.endsWith(`.${role}`)) ?? similar(role, installed)
-  return near === undefined ? "" : `; did you mean ${quote(near)}?`
+const suggestions = (roles: InstalledRoles | undefined): ((role: string) => string) => {
+  const told = new Map<string, string>()
+  return (role) => {
+    const known = told.get(role)
+    if (known !== undefined || roles === undefined || told.size >= mostCompared) return known ?? ""
+    const installed = [...roles.names]
+    const near = installed.find((name) => name.endsWith(`.${role}`)) ?? similar(role, installed)
+    const text = near === undefined ? "" : `; did you mean ${quote(near)}?`
+    told.set(role, text)
+    return text
+  }
 }
 
 /** Whether a role is there: `namespace.collection.role` is with its collection, any role by itself. */
