@@ -60,9 +60,17 @@ const hold = (path: string, doing: string | undefined): (() => void) => {
   return () => lock.close()
 }
 
-/** The name in the file. Written beside and renamed: a process that is killed leaves no empty name, which others could have too. */
-const instanceOf = (file: string): string => {
-  if (existsSync(file)) return readFileSync(file, "utf8").trim()
+/** The name of the instance whose data folder this is; undefined before its first start. */
+export const knownInstance = (path: string): string | undefined => {
+  const file = join(path, instanceFile)
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined
+}
+
+/** The same, made at the first start. Written beside and renamed: a process that is killed leaves no empty name, which others could have too. */
+const instanceOf = (path: string): string => {
+  const known = knownInstance(path)
+  if (known !== undefined) return known
+  const file = join(path, instanceFile)
   const name = randomBytes(8).toString("hex")
   writeFileSync(`${file}.new`, `${name}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
@@ -209,5 +217,5 @@ export const filesIn = (path: string) => ({
 
 const placesIn = (path: string): Omit<DataFolder, "release"> => ({
   ...filesIn(path),
-  instance: instanceOf(join(path, instanceFile)),
+  instance: instanceOf(path),
 })

@@ -31,20 +31,21 @@ export const registryOf = (
   })
 }
 
-/** The registry of subscription roles, if any, and the licence: everything is included unless the operator named one. */
+/** The licence: everything is included unless the operator named one. `instance`: undefined before the service's first start. */
+export const bindLicense = (
+  { licenseFile: file, licenseKeys: keys }: Config,
+  instance: string | undefined,
+  state: string,
+): Layer.Layer<LicenseProvider, SubscriptionFault> =>
+  file === undefined
+    ? licenseLayer(openLicense)
+    : signedLicenseLayer({ file, keys, hosts: [hostname(), ...(instance === undefined ? [] : [instance])], state })
+
+/** The registry of subscription roles, if any, and the licence. */
 export const bindSubscription = (
   config: Config,
   folder: DataFolder,
 ): Layer.Layer<SubscriptionPorts, SubscriptionFault, ContentFetcher> => {
   const state = join(folder.path, "subscription")
-  const license =
-    config.licenseFile === undefined
-      ? licenseLayer(openLicense)
-      : signedLicenseLayer({
-          file: config.licenseFile,
-          keys: config.licenseKeys,
-          hosts: [hostname(), folder.instance],
-          state,
-        })
-  return Layer.merge(registryOf(config, state), license)
+  return Layer.merge(registryOf(config, state), bindLicense(config, folder.instance, state))
 }

@@ -1,12 +1,13 @@
 import { makeMemoryContent, memoryContentLayer } from "@rangewright/adapter-memory"
 import { ageProblem } from "@rangewright/domain"
-import { SubscriptionProvider } from "@rangewright/ports"
+import { LicenseProvider, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { registryOf } from "../compose/subscription.ts"
+import { knownInstance } from "../compose/data-folder.ts"
+import { bindLicense, registryOf } from "../compose/subscription.ts"
 import type { Config } from "../config/config.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 
@@ -29,12 +30,29 @@ const ask = (config: Config, state: string): Effect.Effect<Finding> =>
     ),
   )
 
-/** Looks whether the configured registry of subscription roles answers, is signed, and is not suspiciously old. */
-export const checkSubscription = (config: Config): Effect.Effect<readonly Finding[]> =>
-  config.subscriptionFolder === undefined && config.subscriptionRegistry === undefined
-    ? Effect.succeed([])
-    : Effect.acquireUseRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-doctor-"))),
-        (state) => Effect.map(ask(config, state), (finding) => [finding]),
-        (state) => Effect.promise(() => rm(state, { recursive: true, force: true })),
-      )
+/** Whether the licence is in force now; what the service remembers of the clock is not asked. */
+const judge = (config: Config, state: string): Effect.Effect<Finding> =>
+  Effect.gen(function* () {
+    const licenses = yield* LicenseProvider
+    const { active, message } = yield* licenses.current
+    return active ? ok("licence", message) : warn("licence", message, "Until then the service includes what needs no licence.")
+  }).pipe(
+    Effect.provide(bindLicense(config, knownInstance(config.data), state)),
+    Effect.catch(({ message, hint }) => Effect.succeed(warn("licence", message, hint ?? "Check license_file and license_keys."))),
+  )
+
+/**
+ * Looks whether the configured registry of subscription roles answers, is signed, and is not suspiciously old, and whether the configured
+ * licence is in force.
+ */
+export const checkSubscription = (config: Config): Effect.Effect<readonly Finding[]> => {
+  const checks = [
+    ...(config.subscriptionFolder === undefined && config.subscriptionRegistry === undefined ? [] : [ask]),
+    ...(config.licenseFile === undefined ? [] : [judge]),
+  ]
+  return Effect.acquireUseRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-doctor-"))),
+    (state) => Effect.forEach(checks, (check) => check(config, state)),
+    (state) => Effect.promise(() => rm(state, { recursive: true, force: true })),
+  )
+}
