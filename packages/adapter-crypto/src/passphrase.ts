@@ -51,7 +51,7 @@ export const passphraseFrom = (given: string, from: string): Effect.Effect<strin
         new KeyUnusable({
           what: `the passphrase in ${from}`,
           because: `it has fewer than ${fewestCharacters} characters`,
-          hint: "Use five or more words that nobody would guess in combination.",
+          hint: "A passphrase is five or more words that nobody would guess in combination.",
         }),
       )
 }
