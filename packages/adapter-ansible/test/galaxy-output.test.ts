@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { readMessages, roleFailure, tidyReason } from "../src/installer/galaxy-output.ts"
+import { readMessages, roleFailures, tidyReason } from "../src/installer/galaxy-output.ts"
 
 /** Breaks a text as the tool does: at blanks where it can, else anywhere. */
 const wrap = (text: string, width = 79): readonly string[] => {
@@ -31,10 +31,10 @@ describe("what the tool says", () => {
     ]
     const messages = readMessages(lines)
     expect(messages).toHaveLength(2)
-    expect(roleFailure(messages, "acme.web")).toBe("sorry, acme.web was not found on http://127.0.0.1:8080/api/.")
-    expect(roleFailure(messages, "acme.db")).toBe("the specified version (9.9) of acme.db was not found in the list")
-    expect(roleFailure(messages, "acme.util")).toBeUndefined()
-    expect(roleFailure(messages, "acme.we")).toBeUndefined()
+    expect(roleFailures(messages).get("acme.web")).toBe("sorry, acme.web was not found on http://127.0.0.1:8080/api/.")
+    expect(roleFailures(messages).get("acme.db")).toBe("the specified version (9.9) of acme.db was not found in the list")
+    expect(roleFailures(messages).get("acme.util")).toBeUndefined()
+    expect(roleFailures(messages).get("acme.we")).toBeUndefined()
   })
 
   test("errors of either spelling are messages; the advice to go on is none", () => {
@@ -50,10 +50,19 @@ describe("what the tool says", () => {
     fc.assert(
       fc.property(name, fc.integer({ min: 20, max: 120 }), (role, width) => {
         const messages = readMessages(wrap(`[WARNING]: - ${role} was NOT installed successfully: nobody knows`, width))
-        expect(roleFailure(messages, role)?.replace(/\s/gu, "")).toBe("nobodyknows")
-        expect(roleFailure(messages, `${role}x`)).toBeUndefined()
+        expect(roleFailures(messages).get(role)?.replace(/\s/gu, "")).toBe("nobodyknows")
+        expect(roleFailures(messages).get(`${role}x`)).toBeUndefined()
       }),
     )
+  })
+
+  test("thousands of reasons are read at once", () => {
+    const names = Array.from({ length: 5000 }, (_, i) => `acme.role_${i}`)
+    const messages = names.map((name) => `- ${name} was NOT installed successfully: nobody knows`)
+    const begin = performance.now()
+    const reasons = roleFailures(messages)
+    expect(names.every((name) => reasons.get(name) === "nobody knows")).toBe(true)
+    expect(performance.now() - begin).toBeLessThan(1000)
   })
 
   test.each([

@@ -21,18 +21,27 @@ export const readMessages = (lines: readonly string[]): readonly string[] => {
 const squeezed = (text: string): string => text.replace(/\s+/gu, "")
 const marker = "wasNOTinstalledsuccessfully"
 
-/**
- * Why a role was not installed; undefined where nothing is said of it. A break may stand anywhere in the message, also inside of a long
- * name, so blanks do not count.
- */
-export const roleFailure = (messages: readonly string[], name: string): string | undefined => {
-  const begin = `-${name}${marker}`
-  const message = messages.find((candidate) => squeezed(candidate).startsWith(begin))
-  if (message === undefined) return undefined
-  const reason = afterSqueezed(message, begin.length)
+/** What follows the name and the marker in a message: why the role was not installed. */
+const reasonIn = (message: string, begin: number): string => {
+  const reason = afterSqueezed(message, begin)
     .replace(/^[\s:.]+/u, "")
     .replace(/^- /u, "")
   return reason === "" ? "the tool does not say why" : reason
+}
+
+/**
+ * Why roles were not installed, by their names; of a role that nothing is said of there is no entry. A break may stand anywhere in a
+ * message, also inside of a long name, so blanks do not count.
+ */
+export const roleFailures = (messages: readonly string[]): ReadonlyMap<string, string> => {
+  const reasons = new Map<string, string>()
+  for (const message of messages) {
+    const text = squeezed(message)
+    const end = text.indexOf(marker)
+    const name = text.slice(1, end)
+    if (end > 0 && text.startsWith("-") && !reasons.has(name)) reasons.set(name, reasonIn(message, end + marker.length))
+  }
+  return reasons
 }
 
 /** What comes after so many characters that are no blanks. */

@@ -10,7 +10,7 @@ import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
 import { programFolders } from "../tool/host-ansible.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
-import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
+import { readMessages, roleFailures, tidyReason } from "./galaxy-output.ts"
 import { hostFault, runTool, toolScope as scope, type Workbench } from "./galaxy-tool.ts"
 import type { FetchedPackage, MissingPackage, PackageSource } from "./package-source.ts"
 
@@ -107,21 +107,24 @@ const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Outp
   Effect.gen(function* () {
     const scratch = yield* scratchFolder(bench.settings)
     const reasons = new Map<WantedArtifact, string>()
-    const note = (one: WantedArtifact, reason: string | undefined, messages: Messages) =>
-      reasons.set(one, tidyReason(reason ?? messages.join(" "), scratch) || "the tool does not say why")
+    const note = (all: readonly WantedArtifact[], messages: Messages) => {
+      const tidy = (reason: string) => tidyReason(reason, scratch) || "the tool does not say why"
+      const told = roleFailures(messages)
+      const otherwise = tidy(messages.join(" "))
+      for (const one of all) {
+        const reason = told.get(one.name ?? "")
+        reasons.set(one, reason === undefined ? otherwise : tidy(reason))
+      }
+    }
     const attempt = Effect.fnUntraced(function* (all: readonly WantedArtifact[]) {
       const [roles, collections] = [all.filter(({ type }) => type === "role"), all.filter(({ type }) => type === "collection")]
-      if (roles.length > 0) {
-        const messages = yield* fetchRoles(bench, scratch, roles, output)
-        for (const one of roles) note(one, roleFailure(messages, one.name ?? ""), messages)
-      }
+      if (roles.length > 0) note(roles, yield* fetchRoles(bench, scratch, roles, output))
       if (collections.length > 0) {
-        const messages = yield* fetchCollections(bench, scratch, collections, output)
-        for (const one of collections) note(one, undefined, messages)
+        note(collections, yield* fetchCollections(bench, scratch, collections, output))
         // the tool installs all or none of them: where one cannot be had, each is tried by itself
         const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
         if (missing.length > 0 && collections.length > 1)
-          for (const one of missing) note(one, undefined, yield* fetchCollections(bench, scratch, [one], output))
+          for (const one of missing) note([one], yield* fetchCollections(bench, scratch, [one], output))
       }
       return settle(wanted, yield* fetched(scratch), (one) => reasons.get(one) ?? "the tool did not install it")
     })
