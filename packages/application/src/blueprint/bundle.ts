@@ -11,6 +11,7 @@ import {
 import { type ContentFault, ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { longWork } from "../operation/long-work.ts"
 
 /** The files that came with a blueprint. */
 export interface OpenedBundle {
@@ -31,7 +32,8 @@ export const openBundle = (bundle: BlueprintBundle | undefined): Effect.Effect<O
     const files = bundleFiles((yield* fetcher.open(bundle.snapshot)).files, bundle.directory)
     const manifest = files.find(({ path }) => path === manifestFile)
     if (manifest === undefined) return { files, named: new Set() }
-    const read = readBlueprintManifest(lenient.decode(yield* fetcher.read(bundle.snapshot, manifest.from)))
+    const text = lenient.decode(yield* fetcher.read(bundle.snapshot, manifest.from))
+    const read = yield* longWork(() => readBlueprintManifest(text))
     // one from a source was held to rules of sources when it was installed
     const named = Result.isSuccess(read) ? [read.success.config, read.success.thumbnail ?? ""] : []
     return { files, named: new Set(named) }

@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import { whileAwaited } from "../operation/caller-gone.ts"
+import { longWork } from "../operation/long-work.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { mostConfigBytes } from "../range/check-config.ts"
 import { issueLine } from "../wire/config-issue.ts"
@@ -65,7 +66,7 @@ const manifestOf = (archive: Unpacked): Effect.Effect<BlueprintManifest, Invalid
     if (!archive.has(manifestFile))
       return yield* refused(`the archive does not contain ${manifestFile}, or not in its only folder`)
     const text = (yield* archive.text(manifestFile)) ?? (yield* refused(`${manifestFile} is not UTF-8 text`))
-    const read = readBlueprintManifest(text)
+    const read = yield* longWork(() => readBlueprintManifest(text))
     if (Result.isSuccess(read)) return read.success
     return yield* new InvalidInput({
       what: `${what}: ${manifestFile}: ${read.failure.map(issueLine).join("; ")}`,
@@ -84,7 +85,7 @@ const configOf = (archive: Unpacked, { config }: BlueprintManifest) =>
 const requirementsOf = (archive: Unpacked) =>
   Effect.gen(function* () {
     const text = yield* archive.text(requirementsFile)
-    const [unsafe] = readRequirements(text ?? "").unsafe
+    const [unsafe] = (yield* longWork(() => readRequirements(text ?? ""))).unsafe
     return unsafe === undefined ? text : yield* refused(`${requirementsFile}: ${unsafe.message}`)
   })
 

@@ -2,6 +2,7 @@ import { type Blueprint, type Fault, type InstallPlan, planInstall } from "@rang
 import { ArtifactLibrary, Blueprints, type LibraryFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { longWork } from "../operation/long-work.ts"
 import { type InstallTarget, scopeFor } from "../source/installation.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 import { blueprintConfig } from "./find-blueprint.ts"
@@ -41,15 +42,10 @@ export const planDependencies = Effect.fnUntraced(function* (
   const { id, content, files } = yield* dependencyContextOf(blueprint)
   const config = yield* blueprintConfig(blueprint)
   const requirements = yield* blueprints.requirements(blueprint.id)
-  const shipped = { ...content, blueprints: [asShipped(id, blueprint, config, requirements)] }
-  const planned = planInstall(
-    { id: "", content: shipped, ...(files === undefined ? {} : { files }) },
-    yield* presentFor(choice),
-    {
-      selection: { blueprints: [id] },
-      force: choice.force,
-    },
-  )
+  const present = yield* presentFor(choice)
+  const shipped = yield* longWork(() => asShipped(id, blueprint, config, requirements))
+  const shipping = { id: "", content: { ...content, blueprints: [shipped] }, ...(files === undefined ? {} : { files }) }
+  const planned = yield* longWork(() => planInstall(shipping, present, { selection: { blueprints: [id] }, force: choice.force }))
   // it cannot be: the one blueprint that is asked for is there
   if (Result.isFailure(planned)) return yield* Effect.die(new Error(`blueprint ${blueprint.id} is not in its own plan`))
   const plan = planned.success

@@ -2,6 +2,7 @@ import { type Blueprint, hasRole, type NeededTemplate, readReferences, readRequi
 import { ArtifactLibrary, Blueprints, GuestAutomation, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { longWork } from "../operation/long-work.ts"
 import { neededTemplates } from "../template/needed-templates.ts"
 
 /** What a blueprint needs, and whether it is there. */
@@ -29,7 +30,8 @@ const subscriptionRoles = (blueprint: Blueprint) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
     const registry = yield* SubscriptionProvider
-    const declared = readRequirements((yield* blueprints.requirements(blueprint.id)) ?? "")
+    const text = (yield* blueprints.requirements(blueprint.id)) ?? ""
+    const declared = yield* longWork(() => readRequirements(text))
     const offered = yield* registry.list.pipe(Effect.orElseSucceed(() => []))
     return new Set([...declared.requirements.subscriptionRoles, ...offered.map(({ role }) => role)])
   })
@@ -41,7 +43,8 @@ const subscriptionRoles = (blueprint: Blueprint) =>
 export const readinessOf = (blueprint: Blueprint, user: User) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
-    const references = readReferences((yield* blueprints.config(blueprint.id)) ?? "")
+    const config = (yield* blueprints.config(blueprint.id)) ?? ""
+    const references = yield* longWork(() => readReferences(config))
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
     const needed = yield* neededTemplates(user)

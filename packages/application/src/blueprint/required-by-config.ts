@@ -9,6 +9,7 @@ import {
 } from "@rangewright/domain"
 import { ArtifactLibrary, type LibraryFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { longWork } from "../operation/long-work.ts"
 import { asShipped } from "./dependency-context.ts"
 
 /** Names of the roles on offer to subscribers; none where nobody can tell. */
@@ -37,8 +38,8 @@ export const requiredByConfig = (
   { content = emptyContent, requirements: before }: ConfigPlace = {},
 ): Effect.Effect<string | undefined, Failed | LibraryFault, ArtifactLibrary | SubscriptionProvider> =>
   Effect.gen(function* () {
-    const blueprint = asShipped("new", { name: "", version: "", tags: [] }, config, before)
-    const { undeclared } = surveySource({ ...content, blueprints: [blueprint] })
+    const blueprint = yield* longWork(() => asShipped("new", { name: "", version: "", tags: [] }, config, before))
+    const { undeclared } = yield* longWork(() => surveySource({ ...content, blueprints: [blueprint] }))
     if (undeclared.length === 0) return before
     const library = yield* ArtifactLibrary
     const own = yield* library.list({ type: "user", userId })
@@ -50,7 +51,7 @@ export const requiredByConfig = (
       collections: [...own.collections, ...everybodys.collections],
     })
     if (custom.length > 0) return yield* cannotTravel(doing, custom)
-    return withRequirements(before, requirements)
+    return yield* longWork(() => withRequirements(before, requirements))
   })
 
 const cannotTravel = (doing: string, roles: readonly string[]) => {

@@ -2,6 +2,7 @@ import { isArtifactName, readRoleVariables, roleVariableFiles, type User } from 
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { hostFailures, scopeOf, textsOf } from "../ansible/installed.ts"
+import { longWork } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { AnyObject } from "../wire/common.ts"
 import { itemsOf } from "../wire/bulk.ts"
@@ -36,7 +37,7 @@ const variablesOf = (user: User, name: string) =>
     for (const global of [false, true]) {
       const texts = yield* textsOf("role", name, scopeOf(user, global), roleVariableFiles)
       if (texts === undefined) continue
-      const { defaults, variables } = readRoleVariables((path) => texts.get(path))
+      const { defaults, variables } = yield* longWork(() => readRoleVariables((path) => texts.get(path)))
       const told = variables.map(({ entryPoint, ...variable }) =>
         entryPoint === undefined ? variable : { ...variable, entry_point: entryPoint },
       )

@@ -21,6 +21,7 @@ import {
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { longWork } from "../operation/long-work.ts"
 import type { Settings } from "../settings.ts"
 import { contentOf } from "./fetch-source.ts"
 import { removeBlueprints } from "./install-blueprint.ts"
@@ -100,11 +101,13 @@ const needsFor = ({ user, global }: InstallTarget): Effect.Effect<readonly Bluep
     const blueprints = yield* Blueprints
     return yield* Effect.forEach(yield* blueprints.ids(global ? {} : { for: user }), (id) =>
       Effect.gen(function* () {
-        const references = readReferences((yield* blueprints.config(id)) ?? "")
+        const config = (yield* blueprints.config(id)) ?? ""
+        const required = (yield* blueprints.requirements(id)) ?? ""
+        const references = yield* longWork(() => readReferences(config))
         return {
           id,
           references: Result.getOrElse(references, () => ({ templates: [], roles: [] })),
-          requirements: readRequirements((yield* blueprints.requirements(id)) ?? "").requirements,
+          requirements: (yield* longWork(() => readRequirements(required))).requirements,
         }
       }),
     )
