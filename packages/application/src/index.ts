@@ -27,6 +27,7 @@ export { movedMachine } from "./migration/migration-work.ts"
 export { planNetworks } from "./migration/plan-networks.ts"
 export { readMigrationReport, readMigrationStatus } from "./migration/read-report.ts"
 export { CallerGone } from "./operation/caller-gone.ts"
+export { longWork } from "./operation/long-work.ts"
 export * from "./operation/operation.ts"
 // what web sockets are served with: the HTTP adapter knows no ports
 export { byteChannel, type ByteChannel } from "@rangewright/ports"

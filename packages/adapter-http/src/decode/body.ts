@@ -1,4 +1,4 @@
-import type { BodySpec, Input, Operation } from "@rangewright/application"
+import { type BodySpec, type Input, longWork, type Operation } from "@rangewright/application"
 import { Failed, InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as AST from "effect/SchemaAST"
@@ -14,6 +14,8 @@ import { saysJson, saysMultipart, textReader } from "./sent-text.ts"
 
 /** Bytes of a JSON body where the operation says nothing else. */
 const usualLimit = 1024 * 1024
+/** Characters of a JSON text that is read at once; reading what is longer may take a tenth of a second, and takes turns. */
+const readAtOnce = 32 * 1024
 
 type Body = Pick<Input, "body" | "file">
 /** Reads and decodes the body of a request. */
@@ -61,17 +63,22 @@ const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string, c
   const textOf = textReader(limit)
   const decode = decodeWith(spec.schema, what)
   const fold = foldKeys(spec.schema)
-  const read = async (ctx: Context): Promise<unknown> => {
-    const labelled = saysJson(ctx)
-    const text = (await textOf(ctx)) ?? ""
-    const value = labelled ? readJson(text) : readUnlabelled(text, what)
-    check(value)
-    return value
+  const understand = (text: string, labelled: boolean): Effect.Effect<unknown, Fault> => {
+    try {
+      const value = labelled ? readJson(text) : readUnlabelled(text, what)
+      check(value)
+      return value === undefined || value === null ? Effect.undefined : decode(fold(value))
+    } catch (cause) {
+      return Effect.fail(faultFrom(limit)(cause))
+    }
   }
   return (ctx) =>
     Effect.gen(function* () {
-      const value = yield* Effect.tryPromise({ try: () => read(ctx), catch: faultFrom(limit) })
-      if (value !== undefined && value !== null) return { body: yield* decode(fold(value)), file: undefined }
+      const labelled = saysJson(ctx)
+      const text = (yield* Effect.tryPromise({ try: () => textOf(ctx), catch: faultFrom(limit) })) ?? ""
+      const understood = () => understand(text, labelled)
+      const body = yield* Effect.flatten(text.length > readAtOnce ? longWork(understood) : Effect.sync(understood))
+      if (body !== undefined) return { body, file: undefined }
       if (spec.required) return yield* new InvalidInput({ what: `Cannot read the ${what}: there is none` })
       return nothing
     })

@@ -161,7 +161,7 @@ const admitAndHandle = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, Fault, AppServices> {
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
-  const { path, query, body, file } = yield* input
+  const { path, query, body, file } = yield* Effect.provideService(input, Requester, caller?.id)
   admission.told = toldBy(operation, body)
   const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* Effect.flatMap(AuditTrail, (trail) => trail.begin)
