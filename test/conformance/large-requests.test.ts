@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import { connect } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { startWholeService, type WholeService } from "./service.ts"
 
@@ -34,4 +36,41 @@ test("others are answered while a member asks again and again for a blueprint wi
   expect(answered.filter((one) => one === "blueprint 200")).toHaveLength(20)
   expect(answered.indexOf("health 200")).toBeGreaterThanOrEqual(0)
   expect(answered.indexOf("health 200")).toBeLessThan(4)
+})
+
+/** A request whose last byte is sent when it is asked for. Gives the first line of the answer. */
+const held = async (body: string) => {
+  const socket = connect(service.port, "127.0.0.1")
+  await once(socket, "connect")
+  const head = `POST /api/v2/blueprints HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${service.keys.member}\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`)
+  await new Promise((resolve) => socket.write(body.slice(0, -1), resolve))
+  return async () => {
+    socket.write(body.slice(-1))
+    const [answer] = (await once(socket, "data")) as [Buffer]
+    socket.destroy()
+    return answer.toString().split("\r\n")[0]
+  }
+}
+
+test("others are answered while a member sends many bodies that take long to read", async () => {
+  const answered: (string | undefined)[] = []
+  const bodies = await Promise.all(Array.from({ length: 20 }, () => held("[".repeat(1_000_000))))
+  // until the service has read what was sent of them
+  for (let asked = 0; asked < 50; asked++) await (await fetch(`${service.url}/healthz`)).text()
+  await Promise.all([
+    ...bodies.map(async (release) => answered.push(await release())),
+    fetch(`${service.url}/healthz`).then(() => answered.push("health")),
+  ])
+  expect(answered.filter((line) => line === "HTTP/1.1 400 Bad Request")).toHaveLength(20)
+  expect(answered.indexOf("health")).toBeLessThan(6)
+})
+
+test("a list of more items than anybody means is refused", async () => {
+  const userIDs = Array.from({ length: 10_001 }, (_, i) => `U${i}`)
+  const made = await ask("POST", "/api/v2/blueprints/large/share/users", { userIDs })
+  expect([made.status, (await made.json()) as object]).toEqual([
+    400,
+    expect.objectContaining({ error: "Cannot share blueprint large: userIDs names 10001 items" }),
+  ])
 })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { type StartedBuilds, startBuilds } from "../template/start-builds.ts"
+import { listed } from "../wire/listed.ts"
 
 /** Clients that name more than these mean `all`. */
 const mostNames = 1000
@@ -16,17 +17,11 @@ const Result = Schema.Struct({
   builds: Schema.Array(Schema.Struct({ template: Schema.String, runID: Schema.String })),
 })
 
-const shownAtMost = 20
-const list = (names: readonly string[]): string =>
-  names.length <= shownAtMost
-    ? names.join(", ")
-    : `${names.slice(0, shownAtMost).join(", ")} and ${names.length - shownAtMost} more`
-
 const text = ({ started, skipped, parallel }: StartedBuilds): string => {
   const left = skipped.map(({ template, because }) => `${template} ${because}`)
-  const not = left.length === 0 ? "" : ` Skipped: ${list(left)}.`
+  const not = left.length === 0 ? "" : ` Skipped: ${listed(left)}.`
   if (started.length === 0) return `Nothing to build.${not}`
-  return `Building ${list(started.map(({ template }) => template))}, ${parallel} in parallel. GET /templates/logs shows how far it is.${not}`
+  return `Building ${listed(started.map(({ template }) => template))}, ${parallel} in parallel. GET /templates/logs shows how far it is.${not}`
 }
 
 export const buildTemplates = operation({

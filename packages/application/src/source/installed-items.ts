@@ -19,6 +19,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { UninstallSelection as Selection } from "../wire/install.ts"
+import { listed } from "../wire/listed.ts"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 import { isSameScope } from "./installed-selection.ts"
 
@@ -125,6 +126,6 @@ export const installedThings = (
 
 const notInstalled = (source: Source, { global }: InstallTarget, missing: readonly string[]) =>
   new InvalidInput({
-    what: `Cannot uninstall from source ${source.id}: ${missing.join(", ")} ${missing.length === 1 ? "was" : "were"} not installed ${global ? "globally" : "for you"} from this source`,
+    what: `Cannot uninstall from source ${source.id}: ${listed(missing)} ${missing.length === 1 ? "was" : "were"} not installed ${global ? "globally" : "for you"} from this source`,
     hint: `GET /sources/${source.id}/blueprints, /templates, /roles and /collections list what was installed.`,
   })

@@ -26,6 +26,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import type { Settings } from "../settings.ts"
+import { listed } from "../wire/listed.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
 import { mayChangeRolesOf } from "./target-rights.ts"
@@ -128,10 +129,15 @@ const isAsShipped = (
   )
 }
 
+/** As many as a client can show. */
+const mostIssues = 100
+
 const unknownItems = (source: string, items: readonly UnknownItem[]) =>
   new InvalidInput({
-    what: `Cannot install from source ${source}: it does not ship ${items.map(({ kind, name }) => `${kind} ${name}`).join(", ")}`,
-    issues: items.map(({ kind, name }) => ({ path: selectionMembers[kind], message: `the source ships no ${kind} ${name}` })),
+    what: `Cannot install from source ${source}: it does not ship ${listed(items.map(({ kind, name }) => `${kind} ${name}`))}`,
+    issues: items
+      .slice(0, mostIssues)
+      .map(({ kind, name }) => ({ path: selectionMembers[kind], message: `the source ships no ${kind} ${name}` })),
     hint: `What it ships: ${howTo("GET /sources/{sourceID}/catalog", { sourceID: source })}.`,
   })
 

@@ -57,13 +57,18 @@ export const bulkResult = (outcomes: readonly Outcome[]): typeof BulkResult.Type
 /** A fault as the reason of an item: it has no member for the hint. */
 export const reasonOf = (fault: Fault): string => (fault.hint === undefined ? fault.message : `${fault.message}. ${fault.hint}`)
 
+/** Items of one request; each costs a question to the store, and an entry in the answer. */
+const mostItems = 10_000
+
 /** The items as they are meant: trimmed, each once. Clients send what people wrote between commas, also nothing. */
-export const itemsOf = (doing: string, field: string, sent: readonly string[]): Effect.Effect<readonly string[], InvalidInput> =>
-  sent.length === 0
-    ? Effect.fail(
-        new InvalidInput({
-          what: `Cannot ${doing}: ${field} names nothing`,
-          issues: [{ path: field, message: "at least one is needed" }],
-        }),
-      )
-    : Effect.succeed([...new Set(sent.map((item) => item.trim()))])
+export const itemsOf = (
+  doing: string,
+  field: string,
+  sent: readonly string[],
+): Effect.Effect<readonly string[], InvalidInput> => {
+  const refused = (what: string, message: string) =>
+    Effect.fail(new InvalidInput({ what: `Cannot ${doing}: ${field} names ${what}`, issues: [{ path: field, message }] }))
+  if (sent.length === 0) return refused("nothing", "at least one is needed")
+  if (sent.length > mostItems) return refused(`${sent.length} items`, `at most ${mostItems} in one request`)
+  return Effect.succeed([...new Set(sent.map((item) => item.trim()))])
+}
