@@ -2,7 +2,7 @@ import type { UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { describe, expect, test } from "vitest"
-import { inOwnTurn, longWork, Requester } from "../src/operation/long-work.ts"
+import { inOwnTurn, longRead, longWork, Requester } from "../src/operation/long-work.ts"
 
 const asks = (user: string, done: string[], times: number) =>
   Array.from({ length: times }, () =>
@@ -12,6 +12,36 @@ const asks = (user: string, done: string[], times: number) =>
       user as UserId,
     ),
   )
+
+describe("reading what is stored", () => {
+  test("is done once at a time for each user, with others answered before each", async () => {
+    let turns = 0
+    let goesOn = true
+    const count = (): void => {
+      turns++
+      if (goesOn) setImmediate(count)
+    }
+    setImmediate(count)
+    const seen: number[] = []
+    let reading = 0
+    const read = longRead(
+      Effect.gen(function* () {
+        seen.push(turns)
+        expect(++reading).toBe(1)
+        yield* Effect.yieldNow
+        reading--
+      }),
+    )
+    await Effect.runPromise(
+      Effect.all(
+        Array.from({ length: 10 }, () => read),
+        { concurrency: "unbounded", discard: true },
+      ),
+    )
+    goesOn = false
+    expect(new Set(seen).size).toBe(10)
+  })
+})
 
 describe("work that keeps the processor for a while", () => {
   test("takes turns between users, however much one of them asks for", async () => {

@@ -38,7 +38,12 @@ export const sendEvents = async (
   const encode = Schema.encodeUnknownSync(schema)
   const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
   response.write(`retry: ${retry}\n\n`)
-  const fiber = run(Stream.runForEach(stream, (event) => Effect.promise(() => write(eventText(event, encode)))))
+  // what comes together is written together: the beginning of a long stream is thousands of events
+  const fiber = run(
+    Stream.runForEachArray(stream, (events) =>
+      Effect.promise(() => write(events.map((event) => eventText(event, encode)).join(""))),
+    ),
+  )
   let stopped = false
   const stop = () => {
     stopped = true

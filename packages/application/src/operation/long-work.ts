@@ -21,6 +21,7 @@ const pause = Effect.repeat(Effect.yieldNow, { times: 7 })
 const turn = Semaphore.makeUnsafe(1)
 const turnOfPiece = turnsOfUsers()
 const turnOfRequest = turnsOfUsers()
+const turnOfRead = turnsOfUsers()
 
 /**
  * Does what keeps the processor for a while, such as reading a large configuration: one piece at a time, and between two pieces the service
@@ -32,3 +33,10 @@ export const longWork = <A>(work: () => A): Effect.Effect<A> =>
 /** Does what has several such pieces, and calls to the hypervisor between them, one at a time for each user. Must not be nested. */
 export const inOwnTurn = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Requester, (user) => (user === undefined ? work : turnOfRequest(user).withPermit(work)))
+
+/**
+ * Reads and renders much that is stored, such as the journal of a long run, one read at a time for each user; before it others are answered.
+ * What is read must be there: while one waits for more, the user's other reads would. Must not be nested.
+ */
+export const longRead = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Requester, (user) => turnOfRead(user).withPermit(Effect.andThen(pause, read)))

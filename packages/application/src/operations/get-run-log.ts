@@ -3,6 +3,7 @@ import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { longRead, Requester } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { logParts, runLogText } from "../range/run-log.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
@@ -44,7 +45,11 @@ export const getRunLog = operation({
     Effect.gen(function* () {
       const run = yield* findRun(path.runID, user)
       if (query.download === true) {
-        const bytes = Stream.provideService(runLogText(run), RunJournal, yield* RunJournal).pipe(Stream.encodeText)
+        const bytes = runLogText(run).pipe(
+          Stream.provideService(RunJournal, yield* RunJournal),
+          Stream.provideService(Requester, yield* Requester),
+          Stream.encodeText,
+        )
         return { download: { name: `${run.kind}-${run.id}`, ending: ".log", bytes } }
       }
       if (query.from !== undefined && query.seq !== undefined)
@@ -52,7 +57,7 @@ export const getRunLog = operation({
           what: `Cannot read the log of run ${run.id}: both from and seq say where to begin`,
           hint: "Give the number of a line (from) or of an event (seq).",
         })
-      const { parts, lastSeq } = yield* logParts(run)
+      const { parts, lastSeq } = yield* longRead(logParts(run))
       const asked = { ...query, lines: Math.min(query.lines ?? usual, most) }
       return { json: runLogPage(findLines(parts, asked), lastSeq) }
     }),

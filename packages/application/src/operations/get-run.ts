@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "@rangewright/run-engine"
@@ -24,7 +25,7 @@ export const getRun = operation({
     Effect.gen(function* () {
       const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
-      const state = yield* engine.state(run.id)
-      return runObject(run, state, new Date(yield* Clock.currentTimeMillis))
+      const now = new Date(yield* Clock.currentTimeMillis)
+      return yield* longRead(Effect.map(engine.state(run.id), (state) => runObject(run, state, now)))
     }),
 })

@@ -1,6 +1,8 @@
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { longRead, Requester } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "@rangewright/run-engine"
@@ -29,9 +31,10 @@ export const streamRunEvents = operation({
       const run = yield* findRun(path.runID, user)
       const engine = yield* RunEngine
       return engine.events(run.id, seqOf(meta.lastEventId)).pipe(
-        Stream.map(runEventObject),
+        Stream.mapArrayEffect((entries) => longRead(Effect.sync(() => Arr.map(entries, (entry) => runEventObject(entry))))),
         Stream.filter((shown) => shown !== undefined),
         Stream.map((data) => ({ id: String(data.seq), event: data.type, data })),
+        Stream.provideService(Requester, yield* Requester),
       )
     }),
 })

@@ -3,6 +3,7 @@ import { type JournalUnreadable, RunJournal, type StorageFault } from "@rangewri
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { longRead } from "../operation/long-work.ts"
 import { templateBuildName } from "../template/build-run.ts"
 
 /** What one entry of the journal adds to the log. */
@@ -90,13 +91,15 @@ export const runLog = (run: RunHead): Effect.Effect<string, JournalUnreadable | 
 export const runLogText = (run: RunHead): Stream.Stream<string, JournalUnreadable | RunNotFound | StorageFault, RunJournal> => {
   const log = openFor(run)
   return Stream.paginate(0, (afterSeq: number) =>
-    Effect.gen(function* () {
-      const journal = yield* RunJournal
-      const entries = yield* journal.read(run.id, afterSeq, batch)
-      const last = entries.at(-1)
-      if (last === undefined && (yield* journal.find(run.id)) === undefined) return yield* new RunNotFound({ runId: run.id })
-      const text = entries.map((entry) => log.push(entry)).join("")
-      return [text === "" ? [] : [text], last === undefined ? Option.none() : Option.some(last.seq)] as const
-    }),
+    longRead(
+      Effect.gen(function* () {
+        const journal = yield* RunJournal
+        const entries = yield* journal.read(run.id, afterSeq, batch)
+        const last = entries.at(-1)
+        if (last === undefined && (yield* journal.find(run.id)) === undefined) return yield* new RunNotFound({ runId: run.id })
+        const text = entries.map((entry) => log.push(entry)).join("")
+        return [text === "" ? [] : [text], last === undefined ? Option.none() : Option.some(last.seq)] as const
+      }),
+    ),
   )
 }
