@@ -136,6 +136,12 @@ describe("who may change roles and collections", () => {
 })
 
 describe("a role", () => {
+  it("whose URL holds credentials is refused without telling them", async () => {
+    const { message } = await roleFails({ role: "https://ada:s3cret@git.example/acme.web.tar.gz" })
+    expect(message).toContain("Cannot install the role https://***@git.example/acme.web.tar.gz")
+    expect(message).not.toContain("s3cret")
+  })
+
   it("is installed under its name, in the version asked for", async () => {
     expect(await role({ version: "1.0.0" })).toEqual({ result: "Successfully installed: acme.web,1.0.0" })
     for (const version of ["1.0.0", ">=1.0"])

@@ -5,6 +5,7 @@ import {
   InvalidInput,
   requirementProblem,
   type RoleRequirement,
+  showGitUrl,
   wantedCollection,
   wantedRole,
 } from "@rangewright/domain"
@@ -49,7 +50,7 @@ export const fetchAndInstall = (
     const own = outcomes.find(({ type }) => type === wanted.type)
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: there was no result`)
     const { name, because = "it is not available" } = own
-    if (own.outcome === "failed") return yield* failed(`Cannot install the ${wanted.type} ${name}: ${because}`)
+    if (own.outcome === "failed") return yield* failed(`Cannot install the ${wanted.type} ${showGitUrl(name)}: ${because}`)
     return own
   }).pipe(Effect.catchTag("InstallerFault", ({ message, hint }) => Effect.fail(failed(message, hint))))
 
@@ -58,4 +59,4 @@ const shown = ({ type, requirement }: Wanted): string => {
   const place = "src" in requirement ? requirement.src : undefined
   return `the ${type} ${quoted(requirement.name ?? place ?? "")}${version}`
 }
-const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))
+const quoted = (text: string): string => `"${showGitUrl(text.slice(0, 200))}"`
