@@ -3,6 +3,7 @@ import { Machines, RunJournal } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { machineFor } from "../access/machine-for.ts"
+import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { rangeTopology } from "../range/range-topology.ts"
 import { MachineObject, machineObject } from "../wire/machine.ts"
@@ -54,7 +55,7 @@ export const getMachine = operation({
         topology: yield* rangeTopology(range, yield* machines.ofRange(range.id)),
         system: (yield* machines.systems(range.id)).get(vmid),
         snapshots: (yield* machines.snapshots(range.id)).get(vmid),
-        lastChange: yield* lastChangeOf(range.id, machine.name),
+        lastChange: yield* longRead(lastChangeOf(range.id, machine.name)),
         freshness: yield* machines.freshness,
       })
     }),

@@ -2,6 +2,7 @@ import { type RangeId, rangeSubject } from "@rangewright/domain"
 import { Machines, RunJournal } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { rangeTopology } from "../range/range-topology.ts"
 import { topologyObject, TopologyObject } from "../wire/topology.ts"
@@ -32,6 +33,6 @@ export const getTopology = operation({
     Effect.gen(function* () {
       const machines = yield* Machines
       const topology = yield* rangeTopology(range, yield* machines.ofRange(range.id))
-      return topologyObject(range.id, topology, yield* stepsAtWork(range.id))
+      return topologyObject(range.id, topology, yield* longRead(stepsAtWork(range.id)))
     }),
 })

@@ -1,6 +1,7 @@
 import { runStatuses, type UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { longRead } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { followableRuns } from "../run/followable-runs.ts"
 import { CommaListText, literalsIn, TimeText, WholeNumberText } from "../wire/parameters.ts"
@@ -49,7 +50,7 @@ export const listRuns = operation({
         ...(before && { before }),
       }
       // one more tells whether there is a next page
-      const runs = yield* followableRuns({ ...filter, limit: limit + 1 }, user, range)
+      const runs = yield* longRead(followableRuns({ ...filter, limit: limit + 1 }, user, range))
       const shown = runs.slice(0, limit)
       const last = shown.at(-1)
       return {
