@@ -11,6 +11,7 @@ import {
 import { Machines, Ranges } from "@rangewright/ports"
 import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import { requireMode } from "../run/plan-testing.ts"
 import type { TestingRequest } from "../run/request.ts"
 import { markedText } from "./change-snapshots.ts"
 import { keepLastLook } from "./inspect-router.ts"
@@ -48,11 +49,13 @@ const whereItStands = (kind: TestingRequest["kind"], mode: TestingMode, state: R
 const failed = (doing: string, range: Range, kind: TestingRequest["kind"], runId: RunId, state: RunState) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
-    const now = (yield* ranges.find(range.id))?.testing ?? range.testing
+    const now = (yield* ranges.find(range.id)) ?? range
+    // a run that planned nothing did nothing: what was changed while it waited may be why
+    if (state.plan === undefined) yield* requireMode(now, kind)
     const because = state.message === "" ? `the run was ${state.status}` : state.message
     return yield* new Failed({
       what: `Cannot ${doing}: ${because}`,
-      hint: `${whereItStands(kind, now.mode, state)} GET /runs/${runId} shows more.`,
+      hint: `${whereItStands(kind, now.testing.mode, state)} GET /runs/${runId} shows more.`,
     })
   })
 
