@@ -1,13 +1,20 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { sqliteDatabases } from "./sqlite-storage.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
+let databases: Awaited<ReturnType<typeof sqliteDatabases>>
 let service: WholeService
 beforeAll(async () => {
-  service = await startWholeService({})
+  databases = await sqliteDatabases()
+  const { storage } = await databases.next()
+  service = await startWholeService({ storage })
 })
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  await databases.remove()
+})
 
 const roles = (machine: number) => Array.from({ length: 20 }, (_, i) => `acme.role_${machine}_${i}`).join(", ")
 const machine = (
@@ -73,4 +80,13 @@ test("a list of more items than anybody means is refused", async () => {
     400,
     expect.objectContaining({ error: "Cannot share blueprint large: userIDs names 10001 items" }),
   ])
+})
+
+test("each of many copies that a member makes at once has an ID of its own", async () => {
+  const copies = await Promise.all(Array.from({ length: 30 }, () => ask("POST", "/api/v2/blueprints/large/copy")))
+  const made = await Promise.all(
+    copies.map(async (copy) => ((await copy.json()) as { readonly blueprintID: string }).blueprintID),
+  )
+  expect(copies.map(({ status }) => status)).toEqual(copies.map(() => 201))
+  expect(new Set(made).size).toBe(30)
 })

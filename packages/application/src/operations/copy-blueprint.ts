@@ -4,11 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.ts"
 import { type BlueprintContent, freeBlueprintId, makeBlueprint } from "../blueprint/make-blueprint.ts"
+import { inOwnTurn } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated } from "../wire/blueprint.ts"
 import { blueprintStatuses } from "../wire/statuses.ts"
 
-/** Copies that are made at the same moment may choose the same free id: the later ones choose again, this often. */
+/** Copies that users make at the same moment may choose the same free id: the later ones choose again, this often. One user's take turns. */
 const choices = 10
 
 /** Everything that the original is made of. The copy has no source: it is the user's own. */
@@ -35,7 +36,7 @@ const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Bluep
       const taken = new Set<string>((yield* blueprints.list()).map((blueprint) => blueprint.id))
       return yield* makeBlueprint(copyIdOf(original.id, taken), said, content, user)
     })
-    return yield* Effect.retry(choose, { times: choices, while: (fault) => fault instanceof BlueprintExists })
+    return yield* inOwnTurn(Effect.retry(choose, { times: choices, while: (fault) => fault instanceof BlueprintExists }))
   }).pipe(
     Effect.catchTag("ContentFault", (fault) =>
       Effect.fail(
