@@ -11,7 +11,7 @@ const range = (mode: "on" | "off") => ({ id: "LAB", testing: { mode, allowedDoma
 test("a stop that had to wait until testing was stopped is told so, and nothing of the router", async () => {
   const runId = "run000000000000" as RunId
   const message = "Cannot stop testing of range LAB: testing is not on"
-  const ended = { seq: 1, at: new Date(0), event: { type: "Ended", status: "failed", message } } satisfies JournalEntry
+  const ended = { seq: 1, at: new Date(0), event: { type: "Ended", status: "failure", message } } satisfies JournalEntry
   const engine = {
     start: () => Effect.succeed({ id: runId }),
     state: () => Effect.succeed({ lastSeq: 1 }),
