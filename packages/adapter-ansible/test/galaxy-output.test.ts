@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { readMessages, roleFailures, tidyReason } from "../src/installer/galaxy-output.ts"
+import { generalMessages, readMessages, roleFailures, tidyReason } from "../src/installer/galaxy-output.ts"
 
 /** Breaks a text as the tool does: at blanks where it can, else anywhere. */
 const wrap = (text: string, width = 79): readonly string[] => {
@@ -35,6 +35,11 @@ describe("what the tool says", () => {
     expect(roleFailures(messages).get("acme.db")).toBe("the specified version (9.9) of acme.db was not found in the list")
     expect(roleFailures(messages).get("acme.util")).toBeUndefined()
     expect(roleFailures(messages).get("acme.we")).toBeUndefined()
+  })
+
+  test("what is said of one role is no message about all of them", () => {
+    const messages = ["- acme.web was NOT installed successfully: nobody knows", "the server cannot be reached", "- see above"]
+    expect(generalMessages(messages)).toEqual(["the server cannot be reached", "- see above"])
   })
 
   test("errors of either spelling are messages; the advice to go on is none", () => {

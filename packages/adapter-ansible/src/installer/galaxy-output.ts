@@ -21,6 +21,13 @@ export const readMessages = (lines: readonly string[]): readonly string[] => {
 const squeezed = (text: string): string => text.replace(/\s+/gu, "")
 const marker = "wasNOTinstalledsuccessfully"
 
+/** How many characters that are no blanks name a role and say that it was not installed; 0: the message does not begin so. */
+const endOfMarker = (message: string): number => {
+  const text = squeezed(message)
+  const at = text.indexOf(marker)
+  return text.startsWith("-") && at > 0 ? at + marker.length : 0
+}
+
 /** What follows the name and the marker in a message: why the role was not installed. */
 const reasonIn = (message: string, begin: number): string => {
   const reason = afterSqueezed(message, begin)
@@ -36,13 +43,16 @@ const reasonIn = (message: string, begin: number): string => {
 export const roleFailures = (messages: readonly string[]): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>()
   for (const message of messages) {
-    const text = squeezed(message)
-    const end = text.indexOf(marker)
-    const name = text.slice(1, end)
-    if (end > 0 && text.startsWith("-") && !reasons.has(name)) reasons.set(name, reasonIn(message, end + marker.length))
+    const end = endOfMarker(message)
+    const name = squeezed(message).slice(1, end - marker.length)
+    if (end > 0 && !reasons.has(name)) reasons.set(name, reasonIn(message, end))
   }
   return reasons
 }
+
+/** The messages that are about no role of their own, such as what keeps the tool from its work. */
+export const generalMessages = (messages: readonly string[]): readonly string[] =>
+  messages.filter((message) => endOfMarker(message) === 0)
 
 /** What comes after so many characters that are no blanks. */
 const afterSqueezed = (text: string, count: number): string => {

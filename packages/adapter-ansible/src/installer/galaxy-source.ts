@@ -10,7 +10,7 @@ import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
 import { programFolders } from "../tool/host-ansible.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
-import { readMessages, roleFailures, tidyReason } from "./galaxy-output.ts"
+import { generalMessages, readMessages, roleFailures, tidyReason } from "./galaxy-output.ts"
 import { hostFault, runTool, toolScope as scope, type Workbench } from "./galaxy-tool.ts"
 import type { FetchedPackage, MissingPackage, PackageSource } from "./package-source.ts"
 
@@ -110,7 +110,8 @@ const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Outp
     const note = (all: readonly WantedArtifact[], messages: Messages) => {
       const tidy = (reason: string) => tidyReason(reason, scratch) || "the tool does not say why"
       const told = roleFailures(messages)
-      const otherwise = tidy(messages.join(" "))
+      // what is said of other roles is no reason
+      const otherwise = tidy((all.length === 1 ? messages : generalMessages(messages)).join(" "))
       for (const one of all) {
         const reason = told.get(one.name ?? "")
         reasons.set(one, reason === undefined ? otherwise : tidy(reason))

@@ -67,8 +67,8 @@ export interface ToolEnd {
   readonly lines: readonly string[]
 }
 
-/** The lines that are kept to find reasons in. */
-const keptLines = 4000
+/** The lines that are kept to find reasons in: the tool says four of each of 2,000 roles that it cannot have. */
+const keptLines = 10_000
 
 /**
  * Runs the tool, without a shell, in a process group of its own that an interruption ends. A fault is a tool that cannot work: it is
