@@ -161,12 +161,11 @@ const admitAndHandle = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, Fault, AppServices> {
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
-  const { path, query, body, file } = yield* Effect.provideService(input, Requester, caller?.id)
+  const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
   const { session, key, user, range, group } = admission
   if (operation.recordedFirst) yield* Effect.flatMap(AuditTrail, (trail) => trail.begin)
-  const handled = operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
-  return yield* Effect.provideService(handled, Requester, caller?.id)
+  return yield* operation.handle({ path, query, body, file, caller, session, key, user, range, group, meta: call.meta })
 })
 
 /**
@@ -197,7 +196,7 @@ export const perform = Effect.fnUntraced(function* (
     group: undefined,
     told: [],
   }
-  const work = admitAndHandle(operation, call, admission, input)
+  const work = Effect.provideService(admitAndHandle(operation, call, admission, input), Requester, identity?.user.id)
   if (!operation.mutates || operation.access === "anonymous") return yield* work
   const hasher = yield* CredentialHasher
   const key = hasher.randomText(keyLength)
