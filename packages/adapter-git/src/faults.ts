@@ -32,13 +32,14 @@ export const asFault =
 
 const refusalFault = (doing: Doing, why: RefusalReason): ContentFault => {
   if (why.type === "tree") return treeFault(doing, why.problem)
-  const { reason, rule, detail, item } = why
+  const { reason, rule, detail, item, hint } = why
   return new ContentFault({
     doing,
     reason,
     rule,
     detail,
     ...(item === undefined ? {} : { item: JSON.stringify(item.slice(0, 200)).slice(1, -1) }),
+    ...(hint === undefined ? {} : { hint }),
   })
 }
 

@@ -9,6 +9,7 @@ export type RefusalReason =
       readonly rule: string
       readonly detail: string
       readonly item?: string
+      readonly hint?: string
     }
 
 /** Content that is not taken. `asFault` makes the caller's fault of it. */
@@ -27,5 +28,5 @@ export const damaged = (detail: string, item?: string): Refusal =>
   new Refusal({ type: "archive", reason: "broken", rule: "archive", detail, ...(item === undefined ? {} : { item }) })
 
 /** An archive that asks for more than it may have. */
-export const tooLarge = (rule: string, detail: string): Refusal =>
-  new Refusal({ type: "archive", reason: "too-large", rule, detail })
+export const tooLarge = (rule: string, detail: string, hint?: string): Refusal =>
+  new Refusal({ type: "archive", reason: "too-large", rule, detail, ...(hint === undefined ? {} : { hint }) })

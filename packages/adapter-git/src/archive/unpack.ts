@@ -11,6 +11,8 @@ const memory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackS
 /** Processor time of one archive: so much for each, or for each MiB of a large one. */
 const cpuMillis = { least: 1200, perMebibyte: 200 }
 const lookEveryMillis = 50
+/** Honest archives meet the limit too, with thousands of files on a slow host. */
+const wayOut = "Send fewer files and folders at once; a source can be a git repository instead."
 
 export const cpuLimitOf = (archiveBytes: number): number =>
   Math.max(cpuMillis.least, (archiveBytes / mebibyte) * cpuMillis.perMebibyte)
@@ -53,7 +55,7 @@ export const unpack = async (job: UnpackJob, onFiles: (done: number) => void, si
     void thread.cpuUsage().then(
       ({ user, system }) => {
         if ((user + system) / 1000 > limit)
-          outcome.reject(tooLarge("processor", `reading it takes more than ${limit / 1000} s of processor time`))
+          outcome.reject(tooLarge("processor", `reading it takes more than ${limit / 1000} s of processor time`, wayOut))
       },
       // it has ended
       () => {},
