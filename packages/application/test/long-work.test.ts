@@ -13,33 +13,35 @@ const asks = (user: string, done: string[], times: number) =>
     ),
   )
 
+/** Does this ten times at once, and gives the number of turns of the event loop in which it was done. */
+const turnsOf = async (work: (done: () => void) => Effect.Effect<void>): Promise<number> => {
+  let turns = 0
+  let goesOn = true
+  const count = (): void => {
+    turns++
+    if (goesOn) setImmediate(count)
+  }
+  setImmediate(count)
+  const seen = new Set<number>()
+  const all = Array.from({ length: 10 }, () => work(() => void seen.add(turns)))
+  await Effect.runPromise(Effect.all(all, { concurrency: "unbounded", discard: true }))
+  goesOn = false
+  return seen.size
+}
+
 describe("reading what is stored", () => {
   test("is done once at a time for each user, with others answered before each", async () => {
-    let turns = 0
-    let goesOn = true
-    const count = (): void => {
-      turns++
-      if (goesOn) setImmediate(count)
-    }
-    setImmediate(count)
-    const seen: number[] = []
     let reading = 0
-    const read = longRead(
-      Effect.gen(function* () {
-        seen.push(turns)
-        expect(++reading).toBe(1)
-        yield* Effect.yieldNow
-        reading--
-      }),
-    )
-    await Effect.runPromise(
-      Effect.all(
-        Array.from({ length: 10 }, () => read),
-        { concurrency: "unbounded", discard: true },
-      ),
-    )
-    goesOn = false
-    expect(new Set(seen).size).toBe(10)
+    const read = (done: () => void) =>
+      longRead(
+        Effect.gen(function* () {
+          done()
+          expect(++reading).toBe(1)
+          yield* Effect.yieldNow
+          reading--
+        }),
+      )
+    expect(await turnsOf(read)).toBe(10)
   })
 })
 
@@ -53,23 +55,7 @@ describe("work that keeps the processor for a while", () => {
   })
 
   test("lets others be answered between two pieces", async () => {
-    let turns = 0
-    let goesOn = true
-    const count = (): void => {
-      turns++
-      if (goesOn) setImmediate(count)
-    }
-    setImmediate(count)
-    const seen: number[] = []
-    const work = longWork(() => void seen.push(turns))
-    await Effect.runPromise(
-      Effect.all(
-        Array.from({ length: 10 }, () => work),
-        { concurrency: "unbounded", discard: true },
-      ),
-    )
-    goesOn = false
-    expect(new Set(seen).size).toBe(10)
+    expect(await turnsOf(longWork)).toBe(10)
   })
 
   test("is not done for somebody who has gone", async () => {

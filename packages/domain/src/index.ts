@@ -22,4 +22,4 @@ export * from "./install/index.ts"
 // also the configuration's: the same thing
 export type { Json } from "./plan/action.ts"
 export { groupBy } from "./group-by.ts"
-export { onOneLine, withoutTrailing } from "./text.ts"
+export { listed, onOneLine, withoutTrailing } from "./text.ts"

@@ -10,3 +10,7 @@ export const withoutTrailing = (text: string, characters: string): string => {
 
 /** The text on one line: each line break, with the blanks around it, is a space. */
 export const onOneLine = (text: string): string => text.replace(/\s+/gu, (blanks) => (blanks.includes("\n") ? " " : blanks))
+
+/** The first of these, and how many more there are: `a, b and 3 more`. */
+export const listed = (all: readonly string[], most = 10, separator = ", "): string =>
+  all.length > most ? `${all.slice(0, most).join(separator)} and ${all.length - most} more` : all.join(separator)

@@ -27,7 +27,7 @@ describe("a source", () => {
   test("is read whole: text stays as written, what is unknown is ignored", () => {
     const { content, warnings } = readOf(filesOf(tree))
     expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-      "blueprints/web/basic/range-config.yml: names the role hello by its folder, and is refused by ranges until it says acme.hello, which is what the role is installed as",
+      "blueprints/web/basic/range-config.yml: names the role hello by its folder: ranges refuse it until it says acme.hello, the name that the role is installed under",
     ])
     expect(content).toEqual({
       manifest: { name: "Acme Labs", license: "MIT", authors: ["Jo", "Al"] },

@@ -21,38 +21,33 @@ export const readMessages = (lines: readonly string[]): readonly string[] => {
 const squeezed = (text: string): string => text.replace(/\s+/gu, "")
 const marker = "wasNOTinstalledsuccessfully"
 
-/** How many characters that are no blanks name a role and say that it was not installed; 0: the message does not begin so. */
-const endOfMarker = (message: string): number => {
+/** The role that a message says was not installed, and why; undefined: the message is about something else. */
+const failureIn = (message: string): { readonly name: string; readonly reason: string } | undefined => {
   const text = squeezed(message)
   const at = text.indexOf(marker)
-  return text.startsWith("-") && at > 0 ? at + marker.length : 0
-}
-
-/** What follows the name and the marker in a message: why the role was not installed. */
-const reasonIn = (message: string, begin: number): string => {
-  const reason = afterSqueezed(message, begin)
+  if (!text.startsWith("-") || at < 0) return undefined
+  const reason = afterSqueezed(message, at + marker.length)
     .replace(/^[\s:.]+/u, "")
     .replace(/^- /u, "")
-  return reason === "" ? "the tool does not say why" : reason
+  return { name: text.slice(1, at), reason: reason === "" ? "the tool does not say why" : reason }
 }
 
 /**
- * Why roles were not installed, by their names; of a role that nothing is said of there is no entry. A break may stand anywhere in a
- * message, also inside of a long name, so blanks do not count.
+ * Why roles were not installed, by their names; a role that no message names has no entry. A break may stand anywhere in a message, also
+ * inside of a long name, so blanks do not count.
  */
 export const roleFailures = (messages: readonly string[]): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>()
   for (const message of messages) {
-    const end = endOfMarker(message)
-    const name = squeezed(message).slice(1, end - marker.length)
-    if (end > 0 && !reasons.has(name)) reasons.set(name, reasonIn(message, end))
+    const failure = failureIn(message)
+    if (failure !== undefined && !reasons.has(failure.name)) reasons.set(failure.name, failure.reason)
   }
   return reasons
 }
 
-/** The messages that are about no role of their own, such as what keeps the tool from its work. */
+/** The messages that are about no single role, such as that the server is unreachable. */
 export const generalMessages = (messages: readonly string[]): readonly string[] =>
-  messages.filter((message) => endOfMarker(message) === 0)
+  messages.filter((message) => failureIn(message) === undefined)
 
 /** What comes after so many characters that are no blanks. */
 const afterSqueezed = (text: string, count: number): string => {

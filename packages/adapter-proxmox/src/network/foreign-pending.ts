@@ -1,3 +1,4 @@
+import { listed } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
@@ -103,8 +104,6 @@ export const foreignPending = Effect.fnUntraced(function* (
   return { sdn: yield* pendingSdn(client, own, doing), nodes: yield* pendingOnNodes(client, own, doing) }
 })
 
-const namedAtMost = 10
-
 /** The fault of an apply that would put these into force; `again` completes "…, then deploy again". Undefined when nothing waits. */
 export const foreignPendingFault = (
   { sdn, nodes }: ForeignPending,
@@ -113,7 +112,6 @@ export const foreignPendingFault = (
 ): HypervisorFault | undefined => {
   const all = [...sdn, ...nodes]
   if (all.length === 0) return undefined
-  const more = all.length > namedAtMost ? ` and ${all.length - namedAtMost} more` : ""
   const places = [
     ...(sdn.length === 0 ? [] : ["roll them back under Datacenter > SDN"]),
     ...(nodes.length === 0 ? [] : ["revert them under System > Network of the node"]),
@@ -121,7 +119,7 @@ export const foreignPendingFault = (
   return new HypervisorFault({
     doing,
     reason: "failed",
-    detail: `applying the SDN would also apply pending changes that are not ours (${all.slice(0, namedAtMost).join(", ")}${more})`,
+    detail: `applying the SDN would also apply pending changes that are not ours (${listed(all)})`,
     hint: `Apply or ${places.join(", and ")}, then ${again}.`,
   })
 }

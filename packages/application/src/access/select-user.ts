@@ -5,17 +5,8 @@ import * as Effect from "effect/Effect"
 /** The way out for whoever is refused what administrators may. */
 export const askAnAdministrator = "Ask an administrator."
 
-/**
- * The user acted as: the caller, or whom an administrator names by `?userID=` . Another user named by anybody else is refused as
- * unauthenticated, an unknown one as invalid: existing clients tell the cases by 401 and 400, and match the text.
- */
-export const selectUser = (
-  caller: User,
-  userId: string | undefined,
-): Effect.Effect<User, Unauthenticated | InvalidInput | StorageFault, Users> =>
-  userId === undefined || userId === caller.id ? Effect.succeed(caller) : another(caller, userId)
-
-const another = Effect.fnUntraced(function* (
+/** The user named by an administrator. */
+const named = Effect.fnUntraced(function* (
   caller: User,
   userId: string,
 ): Effect.fn.Return<User, Unauthenticated | InvalidInput | StorageFault, Users> {
@@ -28,3 +19,13 @@ const another = Effect.fnUntraced(function* (
   const user = isUserId(userId) ? yield* users.find(userId) : undefined
   return user ?? (yield* new InvalidInput({ what: "Cannot act as the user named by userID: there is no such user" }))
 })
+
+/**
+ * The user acted as: the caller, or whom an administrator names by `?userID=`. Another user named by anybody else is refused as
+ * unauthenticated, an unknown one as invalid: existing clients tell the cases by 401 and 400, and match the text.
+ */
+export const selectUser = (
+  caller: User,
+  userId: string | undefined,
+): Effect.Effect<User, Unauthenticated | InvalidInput | StorageFault, Users> =>
+  userId === undefined || userId === caller.id ? Effect.succeed(caller) : named(caller, userId)

@@ -9,6 +9,7 @@ import {
   type RunState,
   subjectText,
   type UserId,
+  listed,
 } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -42,10 +43,9 @@ const requireRangesAtRest = (doing: string) =>
     const unfinished = yield* journal.unfinished
     const busy = blockingRangeRuns(unfinished)
     if (busy.length === 0 || unfinished.some(({ subject }) => subject.type === installation.type)) return
-    const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
-    const more = busy.length > named.length ? ` and ${busy.length - named.length} more` : ""
+    const named = busy.map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
     return yield* new Conflict({
-      what: `Cannot ${doing}: ${named.join(", ")}${more} ${busy.length === 1 ? "is" : "are"} running`,
+      what: `Cannot ${doing}: ${listed(named)} ${busy.length === 1 ? "is" : "are"} running`,
       hint: "Wait for them, or abort them.",
     })
   })

@@ -35,8 +35,8 @@ export const inOwnTurn = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<
   Effect.flatMap(Requester, (user) => (user === undefined ? work : turnOfRequest(user).withPermit(work)))
 
 /**
- * Reads and renders much that is stored, such as the journal of a long run, one read at a time for each user; before it others are answered.
- * What is read must be there: while one waits for more, the user's other reads would. Must not be nested.
+ * Reads and renders a lot from the store, such as the journal of a long run, one read at a time for each user; before each, others are
+ * answered. Must not wait for what is not stored yet, which would hold up the user's other reads, and must not be nested.
  */
 export const longRead = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Requester, (user) => turnOfRead(user).withPermit(Effect.andThen(pause, read)))

@@ -1,11 +1,12 @@
+import { listed } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { type StartedBuilds, startBuilds } from "../template/start-builds.ts"
-import { listed } from "../wire/listed.ts"
 
 /** Clients that name more than these mean `all`. */
 const mostNames = 1000
+const mostShown = 20
 const Body = Schema.Struct({
   templates: Schema.Array(Schema.String).check(Schema.isMaxLength(mostNames)),
   parallel: Schema.optionalKey(Schema.Int),
@@ -19,9 +20,12 @@ const Result = Schema.Struct({
 
 const text = ({ started, skipped, parallel }: StartedBuilds): string => {
   const left = skipped.map(({ template, because }) => `${template} ${because}`)
-  const not = left.length === 0 ? "" : ` Skipped: ${listed(left)}.`
+  const not = left.length === 0 ? "" : ` Skipped: ${listed(left, mostShown)}.`
   if (started.length === 0) return `Nothing to build.${not}`
-  return `Building ${listed(started.map(({ template }) => template))}, ${parallel} in parallel. GET /templates/logs shows how far it is.${not}`
+  return `Building ${listed(
+    started.map(({ template }) => template),
+    mostShown,
+  )}, ${parallel} in parallel. GET /templates/logs shows how far it is.${not}`
 }
 
 export const buildTemplates = operation({

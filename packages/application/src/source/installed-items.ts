@@ -6,6 +6,7 @@ import {
   isRecordId,
   isUserId,
   type Source,
+  listed,
 } from "@rangewright/domain"
 import {
   type ArtifactRef,
@@ -19,7 +20,6 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { UninstallSelection as Selection } from "../wire/install.ts"
-import { listed } from "../wire/listed.ts"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 import { isSameScope } from "./installed-selection.ts"
 

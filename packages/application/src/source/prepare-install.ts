@@ -13,6 +13,7 @@ import {
   type UnknownItem,
   type UserNotFound,
   howTo,
+  listed,
 } from "@rangewright/domain"
 import {
   ArtifactLibrary,
@@ -26,7 +27,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import type { Settings } from "../settings.ts"
-import { listed } from "../wire/listed.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
 import { mayChangeRolesOf } from "./target-rights.ts"

@@ -1,4 +1,4 @@
-import { Conflict, isVmid, type Vmid, workPlan } from "@rangewright/domain"
+import { Conflict, isVmid, listed, type Vmid, workPlan } from "@rangewright/domain"
 import { HypervisorTemplates, Machines } from "@rangewright/ports"
 import { runKind, work } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
@@ -11,17 +11,14 @@ const Removal = Schema.Struct({
 })
 
 /** Clones named in a refusal. */
-const namedAtMost = 10
-
 /** Fails while disks of other VMs need the template's. */
 const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Removal.Type) {
   const templates = yield* HypervisorTemplates
   const clones = yield* templates.clones({ vmid, name: template })
   if (clones.length === 0) return
-  const named = clones.slice(0, namedAtMost).map((clone) => `${clone.name} (VM ${clone.vmid})`)
-  const more = clones.length > named.length ? ` and ${clones.length - named.length} more` : ""
+  const named = clones.map((clone) => `${clone.name} (VM ${clone.vmid})`)
   return yield* new Conflict({
-    what: `Cannot delete template ${template}: the disks of ${clones.length === 1 ? "a machine" : `${clones.length} machines`} are linked to it: ${named.join(", ")}${more}`,
+    what: `Cannot delete template ${template}: the disks of ${clones.length === 1 ? "a machine" : `${clones.length} machines`} are linked to it: ${listed(named)}`,
     hint: "Delete these machines first, or deploy them again as full clones.",
   })
 })

@@ -1,13 +1,11 @@
 import { groupBy } from "../group-by.ts"
+import { listed } from "../text.ts"
 import type { InstallationVnet } from "./installation.ts"
 import { isSdnName, lastVxlanTag, type NetworkPair } from "./layout.ts"
 import type { Mover } from "./moves.ts"
 import { isOurAlias, type MigrationPicture, vnetState, zoneNodes } from "./picture.ts"
 import { peersOf, vxlanMtu, zoneCommands, zoneToMake } from "./zone.ts"
 import type { MigrationBlocker } from "./plan.ts"
-
-const listed = (names: readonly string[]): string =>
-  names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ")
 
 /** VXLAN tags that the settings and range numbers lead to, and that cannot be. */
 export const tagObstacles = ({ pairs }: MigrationPicture): readonly MigrationBlocker[] =>

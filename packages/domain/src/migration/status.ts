@@ -1,5 +1,6 @@
 import type { Installation, MigrationOptions } from "./installation.ts"
 import { groupBy } from "../group-by.ts"
+import { listed } from "../text.ts"
 import { machineLabel } from "./machines.ts"
 import { moversOf } from "./moves.ts"
 import { asFound } from "./outside.ts"
@@ -65,12 +66,12 @@ const unseenText = ({ survey }: MigrationPicture): readonly string[] => {
   const unseen = survey.own.flatMap(({ machine }) => (machine.unseen === true ? [machine] : []))
   if (unseen.length === 0) return []
   const nodes = [...new Set(unseen.map(({ node }) => node))].sort()
-  const told = `${unseen.length === 1 ? "1 machine" : `${unseen.length} machines`} on ${listed(nodes)}`
+  const told = `${unseen.length === 1 ? "1 machine" : `${unseen.length} machines`} on ${listed(nodes, most)}`
   return [`${told} cannot be read now, and ${unseen.length === 1 ? "counts" : "count"} as last seen.`]
 }
 
-const listed = (names: readonly string[]): string =>
-  names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ")
+/** How many names a line of the status tells. */
+const most = 5
 
 /** What is not as a migration would leave it, for people. */
 const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] => {
@@ -78,11 +79,13 @@ const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] =
   const named = (...of: readonly VnetState[]): readonly string[] =>
     of.flatMap((state) => (states.get(state) ?? []).map(({ vnet }) => vnet))
   const told = (names: readonly string[], one: string, more: string): readonly string[] =>
-    names.length === 0 ? [] : [`${names.length === 1 ? `1 VNet ${one}` : `${names.length} VNets ${more}`} (${listed(names)})`]
+    names.length === 0
+      ? []
+      : [`${names.length === 1 ? `1 VNet ${one}` : `${names.length} VNets ${more}`} (${listed(names, most)})`]
   const pending = named("pending")
   const nodes = [...new Set(pending.flatMap((vnet) => picture.vnets.get(vnet)?.missingOn ?? []))].sort()
   const unknown = picture.survey.unreadable
-  const where = nodes.length === 0 ? "" : ` on ${listed(nodes)}`
+  const where = nodes.length === 0 ? "" : ` on ${listed(nodes, most)}`
   return [
     ...told(named("missing"), "is missing", "are missing"),
     ...told(named("foreign", "unfit"), "is not as required", "are not as required"),
@@ -94,7 +97,7 @@ const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] =
     ...(unknown.length === 0
       ? []
       : [
-          `it is not known where ${unknown.length === 1 ? "a machine is" : `${unknown.length} machines are`} attached (${listed(unknown.map(machineLabel))})`,
+          `it is not known where ${unknown.length === 1 ? "a machine is" : `${unknown.length} machines are`} attached (${listed(unknown.map(machineLabel), most)})`,
         ]),
   ]
 }
@@ -104,6 +107,6 @@ const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
     return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true (--create-zone), which creates this zone.`
   if (zone.type !== "vxlan") return "Set sdn_zone to the name of a VXLAN zone."
   const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
-  const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `
+  const first = offline.length === 0 ? "" : `Bring ${listed(offline, most)} back first: networks change on every node. `
   return `${first}POST /migrate/sdn migrates; with ?dryRun=true it says what it would do.`
 }

@@ -2,6 +2,7 @@ import type { GuestOs, GuestStage } from "./action.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Plan } from "./plan.ts"
 import type { Task } from "./task.ts"
+import { listed } from "../text.ts"
 
 /** Why something cannot be done inside machines, as things are now. A member that is absent does not narrow it. */
 export interface GuestObstacle {
@@ -41,17 +42,13 @@ export const leftOutTexts = (plan: Pick<Plan, "notes"> | undefined): readonly st
 /** How many names a message tells. */
 const most = 8
 
-const listed = (names: Iterable<string>): string => {
-  const all = [...new Set(names)]
-  const rest = all.length - most
-  return rest > 0 ? `${all.slice(0, most).join(", ")} and ${rest} more` : all.join(", ")
-}
+const eachOnce = (names: Iterable<string>): string => listed([...new Set(names)], most)
 
 const doneBy = (obstacle: GuestObstacle, tasks: readonly Task[]): string => {
   const roles = tasks.flatMap(({ role }) => role ?? [])
-  if (obstacle.roles !== undefined) return `the role ${listed(roles)} cannot be run on `
+  if (obstacle.roles !== undefined) return `the role ${eachOnce(roles)} cannot be run on `
   if (obstacle.stages === undefined) return "nothing can be run inside "
-  return `the stage ${listed(tasks.flatMap(({ action }) => (action.kind === "guest" ? [action.stage] : [])))} cannot be run on `
+  return `the stage ${eachOnce(tasks.flatMap(({ action }) => (action.kind === "guest" ? [action.stage] : [])))} cannot be run on `
 }
 
 /** One issue for each obstacle to what these tasks do inside machines. */
@@ -61,7 +58,7 @@ export const hinderedTasks = (obstacles: readonly GuestObstacle[], tasks: readon
       ({ action, role }) => action.kind === "guest" && hinders(obstacle, { os: action.os, stage: action.stage, role }),
     )
     if (stuck.length === 0) return []
-    const machines = listed(stuck.flatMap(({ machine }) => machine ?? []))
+    const machines = eachOnce(stuck.flatMap(({ machine }) => machine ?? []))
     return [
       {
         code: "nothing-runs-inside" as const,

@@ -4,6 +4,7 @@ import { natNetworkName, networkName } from "../network/addressing.ts"
 import { type Identified, labelOf, type OwnMachine } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
+import { listed } from "../text.ts"
 
 /** A clone shows its template's cards until it is configured: those say nothing of the range. */
 const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
@@ -31,12 +32,11 @@ export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Id
     return networks.length === 0 ? [] : [`${labelOf(machine.observed)} on ${networks.join(", ")}`]
   })
   if (stuck.length === 0) return []
-  const more = stuck.length > namedAtMost ? ` and ${stuck.length - namedAtMost} more` : ""
   const sorts = settings.clusterMode ? ["bridges", "VNets"] : ["VNets", "bridges"]
   return [
     {
       code: "networks-not-moved",
-      message: `machines of the range are attached to ${sorts[0]}, but ranges now use ${sorts[1]}: ${stuck.slice(0, namedAtMost).join("; ")}${more}`,
+      message: `machines of the range are attached to ${sorts[0]}, but ranges now use ${sorts[1]}: ${listed(stuck, namedAtMost, "; ")}`,
       hint: hintFor(settings.clusterMode),
     },
   ]

@@ -93,7 +93,7 @@ const readSourceManifest = (reading: Reading): SourceManifest => {
   return manifest
 }
 
-/** A role is installed under its canonical name alone, and the catalog counts it as found by its folder's name too: a deploy does not find it so. */
+/** A role is installed under its canonical name alone. The catalog also resolves its folder's name, and a deploy does not. */
 const tellOfFolderNames = (
   issues: Issues,
   blueprints: ReadonlyArray<ShippedBlueprint>,
@@ -107,7 +107,7 @@ const tellOfFolderNames = (
       if (name !== undefined)
         tellOfFile(issues, "warning", config.path, {
           code: "role-by-folder",
-          message: `names the role ${role} by its folder, and is refused by ranges until it says ${name}, which is what the role is installed as`,
+          message: `names the role ${role} by its folder: ranges refuse it until it says ${name}, the name that the role is installed under`,
           allowed: name,
         })
     }

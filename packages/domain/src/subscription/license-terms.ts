@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { License } from "./license.ts"
 import { dateOf, Entitlement, lineOf, readJsonText, UnixSeconds } from "./read-json.ts"
+import { listed } from "../text.ts"
 import { entitlementsOf, type Tier, tiers } from "./tier.ts"
 
 /** What a signed licence says. */
@@ -85,11 +86,8 @@ const day = (at: Date): string => at.toISOString().slice(0, 10)
 
 const mostHostsShown = 3
 
-const otherHosts = ({ hosts }: LicenseTerms): string => {
-  if (hosts.length === 1) return `another host, ${hosts.join()}`
-  const more = hosts.length - mostHostsShown
-  return `other hosts, ${hosts.slice(0, mostHostsShown).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
-}
+const otherHosts = ({ hosts }: LicenseTerms): string =>
+  `${hosts.length === 1 ? "another host" : "other hosts"}, ${listed(hosts, mostHostsShown)}`
 
 const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
   switch (state.state) {
