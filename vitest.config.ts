@@ -9,6 +9,8 @@ export default defineConfig({
     globalSetup: ["test/support/built.ts"],
     setupFiles: ["test/support/property-seed.ts", "test/support/patient-waits.ts"],
     restoreMocks: true,
+    // modules run as they do in the service, which costs a fourteenth less than Vite's module runner; no test replaces modules
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // the tests of processes wait more than they work
     maxWorkers: availableParallelism() + 1,
     testTimeout: 120_000,
