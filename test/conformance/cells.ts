@@ -178,26 +178,20 @@ export const cellsOf = (
   ...ofBodies(service, operation),
 ]
 
-/**
- * Asks a cell, and tells what is wrong with it. What must be refused is asked of a service that all share, and must leave nothing behind;
- * what changes something gets a service of its own from `fresh`.
- */
+/** Asks a cell, and tells what is wrong with its answer. What changes something gets a service of its own from `fresh`. */
 export const wrongWith = async (
-  shared: { readonly service: WholeService; readonly untouched: string },
+  shared: WholeService,
   fresh: (needs: ReturnType<typeof needsOf>) => Promise<WholeService>,
   operation: Operation,
   cell: Cell,
 ): Promise<string | undefined> => {
   const isOwn = cell.leavesTraces ?? (isSuccess(cell.expected) && (operation.mutates || needsRunning(operation)))
-  const service = isOwn ? await fresh(needsOf(operation)) : shared.service
+  const service = isOwn ? await fresh(needsOf(operation)) : shared
   // keys differ from service to service
-  const headers = isOwn ? reissued(cell.headers, shared.service, service) : cell.headers
+  const headers = isOwn ? reissued(cell.headers, shared, service) : cell.headers
   const status = await statusOf(service, operation, headers, cell.query, cell.body)
   if (isOwn) await service.stop()
-  if (status !== cell.expected) return `${operation.id}, ${cell.name}: ${status} instead of ${cell.expected}`
-  return isOwn || stored(shared.service) === shared.untouched
-    ? undefined
-    : `${operation.id}, ${cell.name}: it left something behind`
+  return status === cell.expected ? undefined : `${operation.id}, ${cell.name}: ${status} instead of ${cell.expected}`
 }
 
 const reissued = (headers: Headers, from: WholeService, to: WholeService): Headers => {

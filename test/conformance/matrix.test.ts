@@ -41,9 +41,12 @@ const wrongCells = async (asked: Operation): Promise<readonly string[]> => {
   const wrong: string[] = []
   for (const cell of cellsOf(shared, asked, kinds)) {
     cells++
-    const found = await wrongWith({ service: shared, untouched }, startWholeService, asked, cell)
+    const found = await wrongWith(shared, startWholeService, asked, cell)
     if (found !== undefined) wrong.push(found)
   }
+  const left = stored(shared)
+  if (left !== untouched) wrong.push(`${asked.id}: what is refused, or only reads, left something behind`)
+  untouched = left
   return wrong
 }
 
