@@ -1,7 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import * as AST from "effect/SchemaAST"
 import { expectedOf } from "./access-table.ts"
-import { type Headers, statusOf, stored } from "./ask.ts"
+import { type Headers, statusOf } from "./ask.ts"
 import { type Caller, callers, selectionOf, withKey, withToken } from "./callers.ts"
 import { needsOf, needsRunning, sampleOf } from "./requests.ts"
 import type { WholeService } from "./service.ts"

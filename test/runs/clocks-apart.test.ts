@@ -1,6 +1,5 @@
 import { rangeRequest } from "@rangewright/application"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { RunEngine } from "@rangewright/run-engine"
@@ -11,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { afterAll, describe, expect, it } from "vitest"
+import { folderInMemory } from "../support/folder-in-memory.ts"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, endOf, engineOf, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
 import { skewed } from "./support/skewed-clock.ts"
@@ -20,7 +20,7 @@ const leaseSeconds = 30
 /** As often as a service looks for runs of dead workers. */
 const lookEverySeconds = 15
 
-const folder = mkdtempSync(join(tmpdir(), "rangewright-clocks-"))
+const folder = await folderInMemory()
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const companies: readonly (readonly [string, () => Lab])[] = [

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { foldRun, rangeSubject } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { afterEach, describe, expect, it } from "vitest"
+import { folderInMemory } from "../support/folder-in-memory.ts"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
 import { boot, createRange, deploy, endOf, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** The company over an SQLite file. */
 const makeStoredCompany = async (): Promise<Lab> => {
-  const folder = await mkdtemp(join(tmpdir(), "rangewright-runs-"))
+  const folder = await folderInMemory()
   folders.push(folder)
   return { ...makeCompany(), storage: storageLayer({ file: join(folder, "rangewright.db") }) }
 }

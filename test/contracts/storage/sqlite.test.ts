@@ -1,16 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { rm } from "node:fs/promises"
 import { storageLayer } from "@rangewright/adapter-storage"
+import { afterAll } from "vitest"
+import { emptyDatabases } from "../../support/empty-databases.ts"
 import { storageContracts } from "./contracts.ts"
+
+const databases = await emptyDatabases()
+afterAll(databases.remove)
 
 storageContracts({
   name: "sqlite",
   empty: async () => {
-    const folder = await mkdtemp(join(tmpdir(), "rangewright-contract-"))
-    return {
-      layer: storageLayer({ file: join(folder, "rangewright.db") }),
-      remove: () => rm(folder, { recursive: true }),
-    }
+    const file = await databases.next()
+    return { layer: storageLayer({ file }), remove: () => rm(file) }
   },
 })
