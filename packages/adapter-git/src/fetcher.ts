@@ -187,6 +187,10 @@ export const contentFetcher = (
       const doing = `read ${showGitUrl(path)} of snapshot ${showGitUrl(id)}`
       return Effect.tryPromise({ try: () => store.read(doing, id, path, maxBytes), catch: asFault(doing) })
     },
+    size: (id) => {
+      const doing = `count snapshot ${showGitUrl(id)}`
+      return Effect.tryPromise({ try: () => store.size(doing, id), catch: asFault(doing) })
+    },
     pin: (id, holder) => {
       const doing = `pin snapshot ${showGitUrl(id)}`
       return Effect.asVoid(storing(doing, () => store.pin(doing, id, holder)))

@@ -52,6 +52,11 @@ export interface PlaceOptions {
   readonly replace: boolean
 }
 
+/** What one installed thing takes of the host's disk (`treeBytes`). */
+export interface ArtifactSize extends Pick<ArtifactRef, "kind" | "name"> {
+  readonly bytes: number
+}
+
 /** What one scope holds; each list is sorted by name. */
 export interface ScopeListing {
   readonly templates: readonly TemplateDefinition[]
@@ -69,6 +74,11 @@ export class ArtifactLibrary extends Context.Service<
   ArtifactLibrary,
   {
     readonly list: (scope: LibraryScope) => Effect.Effect<ScopeListing, LibraryFault>
+    /**
+     * Everything in it, in no order. Cheap: a copy is counted once, and again after it was replaced; what is changed by hand inside one is
+     * not noticed. Of what comes with the service, nothing.
+     */
+    readonly sizes: (scope: LibraryScope) => Effect.Effect<readonly ArtifactSize[], LibraryFault>
     /**
      * Installs a copy. `version` is written as its receipt where it is known. A role without metadata gets minimal ones, a collection
      * without a manifest one that its `galaxy.yml` tells. The receipts that this writes do not count when a copy is

@@ -11,6 +11,7 @@ import type {
   GroupNotFound,
   Picture,
   RecordId,
+  SnapshotId,
   UserId,
   UserNotFound,
 } from "@rangewright/domain"
@@ -33,6 +34,14 @@ export interface BlueprintFromSource extends NewBlueprint {
 }
 
 export type RemovedBlueprint = Pick<Blueprint, "id" | "recordId">
+
+/** What one blueprint takes where it is stored. */
+export interface BlueprintSize extends Pick<Blueprint, "recordId"> {
+  /** Of its configuration, what it requires and its picture (`blueprintBytes`). */
+  readonly bytes: number
+  /** Where its files lie. */
+  readonly snapshot: SnapshotId | undefined
+}
 
 export interface BlueprintFilter {
   /** Those that this user owns, or has directly or by a group. */
@@ -60,6 +69,8 @@ export class Blueprints extends Context.Service<
     readonly list: (filter?: BlueprintFilter) => Effect.Effect<readonly Blueprint[], StorageFault>
     /** The ids of all, or of those that this user owns or has, ascending. Fails when one cannot be read: what no blueprint names may be removed. */
     readonly ids: (filter?: Pick<BlueprintFilter, "for">) => Effect.Effect<readonly BlueprintId[], StorageFault>
+    /** What those that this user owns take, ascending by record. Fails when one cannot be read: it must not count as nothing. */
+    readonly sizes: (owner: UserId) => Effect.Effect<readonly BlueprintSize[], StorageFault>
     /** `UserNotFound` for an owner that does not exist. */
     readonly create: (blueprint: NewBlueprint) => Effect.Effect<Blueprint, BlueprintExists | UserNotFound | StorageFault>
     readonly change: (id: BlueprintId, change: BlueprintChange) => Effect.Effect<Blueprint, BlueprintNotFound | StorageFault>

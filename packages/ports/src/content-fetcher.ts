@@ -53,6 +53,8 @@ export class ContentFetcher extends Context.Service<
     readonly open: (id: SnapshotId) => Effect.Effect<Snapshot, ContentFault>
     /** The bytes of a file; links are followed inside the tree. `too-large` beyond `maxBytes` (1 MiB where absent). */
     readonly read: (id: SnapshotId, path: string, maxBytes?: number) => Effect.Effect<Uint8Array, ContentFault>
+    /** Bytes that it takes of the host's disk (`treeBytes`). Cheap: nothing is walked. */
+    readonly size: (id: SnapshotId) => Effect.Effect<number, ContentFault>
     /** Another holder needs this snapshot (an installation, a blueprint). Holding twice is holding once. */
     readonly pin: (id: SnapshotId, holder: string) => Effect.Effect<void, ContentFault>
     /** The holder no longer needs it; one that never did is no fault. */

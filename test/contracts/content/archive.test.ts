@@ -1,9 +1,9 @@
-import { Archives, type ArchiveFile } from "@rangewright/ports"
+import { Archives, type ArchiveFile, ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import fc from "fast-check"
 import { execFileSync } from "node:child_process"
-import { readdirSync, statSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
@@ -52,6 +52,16 @@ describe("archives", () => {
     ])
     expect(await world.run(textOf(snapshot, "roles/a/l"))).toBe("#!/bin/sh\n")
     world.expectClean()
+  })
+
+  test("what a snapshot of an older version takes is told by its list", async () => {
+    const world = gitWorld()
+    const { id } = await world.fetch(upload(world, "x.tar", tar(honest)))
+    const size = ContentFetcher.use((port) => port.size(id))
+    const recorded = join(world.folder, "snapshots", id, "size")
+    expect(readFileSync(recorded, "utf8")).toBe(String(await world.run(size)))
+    rmSync(recorded)
+    expect(await world.run(size)).toBe(5 * 8192 + 18)
   })
 
   test("the same content is the same snapshot, however it was packed; other content is another", async () => {

@@ -1,3 +1,4 @@
+import { treeBytes } from "@rangewright/domain"
 import type {
   Archives,
   ContentFault,
@@ -142,10 +143,23 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
         expect((await read(path)).facts.reason).toBe("not-found")
     })
 
+    test("what a snapshot takes of the disk is told, with its folders and links", async () => {
+      const world = make()
+      const files: Files = { a: "x".repeat(100_000), "d/e/f": "1", l: { link: "a" } }
+      const { url } = await world.repository("labs", files)
+      for (const location of [git(url), await world.archive("x.tar", files), await world.folder(files)]) {
+        const snapshot = await world.run(fetched(location))
+        const size = await world.run(Port.use((port) => port.size(snapshot.id)))
+        expect(size).toBe(treeBytes(snapshot.files))
+        expect(size).toBeGreaterThan(100_000 + 5 * 4096)
+      }
+    })
+
     test("an unknown snapshot is not found, and nothing can be pinned to it", async () => {
       const world = make()
       for (const id of ["1".repeat(40), "sha256-x", "../snapshots", ""] as SnapshotId[]) {
         expect((await world.run(Effect.flip(Port.use((port) => port.open(id))))).facts.reason).toBe("not-found")
+        expect((await world.run(Effect.flip(Port.use((port) => port.size(id))))).facts.rule).toBe("snapshot")
         expect((await world.run(Effect.flip(Port.use((port) => port.pin(id, "x"))))).facts.reason).toBe("not-found")
       }
     })

@@ -124,6 +124,25 @@ describe("the folder of installed artifacts", () => {
     expect((await run(list)).collections).toEqual([])
   })
 
+  test("what something takes is counted once, and known after a restart, until another takes its place", async () => {
+    const root = temporary()
+    const sizes = ArtifactLibrary.use((port) => port.sizes(scope))
+    await open(root)(place(web, aRole))
+    const first = await open(root)(sizes)
+    // what it holds is not looked into again
+    writeFileSync(join(kindFolders(root, scope).roles, "web/files/run.sh"), "x".repeat(100_000))
+    expect(await open(root)(sizes)).toEqual(first)
+    await open(root)(place(web, { ...aRole, "files/run.sh": "x".repeat(100_000) }, true))
+    const bytes = (await open(root)(sizes))[0]?.bytes ?? 0
+    expect(bytes).toBeGreaterThan((first[0]?.bytes ?? 0) + 90_000)
+    // an installation that an older version made has counted nothing yet
+    rmSync(join(root, "users/JD/sizes.json"))
+    expect(await open(root)(sizes)).toEqual([{ kind: "role", name: "web", bytes }])
+    writeFileSync(join(root, "users/JD/sizes.json"), "]")
+    expect(await open(root)(sizes)).toEqual([{ kind: "role", name: "web", bytes }])
+    expect(readdirSync(join(root, ".staging"))).toEqual([])
+  })
+
   test("nothing is listed, read, written or removed through a link", async () => {
     const root = temporary()
     const outside = temporary()

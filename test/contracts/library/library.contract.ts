@@ -1,4 +1,4 @@
-import type { RecordId, TemplateSystem, UserId } from "@rangewright/domain"
+import { type RecordId, type TemplateSystem, treeBytes, type UserId } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type ArtifactRef,
@@ -210,6 +210,50 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
         ),
       )
       expect(placements.toSorted()).toEqual(["differs", "differs", "placed"])
+    })
+  })
+
+  describe(`${name}: what it takes of the disk`, () => {
+    const sizes = async (world: LibraryWorld, scope: LibraryScope = jd): Promise<Record<string, number>> => {
+      const found = await world.run(library.use((port) => port.sizes(scope)))
+      return Object.fromEntries(found.map((one) => [`${one.kind} ${one.name}`, one.bytes]))
+    }
+
+    test("is told of each thing of a scope, with its folders and links, also by a world that saw it come from others", async () => {
+      const world = make()
+      expect(await sizes(world)).toEqual({})
+      await world.run(place(role("web"), { ...aRole, "files/large": "x".repeat(100_000) }))
+      await world.run(place(collection("acme.util"), aCollection("acme.util")))
+      await world.run(place(template("debian-12"), aTemplate))
+      await world.run(place(role("other", global), aRole))
+      const found = await sizes(world)
+      expect(Object.keys(found).toSorted()).toEqual(["collection acme.util", "role web", "template debian-12"])
+      for (const artifact of [role("web"), collection("acme.util"), template("debian-12")])
+        expect(found[`${artifact.kind} ${artifact.name}`]).toBe(treeBytes((await world.run(filesOf(artifact))) ?? []))
+      expect(await sizes(world)).toEqual(found)
+      expect(Object.keys(await sizes(world, global))).toEqual(["role other"])
+    })
+
+    test("follows what is replaced, moved and removed", async () => {
+      const world = make()
+      await world.run(place(role("web"), aRole))
+      const { "role web": before = 0 } = await sizes(world)
+      await world.run(place(role("web"), { ...aRole, "files/large": "x".repeat(100_000) }, { replace: true }))
+      const { "role web": after = 0 } = await sizes(world)
+      expect(after).toBeGreaterThan(before + 100_000)
+      await world.run(transfer(role("web"), user("XY"), "move"))
+      expect(await sizes(world)).toEqual({})
+      expect(await sizes(world, user("XY"))).toEqual({ "role web": after })
+      await world.run(remove(role("web", user("XY"))))
+      expect(await sizes(world, user("XY"))).toEqual({})
+      expect(
+        (
+          await faultOf(
+            world,
+            library.use((port) => port.sizes(user("../x"))),
+          )
+        ).facts.reason,
+      ).toBe("name")
     })
   })
 

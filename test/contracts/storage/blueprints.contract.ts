@@ -124,6 +124,30 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "tells what those of an owner take, in bytes, and where their files lie",
+      Effect.gen(function* () {
+        const { alice, bob, blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const snapshot = `sha256-${"1".repeat(64)}` as SnapshotId
+        const full = newBlueprint("full", {
+          config: "# ä€𝒳\n",
+          requirements: "roles: [é]",
+          bundle: { snapshot, directory: "blueprints/full" },
+          thumbnail: { name: "p_1.png", type: "image/png", bytes: new Uint8Array(1000) },
+        })
+        yield* blueprints.create(full)
+        yield* blueprints.shareWithUser(web, bob.id)
+        const size = { recordId: blueprint.recordId, bytes: "ludus: []\n".length, snapshot: undefined }
+        const sizeOfFull = { recordId: full.recordId, bytes: 12 + 11 + 1000, snapshot }
+        const inOrder = [size, sizeOfFull].sort((a, b) => (a.recordId < b.recordId ? -1 : 1))
+        expect(yield* blueprints.sizes(alice.id)).toEqual(inOrder)
+        expect(yield* blueprints.sizes(bob.id)).toEqual([])
+        yield* blueprints.setConfig(web, "x".repeat(1_000_000))
+        expect(yield* blueprints.sizes(alice.id)).toContainEqual({ ...size, bytes: 1_000_000 })
+      }),
+    )
+
+    it(
       "remembers how the last installation of what it requires ended, which is no change of it",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb

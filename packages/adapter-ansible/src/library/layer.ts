@@ -21,6 +21,7 @@ import { artifactParts, isRealFolder, look, scopeFolder } from "./layout.ts"
 import { libraryListing } from "./listing.ts"
 import { libraryFolder, placeArtifact, withWork } from "./place.ts"
 import { readShipped, type ShippedTemplate } from "./shipped.ts"
+import { artifactSizes } from "./sizes.ts"
 import { moveTo, openLibrary, takeAway } from "./staging.ts"
 
 export interface LibraryOptions {
@@ -66,6 +67,13 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
         folder.swaps.withPermit(onDisk(doing, () => listing(scope))),
       )
       return scope.type === "global" ? Effect.map(installed, (found) => withShipped(found, shipped)) : installed
+    },
+    sizes: (scope) => {
+      const doing = "count what is installed"
+      return Effect.andThen(
+        refuse(scopeFault(doing, scope)),
+        onDisk(doing, () => artifactSizes(root, scope)),
+      )
     },
     place: (artifact, entries, options) => {
       const doing = `install ${describeArtifact(artifact)}`

@@ -1,8 +1,6 @@
 import {
-  collectionSegments,
   type InstalledCopy,
   installedVersion,
-  isArtifactName,
   longestText,
   readTemplateReceipt,
   roleMetadataFiles,
@@ -11,9 +9,9 @@ import {
   versionFiles,
 } from "@rangewright/domain"
 import type { LibraryScope, ScopeListing } from "@rangewright/ports"
-import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { kindFolders, look, namespacesFolder } from "./layout.ts"
+import { artifactFolders } from "./artifact-folders.ts"
+import { look, scopeFolder } from "./layout.ts"
 import { readPlainFile } from "./walk.ts"
 
 /** A file as it was when it was read: nothing changes without one of these changing. */
@@ -34,11 +32,6 @@ const readTold = async (path: string, file: string): Promise<string | undefined>
   const bytes = await readPlainFile(path, longestText).catch(() => undefined)
   const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes)
   return text === undefined || file === templateReceiptFile ? text : installedVersion(file, text)
-}
-
-const namesOfFolders = async (folder: string): Promise<readonly string[]> => {
-  if ((await look(folder))?.isDirectory() !== true) return []
-  return (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 /**
@@ -80,36 +73,24 @@ export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<
 
   const definitionOf = async (memory: Memory, folder: string, name: string): Promise<TemplateDefinition> => ({
     name,
-    ...readTemplateReceipt((await toldIn(memory, join(folder, name), [templateReceiptFile]))?.told),
+    ...readTemplateReceipt((await toldIn(memory, folder, [templateReceiptFile]))?.told),
   })
 
   return async (scope) => {
-    const { roles, templates } = kindFolders(root, scope)
-    const memory: Memory = { before: memories.get(roles) ?? new Map(), after: new Map() }
-    memories.set(roles, memory.after)
-    const roleNames = (await namesOfFolders(roles)).filter((name) => isArtifactName("role", name))
-    const namespaces = namespacesFolder(root, scope)
-    const pairs = await Promise.all(
-      (await namesOfFolders(namespaces)).map(async (namespace) =>
-        (await namesOfFolders(join(namespaces, namespace))).map((name) => ({
-          name: `${namespace}.${name}`,
-          folder: join(namespaces, namespace, name),
-        })),
-      ),
-    )
+    const folder = scopeFolder(root, scope)
+    const memory: Memory = { before: memories.get(folder) ?? new Map(), after: new Map() }
+    memories.set(folder, memory.after)
+    const there = await artifactFolders(root, scope)
+    const ofKind = (kind: "template" | "role" | "collection") => there.filter((one) => one.kind === kind)
     return {
       templates: await Promise.all(
-        (await namesOfFolders(templates))
-          .filter((name) => isArtifactName("template", name))
-          .toSorted()
-          .map((name) => definitionOf(memory, templates, name)),
+        ofKind("template")
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+          .map(({ name, folder }) => definitionOf(memory, folder, name)),
       ),
-      roles: await copies(roleNames.map((name) => copyOf(memory, "role", scope, name, join(roles, name)))),
+      roles: await copies(ofKind("role").map(({ name, folder }) => copyOf(memory, "role", scope, name, folder))),
       collections: await copies(
-        pairs
-          .flat()
-          .filter(({ name }) => collectionSegments(name) !== undefined)
-          .map(({ name, folder }) => copyOf(memory, "collection", scope, name, folder)),
+        ofKind("collection").map(({ name, folder }) => copyOf(memory, "collection", scope, name, folder)),
       ),
     }
   }

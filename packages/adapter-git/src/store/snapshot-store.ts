@@ -1,12 +1,12 @@
-import { isSnapshotId, resolveLinks, type TreeEntry } from "@rangewright/domain"
+import { isSnapshotId, resolveLinks, treeBytes, type TreeEntry } from "@rangewright/domain"
 import { ContentFault, type Snapshot, type SnapshotId } from "@rangewright/ports"
-import { open, readdir, rename } from "node:fs/promises"
+import { open, readdir, readFile, rename } from "node:fs/promises"
 import { constants } from "node:fs"
 import { join } from "node:path"
 import type { Folders } from "./folders.ts"
 import { readListing } from "./listing.ts"
 import { pinsIn } from "./pins.ts"
-import { listingFile, treeIn } from "./tree-account.ts"
+import { listingFile, sizeFile, treeIn } from "./tree-account.ts"
 
 /** Listings that are kept in memory. */
 const keptListings = 8
@@ -19,6 +19,8 @@ const defaultMaxBytes = 1024 * 1024
 export const snapshotStore = (folders: Folders) => {
   const pins = pinsIn(folders.pins)
   const listings = new Map<SnapshotId, ReadonlyMap<string, TreeEntry>>()
+  /** Of those that were asked for. A snapshot never changes. */
+  const sizes = new Map<SnapshotId, number>()
   const missing = (doing: string) =>
     new ContentFault({ doing, reason: "not-found", rule: "snapshot", detail: "there is no such snapshot" })
 
@@ -36,6 +38,11 @@ export const snapshotStore = (folders: Folders) => {
     listings.set(id, tree)
     for (const oldest of listings.keys()) if (listings.size > keptListings) listings.delete(oldest)
     return tree
+  }
+  /** As it was written down; of a snapshot of an older version its list tells it. */
+  const sizeOf = async (doing: string, id: SnapshotId): Promise<number> => {
+    const recorded = Number(await readFile(join(folders.snapshots, id, sizeFile), "utf8").catch(() => ""))
+    return recorded > 0 ? recorded : treeBytes((await listing(doing, id)).values())
   }
   const snapshotOf = async (doing: string, id: SnapshotId): Promise<Snapshot> => ({
     id,
@@ -76,6 +83,13 @@ export const snapshotStore = (folders: Folders) => {
       return snapshotOf(doing, id)
     },
     release: async (id: SnapshotId, holder: string): Promise<void> => (isSnapshotId(id) ? pins.remove(id, holder) : undefined),
+    /** What it takes of the disk. */
+    size: async (doing: string, id: SnapshotId): Promise<number> => {
+      if (!isSnapshotId(id)) throw missing(doing)
+      const size = sizes.get(id) ?? (await sizeOf(doing, id))
+      sizes.set(id, size)
+      return size
+    },
     /** A pin whose snapshot never came, because the service was killed between the two, counts for nothing. */
     pinned: async (holder: string): Promise<readonly SnapshotId[]> => {
       const there = new Set(await readdir(folders.snapshots))
@@ -88,6 +102,7 @@ export const snapshotStore = (folders: Folders) => {
         if (await pins.held(id)) continue
         await rename(join(folders.snapshots, id), join(scratch, id))
         listings.delete(id)
+        sizes.delete(id)
         await pins.forget(id)
         removed.push(id)
       }

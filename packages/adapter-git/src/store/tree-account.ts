@@ -1,4 +1,13 @@
-import { byPath, type TreeEntry, treeIntake, type TreeLimits, type TreeProblem, wrappingFolder } from "@rangewright/domain/tree"
+import {
+  byPath,
+  entryBytes,
+  treeBytes,
+  type TreeEntry,
+  treeIntake,
+  type TreeLimits,
+  type TreeProblem,
+  wrappingFolder,
+} from "@rangewright/domain/tree"
 import { createHash } from "node:crypto"
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -23,9 +32,6 @@ export interface Unwrap {
   readonly keep: readonly string[]
 }
 
-/** What an entry, or a folder that one implies, costs whatever is in it: a block of the disk, its place in a folder, and their removal. */
-const entryBytes = 8192
-
 /** Puts a folder in the place of the one that it is in. */
 const liftUp = async (folder: string, inner: string): Promise<void> => {
   await mkdir(folder, { recursive: true })
@@ -39,6 +45,8 @@ const liftUp = async (folder: string, inner: string): Promise<void> => {
 export const treeIn = (staged: string): string => join(staged, "tree")
 /** The list of a snapshot's files lies beside them, so that no folder is walked again. */
 export const listingFile = "files.json"
+/** And what they take of the disk, so that the list is not read for that. Snapshots of older versions have none. */
+export const sizeFile = "size"
 
 /**
  * The books of a tree that is being written into the folder `tree` of a staged one: whoever writes asks here first, and says what was
@@ -110,6 +118,7 @@ export const treeAccount = (staged: string, limits: TreeLimits, allowance?: Allo
       }
       await mkdir(folder, { recursive: true })
       await writeFile(join(staged, listingFile), JSON.stringify(entries), { flag: "wx", mode: 0o400 })
+      await writeFile(join(staged, sizeFile), String(treeBytes(entries)), { flag: "wx", mode: 0o400 })
       return { entries, digest: digest.digest("hex") }
     },
   }

@@ -1,4 +1,4 @@
-import { parseGitRef, parseGitUrl, resolveLinks } from "@rangewright/domain"
+import { parseGitRef, parseGitUrl, resolveLinks, treeBytes } from "@rangewright/domain"
 import {
   ContentFault,
   type ContentFetcher,
@@ -106,6 +106,7 @@ export const memoryContentFetcher = (content: MemoryContent): Context.Service.Sh
             )
           : Effect.succeed(found)
       }),
+    size: (id) => Effect.map(stored("count a snapshot", id), ({ snapshot }) => treeBytes(snapshot.files)),
     pin: (id, holder) => Effect.map(stored("pin a snapshot", id), () => hold(id, holder)),
     release: (id, holder) => Effect.sync(() => void content.pins.get(id)?.delete(holder)),
     pinned: (holder) => Effect.sync(() => [...content.pins].filter(([, holders]) => holders.has(holder)).map(([id]) => id)),

@@ -1,4 +1,6 @@
 import {
+  type ArtifactKind,
+  artifactKinds,
   byPath,
   type InstalledCopy,
   installedVersion,
@@ -7,6 +9,7 @@ import {
   receiptsAreStale,
   roleMetadataFiles,
   templateReceiptFile,
+  treeBytes,
   versionFiles,
 } from "@rangewright/domain"
 import {
@@ -48,6 +51,8 @@ const entriesOf = (files: ReadonlyMap<string, MemoryEntry>): readonly ArtifactEn
           },
     )
     .toSorted(byPath)
+
+const isArtifactKind = (text: string | undefined): text is ArtifactKind => artifactKinds.some((kind) => kind === text)
 
 const versionOf = (kind: "role" | "collection", files: ReadonlyMap<string, MemoryEntry>): string | undefined => {
   const file = versionFiles[kind].find((candidate) => files.has(candidate))
@@ -118,6 +123,15 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
         roles: copiesIn(scope, "role"),
         collections: copiesIn(scope, "collection"),
       })),
+    sizes: (scope) =>
+      Effect.map(refuse(scopeFault("count what is installed", scope)), () =>
+        [...artifacts].flatMap(([key, files]) => {
+          const [of, kind, name] = key.split("/")
+          return of === scopeKey(scope) && isArtifactKind(kind) && name !== undefined
+            ? [{ kind, name, bytes: treeBytes(entriesOf(files)) }]
+            : []
+        }),
+      ),
     remove: (artifact) =>
       Effect.map(refuse(artifactFault(`remove ${describeArtifact(artifact)}`, artifact)), () =>
         artifacts.delete(keyOf(artifact)),

@@ -1,4 +1,11 @@
-import { type Blueprint, type BlueprintId, BlueprintNotFound, GroupNotFound, UserNotFound } from "@rangewright/domain"
+import {
+  type Blueprint,
+  blueprintBytes,
+  type BlueprintId,
+  BlueprintNotFound,
+  GroupNotFound,
+  UserNotFound,
+} from "@rangewright/domain"
 import { type BlueprintFilter, Blueprints, ConfigChanged } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -49,6 +56,17 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         matching(filter)
           .map(({ id }) => id)
           .sort(),
+      ),
+    sizes: (owner) =>
+      Effect.sync(() =>
+        [...store.blueprints.values()]
+          .filter(({ blueprint }) => blueprint.owner === owner)
+          .map(({ blueprint: { recordId, bundle }, config, requirements, picture }) => ({
+            recordId,
+            bytes: blueprintBytes({ config, requirements, picture }),
+            snapshot: bundle?.snapshot,
+          }))
+          .sort((a, b) => (a.recordId < b.recordId ? -1 : 1)),
       ),
     create: (blueprint) =>
       atomically(function* () {

@@ -1,5 +1,6 @@
 import { type Blueprint, dependencyStatuses, neverInstalled, type Picture, pictureTypes } from "@rangewright/domain"
-import { bytes, key, oneOf, optional, reference, short, text, texts, time, unique } from "../schema/column.ts"
+import type { BlueprintSize } from "@rangewright/ports"
+import { bytes, count, key, oneOf, optional, reference, short, text, texts, time, unique } from "../schema/column.ts"
 import { blueprintId, groupName, recordId, snapshotId, userId } from "../schema/ids.ts"
 import { readerOf, type StoredRow, table } from "../schema/table.ts"
 import { groups } from "./group.ts"
@@ -77,6 +78,17 @@ export const toBlueprint = (row: StoredRow): Blueprint => {
     sharedUsers: [],
     sharedGroups: [],
   }
+}
+
+const readSize = readerOf("the table blueprints", {
+  recordId: shown.recordId,
+  bytes: count,
+  bundleSnapshot: shown.bundleSnapshot,
+})()
+
+export const toBlueprintSize = (row: StoredRow): BlueprintSize => {
+  const { bundleSnapshot: snapshot, ...size } = readSize(row)
+  return { ...size, snapshot }
 }
 
 const readPicture = blueprintThumbnails.reader({ without: ["blueprintId"] })

@@ -1,8 +1,8 @@
-import type { Blueprint, BlueprintId, RecordId } from "@rangewright/domain"
+import type { Blueprint, BlueprintId, RecordId, UserId } from "@rangewright/domain"
 import type { BlueprintFilter } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { blueprintGroups, blueprints, blueprintUsers, toBlueprint, toPicture } from "../records/blueprint.ts"
+import { blueprintGroups, blueprints, blueprintUsers, toBlueprint, toBlueprintSize, toPicture } from "../records/blueprint.ts"
 import { every, first } from "../schema/table.ts"
 
 const readUser = blueprintUsers.reader()
@@ -60,6 +60,14 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
   // what no blueprint names may be removed: none is left out
   const ids = prepared("list the ids of blueprints", "select b.id from blueprints b", every(readId))
   const idsFor = prepared("list the ids of blueprints", `select b.id from blueprints b where ${usableBy}`, every(readId))
+  // a text of which only the length is asked is not read
+  const sizes = prepared(
+    "count what blueprints take",
+    `select b.record_id, b.bundle_snapshot,
+       octet_length(b.config) + coalesce(octet_length(b.requirements), 0) + coalesce(octet_length(t.content), 0) as bytes
+     from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id where b.owner = ?`,
+    every(toBlueprintSize),
+  )
   const allOfSource = list("list the blueprints of a source", `${columns} where b.source = ?`, toBlueprint)
 
   return {
@@ -77,6 +85,7 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
       }),
     ids: ({ for: user }: Pick<BlueprintFilter, "for"> = {}) =>
       Effect.map(user === undefined ? ids() : idsFor(user, user, user), (found) => found.map(({ id }) => id).toSorted()),
+    sizes: (owner: UserId) => Effect.map(sizes(owner), (found) => found.toSorted((a, b) => (a.recordId < b.recordId ? -1 : 1))),
     thumbnail: (recordId: RecordId, name: string) =>
       read("read the picture of a blueprint", (db) =>
         db

@@ -8,6 +8,7 @@ export {
   byPath,
   defaultTreeLimits,
   isGitName,
+  treeBytes,
   type TreeEntry,
   treeIntake,
   type TreeIntake,

@@ -32,6 +32,26 @@ export const defaultTreeLimits: TreeLimits = {
   depth: 32,
 }
 
+/** What an entry, or a folder that one implies, costs whatever is in it: a block of the disk, its place in a folder, and their removal. */
+export const entryBytes = 8192
+
+/** What a tree takes of a disk: many empty files fill one too. */
+export const treeBytes = (
+  entries: Iterable<
+    { readonly kind: "file"; readonly path: string; readonly size: number } | { readonly kind: "link"; readonly path: string }
+  >,
+): number => {
+  const folders = new Set<string>()
+  let bytes = 0
+  for (const entry of entries) {
+    bytes += entryBytes + (entry.kind === "file" ? entry.size : 0)
+    const { path } = entry
+    for (let end = path.lastIndexOf("/"); end > 0 && !folders.has(path.slice(0, end)); end = path.lastIndexOf("/", end - 1))
+      folders.add(path.slice(0, end))
+  }
+  return bytes + entryBytes * folders.size
+}
+
 /** Why a tree cannot be taken; `path` names the entry. */
 export interface TreeProblem {
   readonly rule:

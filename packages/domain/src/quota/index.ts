@@ -1,3 +1,4 @@
+export * from "./disk.ts"
 export * from "./excess.ts"
 export * from "./limits.ts"
 export * from "./report.ts"

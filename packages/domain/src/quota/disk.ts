@@ -1,0 +1,69 @@
+import type { UserId } from "../access/ids.ts"
+import type { Picture } from "../blueprint/picture.ts"
+import { entryBytes } from "../content/tree.ts"
+import { utf8 } from "../content/utf8.ts"
+import type { SnapshotId } from "../content/snapshot-id.ts"
+import { defineFault } from "../fault/fault.ts"
+
+/** Something that a user keeps on the service's host: a blueprint, a source, or what is installed. */
+export interface KeptThing {
+  readonly bytes: number
+  /** Content that it needs. It counts once, however many of the user's things need it. */
+  readonly snapshot?: SnapshotId | undefined
+}
+
+/** A source or blueprint: its row is not for nothing, and `bytes` come with it. */
+export const keptRow = (bytes: number, snapshot: SnapshotId | undefined): KeptThing => ({ bytes: entryBytes + bytes, snapshot })
+
+/** What a blueprint takes beside its row and the content that holds its files. */
+export const blueprintBytes = (of: {
+  readonly config: string
+  readonly requirements: string | undefined
+  readonly picture: Picture | undefined
+}): number => utf8(of.config).length + utf8(of.requirements ?? "").length + (of.picture?.bytes.length ?? 0)
+
+/** What things of one user take together. `sizeOf`: bytes of content; what is not on this host takes nothing. */
+export const diskUse = (things: Iterable<KeptThing>, sizeOf: (snapshot: SnapshotId) => number): number => {
+  const snapshots = new Set<SnapshotId>()
+  let bytes = 0
+  for (const thing of things) {
+    bytes += thing.bytes
+    if (thing.snapshot !== undefined) snapshots.add(thing.snapshot)
+  }
+  for (const snapshot of snapshots) bytes += sizeOf(snapshot)
+  return bytes
+}
+
+/** Bytes before and after a change, and the most that are allowed. */
+export interface DiskChange {
+  readonly user: UserId
+  readonly limit: number
+  readonly before: number
+  readonly after: number
+}
+
+/** What takes no more than before is never refused, also where a limit is lower by now. */
+export const exceedsDisk = ({ limit, before, after }: DiskChange): boolean => after > limit && after > before
+
+const [mib, gib] = [1024 ** 2, 1024 ** 3]
+/** For people: `1.4 GiB`, `300 MiB`, and never less than there is. */
+const shownBytes = (bytes: number): string => {
+  const [unit, name] = bytes >= gib ? [gib, "GiB"] : [mib, "MiB"]
+  return `${Math.ceil((bytes / unit) * 10) / 10} ${name}`
+}
+
+/** Why a change is refused, and the way out. */
+export const diskRefusal = ({ user, limit, before, after }: DiskChange): { readonly detail: string; readonly hint: string } => ({
+  detail: `it takes ${shownBytes(after - before)} more on the service's host, where ${user}'s blueprints, sources, roles, collections and templates already take ${shownBytes(before)} of ${shownBytes(limit)}`,
+  hint: "Remove some of them, or ask an administrator for more (the setting user_disk).",
+})
+
+/** A user may not keep that much on the service's host. */
+export class UserDiskExceeded extends defineFault(
+  "UserDiskExceeded",
+  "forbidden",
+  (f: { readonly doing: string } & DiskChange) => {
+    const { detail, hint } = diskRefusal(f)
+    return { message: `Cannot ${f.doing}: ${detail}`, hint }
+  },
+) {}

@@ -1,0 +1,55 @@
+import {
+  diskUse,
+  exceedsDisk,
+  keptRow,
+  type KeptThing,
+  type SnapshotId,
+  treeBytes,
+  UserDiskExceeded,
+  type UserId,
+} from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+
+const user = "Ada" as UserId
+const [one, two] = ["1".repeat(40), "2".repeat(40)] as SnapshotId[]
+
+describe("what a user keeps", () => {
+  it("is the sum of all things, with each content once", () => {
+    const things: readonly KeptThing[] = [
+      { bytes: 5 },
+      { bytes: 1, snapshot: one },
+      { bytes: 1, snapshot: one },
+      { bytes: 0, snapshot: two },
+    ]
+    expect(diskUse(things, (id) => (id === one ? 100 : 1000))).toBe(1107)
+    expect(diskUse([], () => 1)).toBe(0)
+  })
+
+  it("takes room also when it holds nothing: rows, files, links and folders are not for nothing", () => {
+    expect(keptRow(0, undefined).bytes).toBeGreaterThan(0)
+    const file = { kind: "file", path: "a/b/c", size: 10 } as const
+    expect(treeBytes([file])).toBe(3 * 8192 + 10)
+    expect(treeBytes([file, { kind: "link", path: "a/b/l" }, { ...file, path: "d" }])).toBe(5 * 8192 + 20)
+  })
+
+  it.each([
+    ["up to the limit", { before: 5, after: 10 }, false],
+    ["over the limit", { before: 5, after: 11 }, true],
+    ["over the limit, where it is already", { before: 20, after: 21 }, true],
+    ["as much as before, although that is too much by now", { before: 20, after: 20 }, false],
+    ["less than before, although that is too much by now", { before: 20, after: 15 }, false],
+  ])("may be %s: %j refused: %s", (_what, change, refused) => expect(exceedsDisk({ user, limit: 10, ...change })).toBe(refused))
+
+  it("is told in numbers that are not smaller than what there is", () => {
+    const gib = 1024 ** 3
+    const fault = new UserDiskExceeded({
+      doing: "install it",
+      user,
+      limit: 20 * gib,
+      before: 19.96 * gib,
+      after: 19.96 * gib + 9,
+    })
+    expect(fault.message).toMatch(/^Cannot install it: it takes 0\.1 MiB more .* already take 20 GiB of 20 GiB$/u)
+    expect(fault).toMatchObject({ kind: "forbidden", hint: expect.stringContaining("user_disk") })
+  })
+})
