@@ -58,6 +58,8 @@ export interface SettingsShape {
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
   /** What each user may take who has no limit of another source. Absent: as much as there is. */
   readonly quotaDefaults?: Amounts
+  /** What one user may keep on the service's host, administrators apart. Absent or 0: as much as there is. */
+  readonly userDiskBytes?: number
   /** Where clients find the VPN. Absent: there is none. */
   readonly vpn?: VpnEndpoint | undefined
   /** Absent: no machine is activated. */

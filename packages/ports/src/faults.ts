@@ -203,6 +203,8 @@ export type LibraryReason =
   | "exists"
   /** What is to be installed, or what is there, is not what it should be. */
   | "broken"
+  /** Whose it is may keep no more. */
+  | "limit"
   /** The disk is full, or the folder cannot be read or written. */
   | "unavailable"
 
@@ -211,6 +213,7 @@ const libraryKinds: Record<LibraryReason, FaultKind> = {
   missing: "not-found",
   exists: "conflict",
   broken: "invalid",
+  limit: "forbidden",
   unavailable: "unavailable",
 }
 

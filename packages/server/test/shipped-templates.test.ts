@@ -1,4 +1,5 @@
-import { ArtifactLibrary, ContentFetcher } from "@rangewright/ports"
+import { Settings, usualSettings } from "@rangewright/application"
+import { ArtifactLibrary, Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -11,7 +12,14 @@ import { loadConfig } from "../src/config/config.ts"
 const names = (environment: Record<string, string>) => {
   const data = mkdtempSync(join(tmpdir(), "shipped-"))
   onTestFinished(() => rmSync(data, { recursive: true, force: true }))
-  const nothing = Layer.succeed(ContentFetcher, {} as never)
+  const unused = {} as never
+  const nothing = Layer.mergeAll(
+    Layer.succeed(Blueprints, unused),
+    Layer.succeed(ContentFetcher, unused),
+    Layer.succeed(Settings, usualSettings),
+    Layer.succeed(Sources, unused),
+    Layer.succeed(Users, unused),
+  )
   return Effect.runPromise(
     ArtifactLibrary.use(({ list }) =>
       Effect.map(list({ type: "global" }), ({ templates }) => templates.map(({ name }) => name)),

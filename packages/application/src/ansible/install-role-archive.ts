@@ -1,8 +1,8 @@
-import { Failed, InvalidInput, isArtifactName, roleFolders, roleOfArchive } from "@rangewright/domain"
+import { type Failed, type Forbidden, InvalidInput, isArtifactName, roleFolders, roleOfArchive } from "@rangewright/domain"
 import { ArtifactLibrary, type ContentFault, type ContentFetcher, type LibraryScope, type PlaceOutcome } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { StoredFile } from "../operation/operation.ts"
-import { hostFailures } from "./installed.ts"
+import { asArchiveRefusal, hostFailures } from "./installed.ts"
 import { uploadedEntries } from "./uploaded-entries.ts"
 
 const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
@@ -20,7 +20,7 @@ export const installRoleArchive = (
   replace: boolean,
 ): Effect.Effect<
   { readonly name: string; readonly placement: PlaceOutcome },
-  Failed | InvalidInput | ContentFault,
+  Failed | Forbidden | InvalidInput | ContentFault,
   ArtifactLibrary | ContentFetcher
 > =>
   Effect.gen(function* () {
@@ -40,8 +40,5 @@ export const installRoleArchive = (
     return { name, placement }
   }).pipe(
     hostFailures,
-    Effect.catchTag("LibraryFault", ({ message, hint, facts }) => {
-      const said = { what: message, ...(hint === undefined ? {} : { hint }) }
-      return Effect.fail(facts.reason === "broken" ? new InvalidInput(said) : new Failed(said))
-    }),
+    Effect.catchTag("LibraryFault", (fault) => Effect.fail(asArchiveRefusal(fault))),
   )

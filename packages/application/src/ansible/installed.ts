@@ -1,4 +1,4 @@
-import { type ArtifactKind, Failed, longestText, type User } from "@rangewright/domain"
+import { type ArtifactKind, Failed, Forbidden, InvalidInput, longestText, type User } from "@rangewright/domain"
 import { ArtifactLibrary, ContentFault, LibraryFault, type LibraryScope } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
@@ -15,6 +15,22 @@ export const hostFailures = <A, E, R>(
       ? new Failed({ what: fault.message, ...(fault.hint === undefined ? {} : { hint: fault.hint }) })
       : fault,
   )
+
+/** What the library says of an archive that somebody sent, as what it means for the sender. */
+export const asArchiveRefusal = ({ message, hint, facts }: LibraryFault): InvalidInput | Forbidden | Failed => {
+  const way = hint === undefined ? {} : { hint }
+  switch (facts.reason) {
+    case "broken":
+      return new InvalidInput({ what: message, ...way })
+    case "limit":
+      return new Forbidden({ reason: message, ...way })
+    case "name":
+    case "missing":
+    case "exists":
+    case "unavailable":
+      return new Failed({ what: message, ...way })
+  }
+}
 
 /** What a user's machines can be given: the user's own first, as Ansible searches. */
 export const listInstalled = (user: User) =>

@@ -5,6 +5,7 @@ import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
+import { tooMuchToKeep } from "../wire/statuses.ts"
 
 export const installRole = operation({
   id: "InstallRole",
@@ -33,7 +34,7 @@ export const installRole = operation({
     400: "the action is unknown or missing; the role's name is not valid; core roles stay; the body is malformed or wrongly typed",
     403: "the hypervisor's own account may not do this; role only administrators may make changes; global needs an administrator",
     409: "the role that is to be removed is not installed",
-    500: "the role is not available, or is installed in another version; something that it needs is not available; the store or the library does not work",
+    500: `the role is not available, or is installed in another version; something that it needs is not available; ${tooMuchToKeep}; the store or the library does not work`,
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

@@ -3,6 +3,7 @@ import {
   Conflict,
   Failed,
   type Fault,
+  Forbidden,
   type RecordId,
   RunNotFound,
   type RunState,
@@ -147,6 +148,7 @@ const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailu
   if (tag === "SourceNotFound") return new SourceNotFound({ source: source.id })
   const said = { what: message, ...(hint === undefined ? {} : { hint }) }
   if (ofContent.has(tag)) return new SourceUnfetched({ ...said, issues: issues ?? [] })
+  if (kind === "forbidden") return new Forbidden({ reason: message, ...(hint === undefined ? {} : { hint }) })
   return kind === "conflict" ? new Conflict(said) : new Failed(said)
 }
 

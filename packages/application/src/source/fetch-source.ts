@@ -1,4 +1,4 @@
-import { type Fault, rootsOfLayout, type SnapshotId, type Source, howTo } from "@rangewright/domain"
+import { type Fault, keptRow, rootsOfLayout, type SnapshotId, type Source, howTo } from "@rangewright/domain"
 import {
   ContentFault,
   ContentFetcher,
@@ -12,6 +12,7 @@ import {
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { type DiskServices, keeping, nameOfSource } from "../disk/keeping.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { openedAccess } from "./source-access.ts"
 import { SourceContents } from "./source-contents.ts"
@@ -137,7 +138,7 @@ export const contentOf = Effect.fnUntraced(function* (
 export const fetchSource = Effect.fnUntraced(function* (
   source: Source,
   { archive, progress, with: result = {} }: FetchOptions = {},
-): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | SecretStore | SourceContents | Sources> {
+): Effect.fn.Return<FetchedSource, Fault, DiskServices | SecretStore | SourceContents> {
   const fetcher = yield* ContentFetcher
   const contents = yield* SourceContents
   const holder = holderOfSource(source)
@@ -153,12 +154,18 @@ export const fetchSource = Effect.fnUntraced(function* (
           )
     if (content === undefined) return yield* nothingThere(source)
     const { id } = content.snapshot
-    const synced = yield* sources.commitSync(source, {
+    const commit = sources.commitSync(source, {
       snapshot: id,
       ...(location === undefined ? {} : { syncedAt: new Date(yield* Clock.currentTimeMillis) }),
       ...(result.manifest === undefined ? {} : { manifest: content.content.manifest }),
       ...(result.outcome === undefined ? {} : { outcome: result.outcome }),
     })
+    const synced = yield* keeping({
+      owner: source.owner,
+      doing: `keep what source ${source.id} ships`,
+      name: nameOfSource(source.recordId),
+      becomes: () => keptRow(0, id),
+    })(commit)
     // another process that worked on this source may have released it before this one was stored
     yield* fetcher.pin(id, holder)
     return { source: synced, content }

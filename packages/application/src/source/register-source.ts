@@ -5,6 +5,7 @@ import {
   Forbidden,
   InvalidInput,
   isSourceId,
+  keptRow,
   showGitUrl,
   type Source,
   SourceExists,
@@ -17,6 +18,7 @@ import { type ContentFetcher, type CredentialHasher, type NewSource, type Secret
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { newRecordId } from "../accounts/identity.ts"
+import { type DiskServices, keeping, nameOfSource } from "../disk/keeping.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { checkMembers, checkPath, checkRef, checkUrl } from "./check-origin.ts"
 import { asRefusal } from "./content-refused.ts"
@@ -38,7 +40,7 @@ export interface SourceInput extends AccessInput {
   readonly global?: boolean
 }
 
-type Services = ContentFetcher | CredentialHasher | RunEngine | SecretStore | SourceContents | Sources
+type Services = CredentialHasher | DiskServices | RunEngine | SecretStore | SourceContents
 
 const isType = (text: string): text is SourceType => ["git", "upload", "folder"].includes(text)
 
@@ -158,7 +160,7 @@ const registerNew = Effect.fnUntraced(function* (
   const recordId = yield* newRecordId
   const timed = yield* scheduleOf(type, input.schedule)
   const { access } = yield* sealedAccess(recordId, input)
-  const source = yield* sources.create({
+  const create = sources.create({
     ...origin,
     recordId,
     id,
@@ -170,6 +172,13 @@ const registerNew = Effect.fnUntraced(function* (
     nextSyncAt: timed.nextSyncAt,
     createdAt: new Date(yield* Clock.currentTimeMillis),
   })
+  // who may keep nothing more has nothing fetched; what comes is counted when it is there
+  const source = yield* keeping({
+    owner: user.id,
+    doing: `register source ${id}`,
+    name: nameOfSource(recordId),
+    becomes: () => keptRow(0, undefined),
+  })(create)
   const fetch = { manifest: true, discard: true, ...(archive === undefined ? {} : { archive }) } as const
   return yield* runFetch(source, fetch, user.id).pipe(
     // one whose run never began is nobody's to discard

@@ -12,7 +12,7 @@ import {
 import { type ArtifactEntry, ArtifactLibrary, BuilderFiles, type LibraryScope, Machines, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
+import { asArchiveRefusal, hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { uploadedEntries } from "../ansible/uploaded-entries.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { mayBuild, mayHaveName } from "./may-build.ts"
@@ -119,10 +119,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
     }),
   ).pipe(
     hostFailures,
-    Effect.catchTag("LibraryFault", ({ message, hint, facts }) => {
-      const said = { what: message, ...(hint === undefined ? {} : { hint }) }
-      return Effect.fail(facts.reason === "broken" ? new InvalidInput(said) : new Failed(said))
-    }),
+    Effect.catchTag("LibraryFault", (fault) => Effect.fail(asArchiveRefusal(fault))),
   )
 
 /** Bytes of an archive: as much as all files of a template may hold. */

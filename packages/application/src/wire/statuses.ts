@@ -7,6 +7,9 @@ export const waitCutShort =
 /** For operations that wait while other work on the source goes on. */
 export const sourceWaitCutShort = "the service stops, or the client leaves, while the call waits for other work on the source"
 
+/** For operations that store something of a user's on the service's host. */
+export const tooMuchToKeep = "it is more than the user may keep on the service's host"
+
 /** For operations on a run. */
 export const runStatuses = {
   403: "the caller may not use the run's range, or has no access to what the run is about",

@@ -4,6 +4,7 @@ import {
   type AppServices,
   ApiDescription,
   type HandlerRequest,
+  limitedLibraryLayer,
   type MarkedJson,
   type Operation,
   operations,
@@ -29,6 +30,7 @@ import {
   memoryBuilderLayer,
   type MemoryBuilds,
   memoryHypervisorLayer,
+  memoryInstallerLayer,
   memoryNamesLayer,
   memoryStorageLayer,
   type MemoryStore,
@@ -190,8 +192,6 @@ export const makeTestApp = ({
   scope = scopeOfTest(),
 }: TestAppOptions = {}): TestApp => {
   const artifacts = after?.artifacts ?? makeMemoryArtifacts()
-  const inMemory = memoryArtifactsLayer(artifacts)
-  const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
   const store = after?.store ?? makeMemoryStore()
   const world = after?.world ?? makeMemoryWorld()
   const builds = after?.builds ?? makeMemoryBuilds()
@@ -200,7 +200,14 @@ export const makeTestApp = ({
   const provider = makeMemoryProvider()
   const kept = new Map<RangeId, string>()
   const storage = memoryStorageLayer(store)
+  const decided = Layer.succeed(Settings, { ...settings, ...chosen })
+  const inMemory = memoryInstallerLayer(artifacts.galaxy).pipe(
+    Layer.provideMerge(limitedLibraryLayer),
+    Layer.provideMerge(Layer.mergeAll(memoryArtifactsLayer(artifacts), storage, decided)),
+  )
+  const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
   const services = Layer.mergeAll(
+    decided,
     storage,
     memoryHypervisorLayer(world),
     memoryBuilderLayer(world, builds),
@@ -212,7 +219,6 @@ export const makeTestApp = ({
     Layer.provideMerge(packageLooksLayer, memoryPackagesLayer()),
     memoryNamesLayer(names),
     memoryProviderLayer(provider),
-    Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, {
       user: () => undefined,

@@ -38,7 +38,7 @@ import { auditRetentionLayer } from "./audit-retention.ts"
 import type { ContentPorts } from "./content.ts"
 import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
-import type { LibraryPorts } from "./library.ts"
+import type { LibraryNeeds, LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, what an older installation left, and the database under them. */
@@ -57,7 +57,7 @@ export interface Parts<E> {
   /** Takes the place of what the hypervisor's adapter brings. */
   readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
-  readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
+  readonly library: Layer.Layer<LibraryPorts, E, LibraryNeeds>
   readonly internet: Layer.Layer<NameLookup | ImageServers>
   readonly vpn: Layer.Layer<VpnServer>
   readonly packages: Layer.Layer<NodePackages | PackageFolder>
@@ -81,13 +81,17 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
   const driven = Layer.mergeAll(
     Layer.provideMerge(parts.builder, Layer.merge(parts.hypervisor, parts.internet)),
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
-    Layer.succeed(Settings, parts.settings),
     parts.description,
     parts.vpn,
     Layer.provideMerge(packageLooksLayer, parts.packages),
     parts.provider,
     // first of all: nothing begins before the key has opened the database
-  ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))
+  ).pipe(
+    Layer.provideMerge(Layer.succeed(Settings, parts.settings)),
+    Layer.provideMerge(parts.crypto),
+    Layer.provideMerge(databaseClockLayer),
+    Layer.provideMerge(parts.storage),
+  )
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
   return background.pipe(

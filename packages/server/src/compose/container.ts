@@ -18,7 +18,7 @@ import { doctorLayer } from "./doctor.ts"
 import { bindGuest } from "./guest.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { cryptoOf } from "./installation-key.ts"
-import { bindLibrary, type LibraryPorts } from "./library.ts"
+import { bindLibrary, type LibraryNeeds, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
 import { bindNodePackages } from "./node-packages.ts"
 import { bindProvider } from "./oidc.ts"
@@ -71,7 +71,7 @@ const adaptersWith = (simulator: Simulator | undefined) =>
     bind<Layer.Layer<ContentPorts, unknown>>(T.content)
       .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
       .inSingletonScope()
-    bind<Layer.Layer<LibraryPorts, unknown, ContentPorts>>(T.library)
+    bind<Layer.Layer<LibraryPorts, unknown, LibraryNeeds>>(T.library)
       .toResolvedValue((config: Config, folder: DataFolder) => bindLibrary(config, folder.path), [T.config, T.folder])
       .inSingletonScope()
     bind<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>(T.subscription)
@@ -95,7 +95,7 @@ const runtimeOf = ({ background, owner }: Given) =>
           storage: Layer.Layer<Storage, unknown>,
           hypervisor: BoundHypervisor,
           content: Layer.Layer<ContentPorts, unknown>,
-          library: Layer.Layer<LibraryPorts, unknown, ContentPorts>,
+          library: Layer.Layer<LibraryPorts, unknown, LibraryNeeds>,
           all: readonly Operation[],
           folder: DataFolder,
           config: Config,

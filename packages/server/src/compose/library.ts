@@ -1,6 +1,16 @@
 import { folderInstallerLayer, galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
 import { shippedTemplates } from "@rangewright/adapter-packer"
-import type { ArtifactLibrary, ContentFetcher, InstallerFault, LibraryFault, RoleInstaller } from "@rangewright/ports"
+import { limitedLibraryLayer, type Settings } from "@rangewright/application"
+import type {
+  ArtifactLibrary,
+  Blueprints,
+  ContentFetcher,
+  InstallerFault,
+  LibraryFault,
+  RoleInstaller,
+  Sources,
+  Users,
+} from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
@@ -8,6 +18,9 @@ import type { Config } from "../config/config.ts"
 import { toolOptions } from "./tools.ts"
 
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
+
+/** Where content comes from, and what tells how much a user keeps on this host. */
+export type LibraryNeeds = Blueprints | ContentFetcher | Settings | Sources | Users
 
 export const galaxyOptions = (config: Config, data: string): GalaxyOptions => ({
   folder: join(data, "galaxy-runs"),
@@ -33,9 +46,9 @@ const installerOf = (
 const ownLibrary = (config: Config, data: string): Layer.Layer<ArtifactLibrary, LibraryFault> =>
   libraryLayer({ folder: join(data, "library"), ...(config.shippedTemplates ? { shipped: shippedTemplates } : {}) })
 
-/** Installed templates, roles and collections in the data folder, and where what they require comes from. */
+/** Installed templates, roles and collections in the data folder, as far as their users may keep them, and where what they require comes from. */
 export const bindLibrary = (
   config: Config,
   data: string,
-): Layer.Layer<LibraryPorts, InstallerFault | LibraryFault, ContentFetcher> =>
-  installerOf(config, data).pipe(Layer.provideMerge(ownLibrary(config, data)))
+): Layer.Layer<LibraryPorts, InstallerFault | LibraryFault, LibraryNeeds> =>
+  installerOf(config, data).pipe(Layer.provideMerge(limitedLibraryLayer), Layer.provideMerge(ownLibrary(config, data)))

@@ -32,6 +32,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   rangeDefaults: config.rangeDefaults,
   templateLogins: config.templateLogins,
   quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
+  userDiskBytes: config.userDisk * 1024 ** 3,
   vpn: vpnEndpointOf(config),
   kms: kmsOf(config),
   singleSignOn: singleSignOnOf(config),

@@ -8,7 +8,7 @@ import type { Metrics } from "../observe/metrics.ts"
 import type { CryptoPorts, Service, Storage } from "./assemble.ts"
 import type { ContentPorts } from "./content.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
-import type { LibraryPorts } from "./library.ts"
+import type { LibraryNeeds, LibraryPorts } from "./library.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
 
@@ -29,7 +29,7 @@ export const T = {
   subscription: token<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>("subscription"),
   storage: token<Layer.Layer<Storage, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),
-  library: token<Layer.Layer<LibraryPorts, unknown, ContentPorts>>("library"),
+  library: token<Layer.Layer<LibraryPorts, unknown, LibraryNeeds>>("library"),
   hypervisor: token<BoundHypervisor>("hypervisor"),
   operations: token<readonly Operation[]>("operations"),
   runtime: token<AppRuntime>("runtime"),

@@ -366,6 +366,11 @@ export const keys = {
     about: "Only administrators install and remove roles and collections.",
     default: false,
   }),
+  userDisk: wholeNumber(0, 1_000_000)(sources, "user_disk", {
+    about:
+      "Disk space in GiB on this host for all that one user keeps: blueprints, sources, roles, collections and templates. Administrators are not limited. 0: no limit.",
+    default: 20,
+  }),
   sourceSchemes: list(sources, "source_schemes", {
     about:
       "How git may reach repositories: `https`, `ssh`, and, if you trust the users who register sources, also `http`, `git` or `file` (only inside source_folders).",

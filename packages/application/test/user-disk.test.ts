@@ -1,0 +1,212 @@
+import { commitTo, type MemoryFiles, publishTo } from "@rangewright/adapter-memory"
+import type { User } from "@rangewright/domain"
+import type { ArtifactEntry } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+/** A tenth of what one user may keep. */
+const unit = 256 * 1024
+const limit = 10 * unit
+let app: TestApp
+let boss: User
+let ada: User
+let bea: User
+const start = async (userDiskBytes: number | undefined) => {
+  app = makeTestApp({ settings: userDiskBytes === undefined ? {} : { userDiskBytes } })
+  boss = await app.addUser("Boss", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  bea = await app.addUser("Bea")
+}
+beforeEach(() => start(limit))
+
+const filler = (size: number): Uint8Array => new Uint8Array(size * unit)
+const archive = (filename: string, files: MemoryFiles) => {
+  const path = `/uploads/${app.artifacts.content.archives.size}`
+  app.artifacts.content.archives.set(path, files)
+  return { filename, contentType: "application/x-tar", size: 1, path }
+}
+const roleOf = (size: number): MemoryFiles => ({ "meta/main.yml": "galaxy_info: {author: acme}\n", "files/big": filler(size) })
+const role = (name: string, size: number, body: object = {}) => ({ body, file: archive(`${name}.tar`, roleOf(size)) })
+const addRole = (user: User, name: string, size: number, body: object = {}) =>
+  app.call("InstallRoleTar", user, role(name, size, body))
+const refuseRole = (user: User, name: string, size: number, body: object = {}) =>
+  app.fails("InstallRoleTar", user, role(name, size, body))
+const rolesOf = async (user: User): Promise<readonly string[]> =>
+  ((await app.call("getRolesAndCollections", user)) as readonly { readonly name: string }[]).map(({ name }) => name)
+const removeRole = (user: User, name: string) => app.call("InstallRole", user, { body: { role: name, action: "remove" } })
+const pinned = () => [...app.artifacts.content.pins].filter(([, holders]) => holders.size > 0).map(([id]) => id)
+
+const url = "https://git.example/acme/labs.git"
+const ships = (size: number): MemoryFiles => ({
+  "blueprints/web/blueprint.yml": "id: web\nname: Web\nversion: 1.0.0\nconfig: config.yml\n",
+  "blueprints/web/config.yml": "ludus: []\n",
+  "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello}\n",
+  "ansible/roles/hello/files/big": filler(size),
+})
+const register = (user: User, id = "labs") => app.call("createSource", user, { body: { type: "git", url, id } })
+const refuseRegister = (user: User, id = "labs") => app.fails("createSource", user, { body: { type: "git", url, id } })
+const path = { sourceID: "labs" }
+const show = (user: User) => app.call("getSource", user, { path })
+
+describe("what a user installs", () => {
+  it("is refused when it is more than the user may keep, with what is used and what to do, and leaves nothing behind", async () => {
+    await addRole(ada, "one", 6)
+    expect(await refuseRole(ada, "two", 5)).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringMatching(
+        /^Cannot install the user's role "two": it takes 1\.3 MiB more on the service's host, where Ada's .* already take 1\.6 MiB of 2\.5 MiB\. Remove some of them, or ask an administrator for more \(the setting user_disk\)\.$/u,
+      ),
+    })
+    expect(await rolesOf(ada)).toEqual(["one"])
+    expect(pinned()).toEqual([])
+    await addRole(ada, "three", 3)
+  })
+
+  it("has room again when something else is removed", async () => {
+    await addRole(ada, "one", 6)
+    await refuseRole(ada, "two", 5)
+    await removeRole(ada, "one")
+    await addRole(ada, "two", 5)
+    expect(await rolesOf(ada)).toEqual(["two"])
+  })
+
+  it("counts once when it takes the place of another, and not at all when that stays", async () => {
+    await addRole(ada, "one", 6)
+    await addRole(ada, "one", 9, { force: true })
+    expect(await addRole(ada, "one", 20)).toMatchObject({ result: expect.stringContaining("was left as it is") })
+    expect(await refuseRole(ada, "one", 11, { force: true })).toMatchObject({ kind: "forbidden" })
+  })
+
+  it("is nobody else's concern, and administrators and what is for everybody have no limit", async () => {
+    await addRole(ada, "one", 9)
+    await addRole(bea, "one", 9)
+    await addRole(boss, "one", 20)
+    await addRole(boss, "two", 20, { global: true })
+    expect(await rolesOf(ada)).toEqual(["one", "two"])
+  })
+
+  it("has no limit where the operator sets none", async () => {
+    for (const none of [0, undefined]) {
+      await start(none)
+      await addRole(ada, "one", 20)
+    }
+  })
+
+  it("at the same time gets in as far as there is room for it", async () => {
+    const tries = ["one", "two", "three"].map((name) =>
+      addRole(ada, name, 4).then(
+        () => "in",
+        () => "refused",
+      ),
+    )
+    expect((await Promise.all(tries)).toSorted()).toEqual(["in", "in", "refused"])
+    expect(await rolesOf(ada)).toHaveLength(2)
+  })
+
+  it("counts together: roles, templates, and what comes from Galaxy with all that it needs", async () => {
+    const builder = 'variable "vm_name" {\n  default = "debian"\n}\n'
+    const template = archive("folder", { "deb/deb.pkr.hcl": builder, "deb/iso": filler(4) })
+    await app.call("addTemplateFromTar", ada, { body: { force: false }, file: template })
+    const entries = Object.entries(roleOf(3)).map(([at, bytes]): ArtifactEntry => {
+      const content = typeof bytes === "string" ? new TextEncoder().encode(bytes) : (bytes as Uint8Array)
+      return { kind: "file", path: at, size: content.length, executable: false, read: Effect.succeed(content) }
+    })
+    publishTo(app.artifacts.galaxy, "role", "acme.db", "1.0.0", { entries })
+    publishTo(app.artifacts.galaxy, "role", "acme.web", "1.0.0", { entries, roles: [{ name: "acme.db" }] })
+    const install = { body: { role: "acme.web", action: "install" } }
+    expect((await app.fails("InstallRole", ada, install)).message).toContain("already take 1.9 MiB of 2.5 MiB")
+    expect(await rolesOf(ada)).toEqual(["acme.db"])
+    const other = archive("folder", { "k/k.pkr.hcl": builder.replace("debian", "kali"), "k/iso": filler(4) })
+    expect(await app.fails("addTemplateFromTar", ada, { body: { force: false }, file: other })).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining('Cannot install the user\'s template "kali"'),
+    })
+  })
+
+  it("that is more than a limit which was lowered stays, and may be replaced by less", async () => {
+    await start(undefined)
+    await addRole(ada, "one", 20)
+    const { artifacts, builds, store, world } = app
+    app = makeTestApp({ settings: { userDiskBytes: limit }, after: { artifacts, builds, store, world } })
+    expect(await refuseRole(ada, "two", 1)).toMatchObject({ kind: "forbidden" })
+    await addRole(ada, "one", 15, { force: true })
+    expect(await rolesOf(ada)).toEqual(["one"])
+  })
+})
+
+describe("a role of everybody's", () => {
+  it("is copied to a user as far as there is room for it", async () => {
+    await addRole(boss, "big", 20, { global: true })
+    const move = { body: { roles: ["big"], global: false, copy: true } }
+    expect(await app.call("MoveRoleScope", ada, move)).toMatchObject({
+      success: [],
+      errors: [{ role: "big", error: expect.stringContaining("it takes 5.1 MiB more") }],
+    })
+  })
+})
+
+describe("the content of a source", () => {
+  it("that is more than the user may keep is refused, and leaves nothing behind", async () => {
+    commitTo(app.artifacts.content, url, ships(11))
+    expect(await refuseRegister(ada)).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining("Cannot keep what source labs ships: it takes 2.9 MiB more"),
+      hint: expect.stringContaining("Remove some of them"),
+    })
+    expect(await app.call("listSources", ada)).toEqual([])
+    expect(pinned()).toEqual([])
+    await register(boss)
+  })
+
+  it("is not fetched for a user who may keep nothing more", async () => {
+    await start(1)
+    const fault = await refuseRegister(ada)
+    expect(fault).toMatchObject({ kind: "forbidden", message: expect.stringContaining("Cannot register source labs") })
+    expect(await app.call("listSources", ada)).toEqual([])
+  })
+
+  it("that grows over the limit stays as it was, and its source says why", async () => {
+    commitTo(app.artifacts.content, url, ships(6))
+    await register(ada)
+    const before = pinned()
+    commitTo(app.artifacts.content, url, ships(11))
+    expect(await app.fails("syncSource", ada, { path })).toMatchObject({ kind: "forbidden" })
+    expect(await show(ada)).toMatchObject({
+      lastSyncStatus: "error",
+      lastSyncError: expect.stringContaining("it takes 1.3 MiB more on the service's host"),
+    })
+    expect(pinned()).toEqual(before)
+    commitTo(app.artifacts.content, url, ships(9))
+    await app.call("syncSource", ada, { path })
+    expect(await show(ada)).toMatchObject({ lastSyncStatus: "ok" })
+  })
+
+  it("counts once for each user, however many of the user's sources have it", async () => {
+    commitTo(app.artifacts.content, url, ships(9))
+    await register(ada, "one")
+    await register(ada, "two")
+    await register(bea, "three")
+    expect(await refuseRole(ada, "big", 1)).toMatchObject({ kind: "forbidden" })
+  })
+
+  it("is charged to the owner of the source, also when an administrator syncs it", async () => {
+    commitTo(app.artifacts.content, url, ships(6))
+    await register(ada)
+    commitTo(app.artifacts.content, url, ships(11))
+    expect(await app.fails("syncSource", boss, { path })).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining("Ada's"),
+    })
+  })
+
+  it("is installed as far as there is room for it, item by item", async () => {
+    commitTo(app.artifacts.content, url, ships(6))
+    await register(ada)
+    expect(await app.call("installSource", ada, { path })).toMatchObject({
+      blueprintResults: { results: [{ name: "labs/web", ok: true }] },
+      localAnsibleResults: { roleResults: [{ ok: false, message: expect.stringContaining("Remove some of them") }] },
+    })
+    expect(await rolesOf(ada)).toEqual([])
+  })
+})
