@@ -35,6 +35,11 @@ const refuseRole = (user: User, name: string, size: number, body: object = {}) =
 const rolesOf = async (user: User): Promise<readonly string[]> =>
   ((await app.call("getRolesAndCollections", user)) as readonly { readonly name: string }[]).map(({ name }) => name)
 const removeRole = (user: User, name: string) => app.call("InstallRole", user, { body: { role: name, action: "remove" } })
+/** Of the blueprints that the user owns, or has. */
+const idsOf = async (user: User): Promise<readonly string[]> => {
+  const listed = await app.call("listBlueprints", user, { query: {} })
+  return (listed as readonly { readonly blueprintID: string }[]).map(({ blueprintID }) => blueprintID).toSorted()
+}
 const pinned = () => [...app.artifacts.content.pins].filter(([, holders]) => holders.size > 0).map(([id]) => id)
 
 const url = "https://git.example/acme/labs.git"
@@ -208,5 +213,145 @@ describe("the content of a source", () => {
       localAnsibleResults: { roleResults: [{ ok: false, message: expect.stringContaining("Remove some of them") }] },
     })
     expect(await rolesOf(ada)).toEqual([])
+  })
+})
+
+describe("the texts and the picture of a blueprint", () => {
+  /** A tenth of what one user may keep here. */
+  const part = 50 * 1024
+  beforeEach(() => start(10 * part))
+  const config = (size: number): string => `# ${"x".repeat(size * part)}\nludus: []\n`
+  const body = (id: string, size: number) => ({ body: { blueprintID: id, config: config(size) } })
+  const make = (id: string, size: number, user = ada) => app.call("createBlueprint", user, body(id, size))
+  const change = (id: string, size: number, user = ada) =>
+    app.call("updateBlueprintConfig", user, { path: { blueprintID: id }, body: { config: config(size) } })
+
+  it("are stored as far as its owner has room for them, and count with all else", async () => {
+    await make("one", 3)
+    await make("two", 3)
+    expect(await app.fails("createBlueprint", ada, body("three", 4))).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringMatching(
+        /^Cannot create blueprint three: it takes 0\.3 MiB more .* already take 0\.4 MiB of 0\.5 MiB$/u,
+      ),
+    })
+    expect(await refuseRole(ada, "big", 2)).toMatchObject({ kind: "forbidden" })
+    expect(await idsOf(ada)).toEqual(["one", "two"])
+    await make("three", 4, bea)
+    await make("four", 4, boss)
+    await app.call("deleteBlueprint", ada, { path: { blueprintID: "one" } })
+    await make("five", 4)
+  })
+
+  it("of several of one moment are stored as far as there is room", async () => {
+    const tries = ["a", "b", "c"].map((id) =>
+      make(id, 4).then(
+        () => "made",
+        () => "refused",
+      ),
+    )
+    expect((await Promise.all(tries)).toSorted()).toEqual(["made", "made", "refused"])
+  })
+
+  it("may grow as far as there is room for what is more, and shrink always", async () => {
+    await make("one", 3)
+    await make("two", 3)
+    await change("one", 4)
+    await expect(change("one", 7)).rejects.toThrow("Cannot change blueprint one: it takes 0.2 MiB more")
+    // whoever changes it, it is its owner's
+    await expect(change("one", 7, boss)).rejects.toThrow("Ada's")
+    const { artifacts, builds, store, world } = app
+    app = makeTestApp({ settings: { userDiskBytes: part }, after: { artifacts, builds, store, world } })
+    await expect(change("one", 5)).rejects.toThrow("already take 0.4 MiB of 0.1 MiB")
+    await change("one", 2)
+  })
+
+  it("count again when a picture takes the place of another", async () => {
+    await make("one", 4)
+    const png = (size: number) => {
+      const bytes = filler(0.2 * size)
+      bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+      return { filename: "p.png", contentType: "image/png", bytes }
+    }
+    const id = [...app.store.blueprints.values()][0]?.blueprint.recordId ?? ""
+    const put = (size: number) => ({ path: { id }, body: {}, file: png(size) })
+    await app.call("recordUpdateBlueprint", ada, put(4))
+    await app.call("recordUpdateBlueprint", ada, put(5))
+    expect(await app.fails("recordUpdateBlueprint", ada, put(7))).toMatchObject({ kind: "forbidden" })
+    await app.call("recordUpdateBlueprint", ada, { path: { id }, body: { thumbnail: "" } })
+    await make("two", 4)
+  })
+})
+
+describe("the files of a blueprint", () => {
+  const bundle = (size: number) =>
+    archive("web.tar.gz", {
+      "blueprint.yml": "id: web\nname: Web\nversion: 1.0.0\nconfig: config.yml\n",
+      "config.yml": "ludus: []\n",
+      "files/big": filler(size),
+    })
+
+  it("count when it is imported, and leave nothing behind when they are too many", async () => {
+    expect(await app.fails("importBlueprint", ada, { file: bundle(11) })).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining("Cannot create blueprint web: it takes 2.8 MiB more"),
+    })
+    expect(await idsOf(ada)).toEqual([])
+    expect(pinned()).toEqual([])
+    await app.call("importBlueprint", ada, { file: bundle(8) })
+    expect(await refuseRole(ada, "big", 2)).toMatchObject({ kind: "forbidden" })
+  })
+
+  it("are shared by copies of one owner, and count for another who makes a copy", async () => {
+    await app.call("importBlueprint", ada, { file: bundle(8) })
+    const copy = { path: { blueprintID: "web" }, body: {} }
+    await app.call("copyBlueprint", ada, copy)
+    expect(await idsOf(ada)).toEqual(["web", "web-copy"])
+    await app.call("shareBlueprintWithUsers", boss, { path: { blueprintID: "web" }, body: { userIDs: ["Bea"] } })
+    await addRole(bea, "one", 4)
+    const held = pinned()
+    expect(await app.fails("copyBlueprint", bea, copy)).toMatchObject({ kind: "forbidden" })
+    expect(await idsOf(bea)).toEqual(["web"])
+    expect(pinned()).toEqual(held)
+    await removeRole(bea, "one")
+    await app.call("copyBlueprint", bea, copy)
+  })
+
+  it("count also when the source that they came from has moved on", async () => {
+    commitTo(app.artifacts.content, url, ships(4))
+    await register(ada)
+    const install = { path, body: { selection: { blueprints: ["web"] } } }
+    await app.call("installSource", ada, install)
+    commitTo(app.artifacts.content, url, { ...ships(4), "more.txt": "x" })
+    await app.call("syncSource", ada, { path })
+    expect(await refuseRole(ada, "big", 3)).toMatchObject({ kind: "forbidden" })
+    await app.call("installSource", ada, { ...install, body: { ...install.body, force: true } })
+    await addRole(ada, "big", 3)
+  })
+
+  it("and its texts stay as they were when the newer ones are too many", async () => {
+    commitTo(app.artifacts.content, url, ships(0))
+    await register(ada)
+    const install = { path, body: { selection: { blueprints: ["web"] }, force: true } }
+    await app.call("installSource", ada, install)
+    const blueprint = () => [...app.store.blueprints.values()][0]
+    const [before, held] = [blueprint(), pinned()]
+    await addRole(ada, "big", 7)
+    const larger = `# ${"x".repeat(1.6 * unit)}\nludus: []\n`
+    commitTo(app.artifacts.content, url, { ...ships(0), "blueprints/web/config.yml": larger })
+    expect(await app.call("installSource", ada, install)).toMatchObject({
+      blueprintResults: {
+        results: [
+          { name: "labs/web", ok: false, message: expect.stringMatching(/^Cannot install blueprint labs\/web: .* Remove some/u) },
+        ],
+      },
+    })
+    expect(blueprint()).toEqual(before)
+    // the content of the source now, and that of the blueprint
+    expect(pinned()).toEqual([...held, expect.anything()])
+    await removeRole(ada, "big")
+    await app.call("installSource", ada, install)
+    expect(blueprint()?.config).toBe(larger)
+    expect(pinned()).toHaveLength(1)
   })
 })

@@ -23,6 +23,7 @@ import type { StoredFile } from "../operation/operation.ts"
 import { mostConfigBytes } from "../range/check-config.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { releaseBundles } from "./forget-blueprint.ts"
+import { keepingBlueprint } from "./keep-blueprint.ts"
 import { makeBlueprint } from "./make-blueprint.ts"
 import { uploadedPicture } from "./picture.ts"
 
@@ -100,6 +101,8 @@ const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
     )
   })
 
+const nothingYet = { config: "", requirements: undefined, thumbnail: undefined, bundle: undefined }
+
 /**
  * Makes a blueprint of the user's from an archive. Whatever the archive holds is kept beside it, so that an export of it
  * is complete. The configuration is checked when it is applied.
@@ -110,6 +113,8 @@ export const importBlueprint = (file: StoredFile, user: User) =>
     const recordId = yield* newRecordId
     const holder = holderOfBundle(recordId)
     const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
+    // who may keep nothing more has nothing unpacked; what comes is counted when it is there
+    yield* keepingBlueprint("import the blueprint", { recordId, owner: user.id, ...nothingYet })(Effect.void)
     return yield* Effect.gen(function* () {
       const blueprints = yield* Blueprints
       const fetched = Effect.mapError(fetch({ location, holder, whose: `user ${user.id}` }), refusal)

@@ -19,6 +19,7 @@ import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { holdBundle } from "./bundle.ts"
 import { releaseBundles } from "./forget-blueprint.ts"
 import { installForNew } from "./install-dependencies.ts"
+import { keepingBlueprint } from "./keep-blueprint.ts"
 import { requiredByConfig } from "./required-by-config.ts"
 
 /** The id for a new blueprint: allowed, and not in use. */
@@ -85,7 +86,10 @@ export const makeBlueprint = (
     const recordId = chosen ?? (yield* newRecordId)
     const { create } = yield* Blueprints
     const made = { ...said, id, recordId, owner: owner.id, config, requirements, bundle, thumbnail, createdAt }
-    return yield* Effect.andThen(holdBundle(recordId, bundle), create(made)).pipe(Effect.onError(() => releaseBundles(recordId)))
+    return yield* Effect.andThen(holdBundle(recordId, bundle), create(made)).pipe(
+      keepingBlueprint(`create blueprint ${id}`, made),
+      Effect.onError(() => releaseBundles(recordId)),
+    )
   })
 
 /**

@@ -75,8 +75,8 @@ export interface ToBeKept {
   /** Completes "Cannot …". */
   readonly doing: string
   readonly name: string
-  /** What is there under this name becomes this; what takes no more than before is never refused. */
-  readonly becomes: (there: KeptThing | undefined) => KeptThing
+  /** What is there under this name becomes this, asked when nothing else of the user's changes; what takes no more than before is never refused. */
+  readonly becomes: (there: KeptThing | undefined) => Effect.Effect<KeptThing, StorageFault, Blueprints>
 }
 
 /**
@@ -92,7 +92,7 @@ export const keeping =
       if (limit === 0 || (yield* users.find(owner))?.isAdmin !== false) return yield* keep
       const checked = Effect.gen(function* () {
         const things = yield* keptBy(owner)
-        const later = new Map(things).set(name, becomes(things.get(name)))
+        const later = new Map(things).set(name, yield* becomes(things.get(name)))
         const sizeOf = yield* sizesOf([...things.values(), ...later.values()])
         const [before, after] = [diskUse(things.values(), sizeOf), diskUse(later.values(), sizeOf)]
         const change = { user: owner, limit, before, after }

@@ -49,7 +49,7 @@ export const limitedLibraryLayer: Layer.Layer<ArtifactLibrary, never, DiskServic
           {
             ...artifact,
             doing: `install ${describeArtifact(artifact)}`,
-            becomes: (there) => (there === undefined || options.replace ? { bytes: treeBytes(entries) } : there),
+            becomes: (there) => Effect.succeed(there === undefined || options.replace ? { bytes: treeBytes(entries) } : there),
           },
           library.place(artifact, entries, options),
         ),
@@ -61,7 +61,7 @@ export const limitedLibraryLayer: Layer.Layer<ArtifactLibrary, never, DiskServic
           const doing = `${mode} ${describeArtifact(artifact)}`
           return yield* within(
             to,
-            { kind, name, doing, becomes: (there) => there ?? { bytes } },
+            { kind, name, doing, becomes: (there) => Effect.succeed(there ?? { bytes }) },
             library.transfer(artifact, to, mode),
           )
         }),

@@ -3,6 +3,7 @@ import { Blueprints, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
+import { keepingParts } from "../blueprint/keep-blueprint.ts"
 import { wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { requiredByConfig } from "../blueprint/required-by-config.ts"
 import { dependencyContextOf } from "../blueprint/dependency-context.ts"
@@ -27,6 +28,7 @@ export const updateBlueprintConfig = operation({
   statuses: {
     200: "the configuration was stored",
     ...ownBlueprintStatuses,
+    403: `${ownBlueprintStatuses[403]}; it is more than its owner may keep on the service's host`,
     409: "the blueprint comes from a source; its configuration is not the one that If-Match names",
     500: "roles that are only on this server cannot be included; unexpected server failure",
     400: "the configuration is blank or breaks the schema; the body is malformed",
@@ -54,7 +56,9 @@ export const updateBlueprintConfig = operation({
       const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
       const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)
       const replaces = yield* matching(meta.ifMatch)
-      yield* blueprints.setConfig(blueprint.id, config, requirements, { by: user.id, ...(replaces && { replaces }) })
+      yield* blueprints
+        .setConfig(blueprint.id, config, requirements, { by: user.id, ...(replaces && { replaces }) })
+        .pipe(keepingParts(doing, blueprint, { config, requirements }))
       return { json: { result: `Configuration of blueprint ${blueprint.id} stored` }, version: yield* versionOf(config) }
     }),
 })

@@ -164,7 +164,7 @@ export const fetchSource = Effect.fnUntraced(function* (
       owner: source.owner,
       doing: `keep what source ${source.id} ships`,
       name: nameOfSource(source.recordId),
-      becomes: () => keptRow(0, id),
+      becomes: () => Effect.succeed(keptRow(0, id)),
     })(commit)
     // another process that worked on this source may have released it before this one was stored
     yield* fetcher.pin(id, holder)

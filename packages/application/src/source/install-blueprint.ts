@@ -23,6 +23,8 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { forgetBlueprint, releaseBundles } from "../blueprint/forget-blueprint.ts"
+import { keepingBlueprint } from "../blueprint/keep-blueprint.ts"
+import type { DiskServices } from "../disk/keeping.ts"
 import type { Installation } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
@@ -47,7 +49,7 @@ export const installBlueprint = (
   { source, content: { snapshot } }: Installation,
   { publicId, blueprint, change, because }: PlannedBlueprint & { readonly blueprint: ShippedBlueprint },
   recordId: RecordId,
-): Effect.Effect<ItemOutcome, StorageFault, Blueprints | ContentFetcher | CredentialHasher> =>
+): Effect.Effect<ItemOutcome, StorageFault, CredentialHasher | DiskServices> =>
   Effect.gen(function* () {
     const installed: ItemOutcome = { kind: "blueprint", name: publicId, version: blueprint.version, ok: true }
     if (change === "keep") return installed
@@ -71,9 +73,10 @@ export const installBlueprint = (
       origin: { source: source.recordId, sourceBlueprintID: blueprint.id },
       createdAt: new Date(yield* Clock.currentTimeMillis),
     }
-    const [row] = yield* blueprints
-      .putFromSource([given])
-      .pipe(Effect.tapError(() => (change === "create" ? fetcher.release(snapshot.id, holderOfBundle(recordId)) : Effect.void)))
+    const [row] = yield* blueprints.putFromSource([given]).pipe(
+      keepingBlueprint(`install blueprint ${publicId}`, given),
+      Effect.tapError(() => releaseUnneeded(recordId, snapshot.id)),
+    )
     if (row?.recordId !== recordId) yield* releaseBundles(recordId)
     if (row !== undefined) yield* keepOnly(row, snapshot.id)
     return installed
@@ -82,6 +85,8 @@ export const installBlueprint = (
       BlueprintExists: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
       UserNotFound: () => Effect.succeed(itemFailed("blueprint", publicId, "the owner of its source is gone")),
       ContentFault: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
+      LibraryFault: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
+      UserDiskExceeded: ({ message, hint }) => Effect.succeed(itemFailed("blueprint", publicId, `${message}. ${hint}`)),
     }),
   )
 
@@ -99,6 +104,15 @@ const pictureOf = (
     const original = thumbnail.slice(thumbnail.lastIndexOf("/") + 1)
     return type === undefined ? undefined : { name: pictureName(original, hasher.randomText(10), type), type, bytes }
   }).pipe(Effect.catchTag("ContentFault", () => Effect.succeed(undefined)))
+
+/** The row did not come to be, or to need this snapshot. */
+const releaseUnneeded = (recordId: RecordId, snapshot: SnapshotId) =>
+  Effect.gen(function* () {
+    const blueprints = yield* Blueprints
+    const content = yield* ContentFetcher
+    const row = yield* blueprints.findByRecordId(recordId)
+    if (row?.bundle?.snapshot !== snapshot) yield* content.release(snapshot, holderOfBundle(recordId))
+  })
 
 /** The blueprint needs this snapshot and no other. */
 const keepOnly = (row: Blueprint, snapshot: SnapshotId) =>

@@ -1,17 +1,15 @@
 import type { RecordId } from "@rangewright/domain"
 import {
   ArtifactLibrary,
-  type Blueprints,
-  type ContentFetcher,
   type CredentialHasher,
   LicenseProvider,
   type RoleInstaller,
   type RunJournal,
-  type Sources,
   type StorageFault,
   type SubscriptionProvider,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import type { DiskServices } from "../disk/keeping.ts"
 import { installSubscriptionRoles } from "../subscription/install-roles.ts"
 import { claimItems } from "./claim-items.ts"
 import { installArtifact } from "./install-artifact.ts"
@@ -22,16 +20,7 @@ import { type ArtifactInstallation, type Installation, scopeFor } from "./instal
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
 /** What the steps of an installation need. */
-export type StepServices =
-  | ArtifactLibrary
-  | Blueprints
-  | ContentFetcher
-  | CredentialHasher
-  | LicenseProvider
-  | RoleInstaller
-  | RunJournal
-  | Sources
-  | SubscriptionProvider
+export type StepServices = CredentialHasher | DiskServices | LicenseProvider | RoleInstaller | RunJournal | SubscriptionProvider
 
 /** A step that brings in something which is no blueprint. */
 export type ArtifactStep = Extract<InstallStep, { readonly do: "artifact" | "roles" | "collections" | "subscription" }>

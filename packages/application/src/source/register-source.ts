@@ -177,7 +177,7 @@ const registerNew = Effect.fnUntraced(function* (
     owner: user.id,
     doing: `register source ${id}`,
     name: nameOfSource(recordId),
-    becomes: () => keptRow(0, undefined),
+    becomes: () => Effect.succeed(keptRow(0, undefined)),
   })(create)
   const fetch = { manifest: true, discard: true, ...(archive === undefined ? {} : { archive }) } as const
   return yield* runFetch(source, fetch, user.id).pipe(

@@ -3,6 +3,7 @@ import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../../blueprint/find-blueprint.ts"
+import { keepingParts } from "../../blueprint/keep-blueprint.ts"
 import { uploadedPicture } from "../../blueprint/picture.ts"
 import { recordIds } from "../../blueprint/record-ids.ts"
 import { operation } from "../../operation/operation.ts"
@@ -38,6 +39,7 @@ export const recordUpdateBlueprint = operation({
     400: "a field is not valid, or the picture is not one",
     413: "the form is too large",
     401: "no valid credentials",
+    403: "the picture is more than the owner of the blueprint may keep on the service's host",
     404: "no such record, or not the caller's to change",
   },
   handle: ({ path, body, file, user }) =>
@@ -51,10 +53,12 @@ export const recordUpdateBlueprint = operation({
       const change = blueprintText(body)
       const issues = blueprintTextIssues(change)
       if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
-      const picture = file === undefined ? {} : { thumbnail: yield* uploadedPicture(file) }
+      const picture = file && (yield* uploadedPicture(file))
       // an empty text in the place of the picture removes it; the name of the present one says nothing
       const removal = body.thumbnail === "" ? { thumbnail: undefined } : {}
-      const changed = yield* blueprints.change(blueprint.id, { ...change, ...removal, ...picture })
+      const changed = yield* blueprints
+        .change(blueprint.id, { ...change, ...removal, ...(picture && { thumbnail: picture }) })
+        .pipe(keepingParts(`change blueprint ${blueprint.id}`, blueprint, picture === undefined ? {} : { picture }))
       return blueprintRecord(changed, yield* recordIds)
     }),
 })

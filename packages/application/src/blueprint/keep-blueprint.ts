@@ -1,0 +1,60 @@
+import { type Blueprint, blueprintBytes, type BlueprintDraft, keptRow, type Picture } from "@rangewright/domain"
+import { Blueprints, type NewBlueprint } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { keeping, nameOfBlueprint } from "../disk/keeping.ts"
+
+/** Stores a blueprint with all that belongs to it, as far as its owner may keep that much. `doing` completes "Cannot …". */
+export const keepingBlueprint = (
+  doing: string,
+  {
+    recordId,
+    owner,
+    bundle,
+    config,
+    requirements,
+    thumbnail,
+  }: Pick<BlueprintDraft, "recordId" | "owner"> & Pick<NewBlueprint, "bundle" | "config" | "requirements" | "thumbnail">,
+) =>
+  keeping({
+    owner,
+    doing,
+    name: nameOfBlueprint(recordId),
+    becomes: () => Effect.succeed(keptRow(blueprintBytes({ config, requirements, picture: thumbnail }), bundle?.snapshot)),
+  })
+
+/** What is new of a blueprint; what is absent stays. */
+export interface NewParts {
+  readonly config?: string
+  readonly requirements?: string | undefined
+  readonly picture?: Picture
+}
+
+/** What of it has the place of the new parts now. */
+const placeOf = ({ id, recordId }: Blueprint, { config, requirements, picture }: NewParts) =>
+  Effect.gen(function* () {
+    const blueprints = yield* Blueprints
+    const named = picture === undefined ? undefined : (yield* blueprints.find(id))?.thumbnail
+    return {
+      config: (config === undefined ? undefined : yield* blueprints.config(id)) ?? "",
+      requirements: requirements === undefined ? undefined : yield* blueprints.requirements(id),
+      picture: named === undefined ? undefined : yield* blueprints.thumbnail(recordId, named),
+    }
+  })
+
+/** Stores parts of a blueprint anew, as far as its owner may keep that much. One whose owner is gone is charged to nobody. */
+export const keepingParts =
+  (doing: string, blueprint: Blueprint, parts: NewParts) =>
+  <A, E, R>(keep: Effect.Effect<A, E, R>) => {
+    const { owner, recordId, bundle } = blueprint
+    const { config = "", requirements, picture } = parts
+    const brought = blueprintBytes({ config, requirements, picture })
+    return owner === undefined
+      ? keep
+      : keeping({
+          owner,
+          doing,
+          name: nameOfBlueprint(recordId),
+          becomes: (there = keptRow(0, bundle?.snapshot)) =>
+            Effect.map(placeOf(blueprint, parts), (old) => ({ ...there, bytes: there.bytes + brought - blueprintBytes(old) })),
+        })(keep)
+  }
