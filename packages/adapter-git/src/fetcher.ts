@@ -1,4 +1,4 @@
-import { showGitUrl } from "@rangewright/domain"
+import { showGitUrl, treeBytes } from "@rangewright/domain"
 import {
   ContentFault,
   type ContentFetcher,
@@ -84,6 +84,8 @@ export const contentFetcher = (
   // publishing, pinning and pruning must not overlap; fetches may, but none while caches are pruned
   const changing = Semaphore.makeUnsafe(1)
   let fetching = 0
+  /** Bytes that fetches may have left since the last pruning: a snapshot, and about as much in the cache of a repository. */
+  let unpruned = 0
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
   const gitAvailable = gitAvailability(settings.git, host)
@@ -162,12 +164,17 @@ export const contentFetcher = (
           ? fromGit(doing, location, holder, scratch, report)
           : fromHost(doing, location, request, scratch, report)
       }),
+    ).pipe(
+      Effect.tap(({ files }) => Effect.sync(() => (unpruned += treeBytes(files)))),
+      // what a refused one received is in the cache of its repository
+      Effect.tapError(() => Effect.sync(() => (unpruned += location.type === "git" ? settings.transferBytes : 0))),
     )
-    return Effect.acquireUseRelease(
+    const counted = Effect.acquireUseRelease(
       Effect.sync(() => fetching++),
       () => delivered(work),
       () => Effect.sync(() => fetching--),
-    ).pipe(
+    )
+    return Effect.andThen(pruneInTime, counted).pipe(
       Effect.timeoutOrElse({
         duration: Duration.seconds(settings.timeoutSeconds),
         orElse: () =>
@@ -175,6 +182,22 @@ export const contentFetcher = (
       }),
     )
   }
+
+  const prune = Effect.scoped(
+    Effect.gen(function* () {
+      const doing = "prune snapshots"
+      unpruned = 0
+      const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
+      return yield* storing(doing, async () => {
+        const removed = await store.prune(scratch)
+        if (fetching === 0) await pruneRepositories(folders.repositories, settings)
+        return removed
+      })
+    }),
+  )
+  const pruneInTime = Effect.suspend(() =>
+    unpruned > settings.unprunedBytes ? Effect.ignore(prune, { log: "Warn" }) : Effect.void,
+  )
 
   return {
     gitAvailable,
@@ -197,16 +220,6 @@ export const contentFetcher = (
     },
     release: (id, holder) => storing(`release snapshot ${showGitUrl(id)}`, () => store.release(id, holder)),
     pinned: (holder) => Effect.tryPromise({ try: () => store.pinned(holder), catch: asFault("list pinned snapshots") }),
-    prune: Effect.scoped(
-      Effect.gen(function* () {
-        const doing = "prune snapshots"
-        const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
-        return yield* storing(doing, async () => {
-          const removed = await store.prune(scratch)
-          if (fetching === 0) await pruneRepositories(folders.repositories, settings)
-          return removed
-        })
-      }),
-    ),
+    prune,
   }
 }

@@ -30,6 +30,8 @@ export interface ContentOptions {
   readonly cacheDays?: number
   /** What the caches of all repositories may have together; beyond, those that were not fetched for longest are pruned. */
   readonly cacheBytes?: number
+  /** What fetches may have left, needed or not, before the next one prunes first: what nobody needs must not wait until the disk is full. */
+  readonly unprunedBytes?: number
   /** Certificates of authorities for `https`, in place of the host's. */
   readonly caFile?: string
   readonly lookup?: Lookup
@@ -58,6 +60,7 @@ export const settingsOf = (options: ContentOptions): Settings => ({
   timeoutSeconds: 600,
   cacheDays: 30,
   cacheBytes: 4 * 1024 ** 3,
+  unprunedBytes: 2 * 1024 ** 3,
   lookup: hostLookup,
   tools: {},
   git: "git",

@@ -64,6 +64,29 @@ describe("archives", () => {
     expect(await world.run(size)).toBe(5 * 8192 + 18)
   })
 
+  test("what nobody needs any more goes before the next fetch, when it is much", async () => {
+    const world = gitWorld({ unprunedBytes: 100_000 })
+    const fetchAndRelease = (content: string) =>
+      ContentFetcher.use((port) =>
+        Effect.gen(function* () {
+          const location = upload(world, "x.tar", tar([{ name: "a", content }]))
+          const { id } = yield* port.fetch({ location, holder: "upload" })
+          yield* port.release(id, "upload")
+        }),
+      )
+    const kept = () => readdirSync(join(world.folder, "snapshots")).length
+    await world.run(
+      Effect.gen(function* () {
+        yield* fetchAndRelease("1")
+        yield* fetchAndRelease("2")
+        expect(kept()).toBe(2)
+        yield* fetchAndRelease("x".repeat(100_000))
+        yield* fetchAndRelease("3")
+        expect(kept()).toBe(1)
+      }),
+    )
+  })
+
   test("the same content is the same snapshot, however it was packed; other content is another", async () => {
     const world = gitWorld()
     const ids = [
