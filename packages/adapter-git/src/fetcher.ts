@@ -24,7 +24,8 @@ import type { Settings } from "./options.ts"
 import { download } from "./network/download.ts"
 import { progressOf } from "./progress.ts"
 import { type Folders, scratchFolder } from "./store/folders.ts"
-import { pruneRepositories } from "./store/repositories.ts"
+import { staleRepositories } from "./store/repositories.ts"
+import { removeFolder } from "./store/remove-folder.ts"
 import type { SnapshotStore } from "./store/snapshot-store.ts"
 import { type StagedTree, stagedTree } from "./store/staged-tree.ts"
 
@@ -81,9 +82,10 @@ export const contentFetcher = (
   store: SnapshotStore,
 ): Context.Service.Shape<typeof ContentFetcher> => {
   const lock = keyedLock()
-  // publishing, pinning and pruning must not overlap; fetches may, but none while caches are pruned
+  // publishing, pinning and pruning must not overlap; fetches may
   const changing = Semaphore.makeUnsafe(1)
-  let fetching = 0
+  /** The caches that each fetch uses. */
+  const fetching = new Set<ReadonlySet<string>>()
   /** Bytes that fetches may have left since the last pruning: a snapshot, and about as much in the cache of a repository. */
   let unpruned = 0
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
@@ -94,10 +96,18 @@ export const contentFetcher = (
   const reading = <A, E>(whose: string, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     lock(`archives of ${whose}`, readers.withPermit(work))
 
-  const fromGit = (doing: string, location: GitLocation, holder: string, scratch: string, report: Report) =>
+  const fromGit = (
+    doing: string,
+    location: GitLocation,
+    holder: string,
+    scratch: string,
+    report: Report,
+    using: (folder: string) => void,
+  ) =>
     Effect.gen(function* () {
       yield* requireGit(doing, yield* gitAvailable)
-      const commits = yield* fetchGit({ settings, host, repositories: folders.repositories, scratch, lock, report }, location)
+      const { repositories } = folders
+      const commits = yield* fetchGit({ settings, host, repositories, scratch, lock, report, using }, location)
       const [{ commit: id }] = commits
       const known = yield* storing(doing, () => store.adopt(doing, id, holder))
       if (known !== undefined) return known
@@ -157,11 +167,12 @@ export const contentFetcher = (
     const { location, holder, progress } = request
     const doing = doingOf(location)
     const { report, delivered } = progressOf(progress)
+    const caches = new Set<string>()
     const work = Effect.scoped(
       Effect.gen(function* () {
         const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
         return yield* location.type === "git"
-          ? fromGit(doing, location, holder, scratch, report)
+          ? fromGit(doing, location, holder, scratch, report, (folder) => caches.add(folder))
           : fromHost(doing, location, request, scratch, report)
       }),
     ).pipe(
@@ -170,9 +181,9 @@ export const contentFetcher = (
       Effect.tapError(() => Effect.sync(() => (unpruned += location.type === "git" ? settings.transferBytes : 0))),
     )
     const counted = Effect.acquireUseRelease(
-      Effect.sync(() => fetching++),
+      Effect.sync(() => fetching.add(caches)),
       () => delivered(work),
-      () => Effect.sync(() => fetching--),
+      () => Effect.sync(() => fetching.delete(caches)),
     )
     return Effect.andThen(pruneInTime, counted).pipe(
       Effect.timeoutOrElse({
@@ -183,16 +194,26 @@ export const contentFetcher = (
     )
   }
 
+  const isUsed = (cache: string): boolean => [...fetching].some((caches) => caches.has(cache))
+  /** A fetch says what it uses before it waits for the lock: it finds the cache, or makes it anew. */
+  const forgetRepository = (doing: string, cache: string): Effect.Effect<void, ContentFault> =>
+    Effect.suspend(() =>
+      isUsed(cache)
+        ? Effect.void
+        : lock(
+            cache,
+            Effect.suspend(() => (isUsed(cache) ? Effect.void : awaited(doing, () => removeFolder(cache)))),
+          ),
+    )
   const prune = Effect.scoped(
     Effect.gen(function* () {
       const doing = "prune snapshots"
       unpruned = 0
       const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
-      return yield* storing(doing, async () => {
-        const removed = await store.prune(scratch)
-        if (fetching === 0) await pruneRepositories(folders.repositories, settings)
-        return removed
-      })
+      const removed = yield* storing(doing, () => store.prune(scratch))
+      const stale = yield* storing(doing, () => staleRepositories(folders.repositories, settings))
+      yield* Effect.forEach(stale, (cache) => forgetRepository(doing, cache), { discard: true })
+      return removed
     }),
   )
   const pruneInTime = Effect.suspend(() =>

@@ -1,4 +1,5 @@
-import { ContentFetcher } from "@rangewright/ports"
+import { ContentFetcher, type FetchRequest } from "@rangewright/ports"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -322,6 +323,34 @@ describe("what hangs, is interrupted or was killed", () => {
     await world.run(prune, { cacheBytes: 500_000 })
     expect(caches()).toHaveLength(1)
     expect(caches()).not.toContain(old)
+  })
+
+  test("the caches that a fetch uses stay while it goes on, and it keeps no other from being pruned", async () => {
+    const world = gitWorld({ cacheBytes: 0 })
+    const [first, second] = ["first", "second"].map((name) => testRepository(world.served, name, { name }))
+    if (first === undefined || second === undefined) throw new Error("two repositories were made")
+    const caches = () => readdirSync(join(world.folder, "repositories"))
+    await world.run(
+      ContentFetcher.use((port) =>
+        Effect.gen(function* () {
+          const fetched = (url: string, progress?: FetchRequest["progress"]) =>
+            port.fetch({ location: { type: "git", url }, holder: "test", ...(progress === undefined ? {} : { progress }) })
+          yield* fetched(fileUrl(first))
+          const [old = ""] = caches()
+          const [begun, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const stands = () => Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(goOn))
+          const going = yield* Effect.forkChild(fetched(fileUrl(second), stands))
+          yield* Deferred.await(begun)
+          yield* port.prune
+          expect(caches()).toHaveLength(1)
+          expect(caches()).not.toContain(old)
+          yield* Deferred.succeed(goOn, undefined)
+          yield* Fiber.join(going)
+          yield* port.prune
+          expect(caches()).toEqual([])
+        }),
+      ),
+    )
   })
 
   test("a cache that was damaged is made anew", async () => {

@@ -30,6 +30,8 @@ export interface FetchedCommit {
 
 export interface GitFetch extends GitPlace {
   readonly repositories: string
+  /** Called before the cache of a repository is used: it must stay as long as this fetch goes on. */
+  readonly using: (folder: string) => void
   readonly lock: <A, E>(key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly report: (progress: ContentProgress) => void
 }
@@ -44,6 +46,7 @@ const fetchOne = (fetch: GitFetch, doing: string, at: string, url: GitUrl, ref: 
     const destination = yield* promised(() => destinationOf(doing, url, settings))
     const connection = yield* promised(() => connectionTo(doing, fetch, destination, access))
     const repository = repositoryAt(doing, repositoryFolder(fetch.repositories, destination.url.remote), fetch)
+    fetch.using(repository.folder)
     const item = at === "" ? showGitUrl(url.remote) : at
     const { commit, tree } = yield* fetch.lock(
       repository.folder,

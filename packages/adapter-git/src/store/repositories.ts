@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Settings } from "../options.ts"
 
@@ -17,25 +17,32 @@ interface Cache {
   readonly bytes: number
 }
 
-const cacheAt = async (folder: string): Promise<Cache> => ({
-  folder,
-  fetchedAt: (await stat(folder)).mtimeMs,
-  bytes: await bytesIn(folder),
-})
+/** Undefined: it changes while it is looked at, because a fetch uses it. */
+const cacheAt = async (folder: string): Promise<Cache | undefined> => {
+  try {
+    return { folder, fetchedAt: (await stat(folder)).mtimeMs, bytes: await bytesIn(folder) }
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw cause
+  }
+}
 
 /**
- * Removes caches that were not fetched for long, those that many fetches have made large, and the longest unused of those that are too
- * large together: they come back with the next fetch.
+ * The caches that were not fetched for long, those that many fetches have made large, and the longest unused of those that are too large
+ * together: they come back with the next fetch.
  */
-export const pruneRepositories = async (
+export const staleRepositories = async (
   folder: string,
   settings: Pick<Settings, "cacheDays" | "cacheBytes" | "transferBytes">,
-): Promise<void> => {
-  const caches = await Promise.all((await readdir(folder)).map((name) => cacheAt(join(folder, name))))
+): Promise<readonly string[]> => {
+  const found = await Promise.all((await readdir(folder)).map((name) => cacheAt(join(folder, name))))
+  const caches = found.filter((cache) => cache !== undefined)
+  const stale: string[] = []
   let kept = 0
   for (const cache of caches.toSorted((a, b) => b.fetchedAt - a.fetchedAt)) {
-    const stale = Date.now() - cache.fetchedAt > settings.cacheDays * day || cache.bytes > 2 * settings.transferBytes
-    if (stale || kept + cache.bytes > settings.cacheBytes) await rm(cache.folder, { recursive: true, force: true })
+    const old = Date.now() - cache.fetchedAt > settings.cacheDays * day || cache.bytes > 2 * settings.transferBytes
+    if (old || kept + cache.bytes > settings.cacheBytes) stale.push(cache.folder)
     else kept += cache.bytes
   }
+  return stale
 }
