@@ -60,6 +60,14 @@ test("a mirror holds what a tree was, follows what becomes of it, and costs no r
   expect([existsSync(seen("library/roles/web")), existsSync(seen(`content/snapshots/${snapshot}/tree/a`))]).toEqual([false, true])
 })
 
+test("what only counts the folders of this host is left out", () => {
+  write("library/users/ADA/sizes.json", "{}")
+  write("library/users/ADA/roles/web/sizes.json", "{}")
+  mirror().refresh()
+  expect(existsSync(seen("library/users/ADA/sizes.json"))).toBe(false)
+  expect(existsSync(seen("library/users/ADA/roles/web/sizes.json"))).toBe(true)
+})
+
 test("what is being written is left out, and a copy that is about to be put in place is not", () => {
   write("library/.staging/work-1/tree/half", "")
   write("library/.staging/work-2/tree/whole", "")

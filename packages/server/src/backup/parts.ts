@@ -30,6 +30,9 @@ const beingWritten = /^(?:playbook-runs\/role-facts\/.*\.new|subscription\/.*\.[
 /** A copy that is not ready to be put in place. One with an intent is: whoever opens the library next ends what it says. */
 const unreadyWork = /^library\/\.staging\/[^/]+$/u
 
+/** What the library counted of folders of this host; where a backup is restored there are others. */
+const counted = /^library\/(?:global|users\/[^/]+)\/sizes\.json$/u
+
 /** Whether something below the kept folders is left out. `holds` asks whether a folder has an entry of a name. */
 export const isLeftOut = (path: string, holds: (name: string) => boolean): boolean =>
-  beingWritten.test(path) || (unreadyWork.test(path) && !holds("intent.json"))
+  beingWritten.test(path) || counted.test(path) || (unreadyWork.test(path) && !holds("intent.json"))
