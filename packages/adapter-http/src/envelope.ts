@@ -56,7 +56,7 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       isStopping,
       query: readQuery(""),
       operation: undefined,
-      scratch: undefined,
+      uploads: undefined,
     }
     ctx.state = state
     try {

@@ -17,6 +17,7 @@ import type { Upgrade } from "./encode/socket.ts"
 import { pathOfOperation, routesOf } from "./routes.ts"
 import { sessionSent } from "./session.ts"
 import { serveUi } from "./ui.ts"
+import { uploadFolders } from "./uploads.ts"
 
 /** The operations as a request handler for any number of listeners. */
 export interface HttpApp {
@@ -81,7 +82,8 @@ export const httpApp = (options: HttpOptions): HttpApp => {
   })
   koa.use(envelope(options, () => stopping))
   koa.use(builtinRoutes(options))
-  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades)))
+  const folderFor = uploadFolders(options)
+  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades, folderFor)))
   if (options.ui !== undefined) koa.use(serveUi(options.ui))
   koa.use(unknownPath(options))
   const callback = koa.callback()

@@ -14,12 +14,10 @@ import { senderOf, type Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Context, Middleware } from "koa"
 import type { IncomingMessage } from "node:http"
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { headersFor } from "./common-headers.ts"
 import { bodyReader, ignoresBodies, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
@@ -35,6 +33,7 @@ import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.t
 import { replyProblem, replyStream } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 import { isOwnOrigin, type SessionSent, sessionSent } from "./session.ts"
+import type { UploadFolder } from "./uploads.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 
@@ -133,14 +132,9 @@ export const operationHandler = (
   options: HttpOptions,
   streams: OpenStreams,
   upgrades: WeakMap<IncomingMessage, Upgrade>,
+  folderFor: UploadFolder,
 ): Middleware => {
-  const scratchOf: ScratchOf = async (ctx) => {
-    const uploads = options.uploads ?? tmpdir()
-    // it is made when it is first needed; where that cannot be done, what comes next tells
-    await mkdir(uploads, { mode: 0o700 }).catch(() => undefined)
-    return ((ctx.state as RequestState).scratch ??= await mkdtemp(join(uploads, "rangewright-upload-")))
-  }
-  const input = inputOf(operation, scratchOf)
+  const input = inputOf(operation, (ctx) => folderFor(ctx.state as RequestState))
   const named = nameQuery(operation)
   const headers = headersFor(operation)
   const form = formOf(operation)
@@ -168,7 +162,7 @@ export const operationHandler = (
     // most reads have ended by now. A client that goes away ends those that have not, and tells changes that have not begun; one that was
     // begun is carried through
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
-    if (state.scratch !== undefined) await rm(state.scratch, { recursive: true, force: true }).catch(() => undefined)
+    if (state.uploads !== undefined) await Effect.runPromise(Scope.close(state.uploads, exit))
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
     const download = downloadOf(operation, exit.value)
     if (download !== undefined) {

@@ -53,6 +53,8 @@ export interface HttpOptions {
   readonly trustedProxies?: readonly AddressNetwork[]
   /** Folder for uploaded files while their requests go on; made when it is missing. Default: the system's for temporary files. */
   readonly uploads?: string
+  /** Uploads of one user that are kept in files and come in at a time; more of them wait. Default: 8. */
+  readonly uploadsOfUser?: number
   readonly eventStreams: {
     /** Milliseconds between two comments that keep an idle stream open. */
     readonly heartbeat: number

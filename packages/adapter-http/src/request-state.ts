@@ -1,3 +1,4 @@
+import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import type { SentQuery } from "./decode/url.ts"
 
@@ -14,8 +15,8 @@ export interface RequestState {
   query: SentQuery
   /** Id of the operation, once a route matched. */
   operation: string | undefined
-  /** The folder of the files that came with it; goes when it is answered. */
-  scratch: string | undefined
+  /** The files that came with it; closed when it is answered. */
+  uploads: Scope.Closeable | undefined
 }
 
 const process = randomBytes(6).toString("hex")

@@ -32,6 +32,13 @@ const upload = async (file: Blob | undefined, filename = "a.tar.gz", how?: strin
   return { status: response.status, json: (await response.json()) as Record<string, unknown> }
 }
 
+/** The rest of it never comes. */
+const halfAnUpload = (key: string): string => {
+  const head = `PUT /api/v2/keeps HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${key}\r\nContent-Length: 9999`
+  const part = 'Content-Disposition: form-data; name="file"; filename="a"'
+  return `${head}\r\nContent-Type: multipart/form-data; boundary=abc\r\n\r\n--abc\r\n${part}\r\n\r\nhalf`
+}
+
 describe("uploads that are kept in a file", () => {
   it("lie there byte by byte while the request goes on, for nobody else to read, and go with it", async () => {
     const bytes = randomBytes(300_000)
@@ -57,14 +64,43 @@ describe("uploads that are kept in a file", () => {
   it("go when their sender leaves in the middle", async () => {
     const entries = service.store.audit.length
     const socket = connect(service.port, "127.0.0.1")
-    const head = `PUT /api/v2/keeps HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${service.keys.member}\r\nContent-Length: 9999`
-    const part = 'Content-Disposition: form-data; name="file"; filename="a"'
-    socket.write(`${head}\r\nContent-Type: multipart/form-data; boundary=abc\r\n\r\n--abc\r\n${part}\r\n\r\nhalf`)
+    socket.write(halfAnUpload(service.keys.member))
     await expect.poll(() => readdir(uploads)).toHaveLength(1)
     socket.destroy()
     await once(socket, "close")
     await expect.poll(() => service.store.audit.slice(entries)).toMatchObject([{ operation: "keeps", outcome: "InvalidInput" }])
     await expect.poll(() => readdir(uploads)).toEqual([])
+  })
+
+  it("wait for those of the same user when many are coming in, and for nobody else's", async () => {
+    const own = await mkdtemp(join(uploads, "few-"))
+    const few = await startService({ operations: samples, http: { uploads: own, uploadsOfUser: 2 } })
+    const standing = () => {
+      const socket = connect(few.port, "127.0.0.1")
+      socket.write(halfAnUpload(few.keys.member))
+      return socket
+    }
+    const sent = async (key: string) => {
+      const form = new FormData()
+      form.append("file", new Blob(["x"]), "a")
+      return (await fetch(`${few.url}/api/v2/keeps`, { method: "PUT", headers: { "x-api-key": key }, body: form })).status
+    }
+    const [first, second] = [standing(), standing()]
+    await expect.poll(() => readdir(own)).toHaveLength(2)
+    let answered = false
+    const third = sent(few.keys.member).finally(() => (answered = true))
+    const gone = standing()
+    expect(await sent(few.keys.admin)).toBe(200)
+    expect([answered, (await readdir(own)).length]).toEqual([false, 2])
+    gone.destroy()
+    first.destroy()
+    expect(await third).toBe(200)
+    second.destroy()
+    await expect.poll(() => readdir(own)).toEqual([])
+    expect(await Promise.all([sent(few.keys.member), sent(few.keys.member), sent(few.keys.member)])).toEqual([200, 200, 200])
+    expect(few.defects).toEqual([])
+    await few.stop()
+    await rm(own, { recursive: true })
   })
 
   it("tell plainly when there is no place for them", async () => {

@@ -22,10 +22,7 @@ type Body = Pick<Input, "body" | "file">
 export type ReadBody = (ctx: Context) => Effect.Effect<Body, Fault>
 
 /** A folder for the files of this request alone, which goes when the request is answered. */
-export type ScratchOf = (ctx: Context) => Promise<string>
-
-const sinkOf = async (spec: { readonly stored?: true }, ctx: Context, scratchOf: ScratchOf): Promise<FileSink> =>
-  spec.stored === true ? diskSink(await scratchOf(ctx)) : memorySink
+export type ScratchOf = (ctx: Context) => Effect.Effect<string, unknown>
 
 const faultFrom =
   (limit: number) =>
@@ -42,6 +39,15 @@ const faultFrom =
       return new InvalidInput({ what: "Cannot read the request body: it ended early" })
     return new InvalidInput({ what: "Cannot read the request body: its encoding is not supported or is broken" })
   }
+
+const sinkOf = (
+  spec: { readonly stored?: true; readonly maxBytes: number },
+  ctx: Context,
+  scratchOf: ScratchOf,
+): Effect.Effect<FileSink, Fault> =>
+  spec.stored === true
+    ? Effect.mapBoth(scratchOf(ctx), { onSuccess: diskSink, onFailure: faultFrom(spec.maxBytes) })
+    : Effect.succeed(memorySink)
 
 const nothing: Body = Object.freeze({ body: undefined, file: undefined })
 
@@ -93,9 +99,9 @@ const readForm = (
   const decode = decodeParameters(spec.fields, what)
   return (ctx) =>
     Effect.gen(function* () {
+      const sink = yield* sinkOf(spec, ctx, scratchOf)
       const form = yield* Effect.tryPromise({
         try: async () => {
-          const sink = await sinkOf(spec, ctx, scratchOf)
           const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes, sink, check)
           return { fields: sent.fields, file: requireFile(sent, spec.file) }
         },
@@ -129,13 +135,10 @@ const readJsonOrForm = (
   return (ctx) =>
     saysMultipart(ctx)
       ? Effect.gen(function* () {
+          const sink = yield* sinkOf(spec, ctx, scratchOf)
           const { fields, file } = yield* Effect.tryPromise({
-            try: async () => {
-              const sink = await sinkOf(spec, ctx, scratchOf)
-              return readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink, (name) =>
-                check({ [name]: undefined }),
-              )
-            },
+            try: () =>
+              readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink, (name) => check({ [name]: undefined })),
             catch: faultFrom(spec.maxBytes),
           })
           const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)

@@ -70,7 +70,10 @@ export const readMultipart = async (
         total += chunk.length
         if (total > maxBytes + overhead) reject(new BodyTooLarge({ what: "the uploaded form", limit: maxBytes }))
       })
-      request.once("close", () => request.complete || reject(unreadable("it ended early")))
+      const endedEarly = () => request.complete || reject(unreadable("it ended early"))
+      request.once("close", endedEarly)
+      // it may have waited for its turn
+      if (request.closed) endedEarly()
       parser.on("field", (given, value, nameTruncated, truncated) => {
         if (nameTruncated || truncated) return reject(unreadable(`a field is larger than ${fieldBytes} bytes`))
         const name = names.get(given.toLowerCase())

@@ -1,0 +1,52 @@
+import { Requester, whileAwaited } from "@rangewright/application"
+import { Failed, type UserId } from "@rangewright/domain"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { HttpOptions } from "./options.ts"
+import type { RequestState } from "./request-state.ts"
+
+/** What is under way is on the disk too, and counts as nobody's yet. */
+const usuallyAtOnce = 8
+
+const ended = () =>
+  new Failed({
+    what: "Cannot take the upload: the client disconnected, or the service stops, while other uploads of the user were coming in",
+    hint: "Send it again.",
+  })
+
+/** A folder for the files of this request. */
+export type UploadFolder = (state: RequestState) => Effect.Effect<string, unknown>
+
+/**
+ * Folders for uploaded files, each of one request alone: it goes when the request's scope is closed. Those of one user that are more than
+ * may come in at a time wait; what their clients send is not read meanwhile.
+ */
+export const uploadFolders = ({
+  uploads = tmpdir(),
+  uploadsOfUser = usuallyAtOnce,
+}: Pick<HttpOptions, "uploads" | "uploadsOfUser">): UploadFolder => {
+  const turns = new Map<UserId | undefined, Semaphore.Semaphore>()
+  const make = async (): Promise<string> => {
+    // it is made when it is first needed; where that cannot be done, what comes next tells
+    await mkdir(uploads, { mode: 0o700 }).catch(() => undefined)
+    return mkdtemp(join(uploads, "rangewright-upload-"))
+  }
+  return (state) =>
+    Effect.gen(function* () {
+      const user = yield* Requester
+      const turn = turns.get(user) ?? Semaphore.makeUnsafe(uploadsOfUser)
+      turns.set(user, turn)
+      const begun = yield* Deferred.make<void>()
+      // the turn is given back when the scope ends, whenever that is
+      yield* Effect.forkScoped(turn.withPermit(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
+      yield* whileAwaited(Deferred.await(begun), ended())
+      return yield* Effect.acquireRelease(Effect.tryPromise({ try: make, catch: (cause) => cause }), (folder) =>
+        Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))),
+      )
+    }).pipe(Scope.provide((state.uploads ??= Scope.makeUnsafe())))
+}
