@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto"
-import { rm } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { RangeId, RecordId, UserId } from "@rangewright/domain"
 import { type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { onTestFinished } from "vitest"
-import { folderInMemory } from "../../../test/support/folder-in-memory.ts"
 import { postgresOrm } from "../src/engine/postgres.ts"
 import { storageLayer } from "../src/index.ts"
 
 /** A folder that goes when the test ends. */
 export const temporaryFolder = async (): Promise<string> => {
-  const folder = await folderInMemory()
+  const folder = await mkdtemp(join(tmpdir(), "rangewright-storage-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }

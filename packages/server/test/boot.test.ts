@@ -1,10 +1,11 @@
-import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
-import { beforeEach, describe, expect, test } from "vitest"
+import { promisify } from "node:util"
+import { beforeEach, describe, expect, test, vi } from "vitest"
 import { DataFolderError, openDataFolder } from "../src/compose/data-folder.ts"
 import type { RunningService } from "../src/compose/service.ts"
 import { T } from "../src/compose/tokens.ts"
@@ -14,6 +15,10 @@ const main = fileURLToPath(new URL("../dist/bundle/main.js", import.meta.url))
 let data: string
 let start: ReturnType<typeof makeFolder>["start"]
 let stopAll: () => Promise<void>
+
+/** The command as a process of its own. The service is in this one and goes on: it may be in the middle of a write. */
+const rootKey = (...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, [main, "root-key", ...args], { env: { ...process.env, RANGEWRIGHT_DATA: data } })
 
 beforeEach(() => {
   const folder = makeFolder()
@@ -85,7 +90,7 @@ describe("the composition", () => {
   test("gives ROOT a new key on demand, while it works", async () => {
     const { plainUrl, rootKeyFile } = await start()
     const first = readFileSync(rootKeyFile, "utf8").trim()
-    execFileSync(process.execPath, [main, "root-key"], { env: { ...process.env, RANGEWRIGHT_DATA: data } })
+    await rootKey()
     const second = readFileSync(rootKeyFile, "utf8").trim()
     const status = async (key: string) => (await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": key } })).status
     expect([await status(first), await status(second)]).toEqual([401, 200])
@@ -96,7 +101,7 @@ describe("the composition", () => {
     const file = join(data, "older-key")
     const older = "ROOT._7Gx2T5kTUSD%uTWZ*lFi=Os6MpFR^OrG+yT94Xt"
     writeFileSync(file, `${older}\n`)
-    execFileSync(process.execPath, [main, "root-key", file], { env: { ...process.env, RANGEWRIGHT_DATA: data } })
+    await rootKey(file)
     const answer = await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": older } })
     expect(answer.status).toBe(200)
     expect(readFileSync(rootKeyFile, "utf8").trim()).toBe(older)
@@ -112,7 +117,7 @@ describe("the composition", () => {
   test("answers while another program holds the database's lock; what is written meanwhile waits, and succeeds", async () => {
     const service = await start()
     const other = new DatabaseSync(join(data, "rangewright.db"))
-    other.exec("begin exclusive")
+    await vi.waitFor(() => other.exec("begin exclusive"))
     const made = addUser(service)
     const probes = await Promise.all(["/healthz", "/metrics"].map((path) => fetch(`${service.plainUrl}${path}`)))
     expect([...probes.map(({ status }) => status), await statusOf(service)]).toEqual([200, 200, 200])
