@@ -31,19 +31,24 @@ const tryOnce = Effect.scoped(
 )
 
 // a fact of the host: that it worked serves all adapters of the process for as long as the program is the same
-let worked: string | undefined
+let tried: { readonly trace: string; readonly found: Promise<SandboxAvailability> } | undefined
 
-/** Tries the sandbox, unless it is switched off or worked before; one that does not work may have been fixed since. */
+const tryOf = (trace: string): Promise<SandboxAvailability> => {
+  if (tried?.trace === trace) return tried.found
+  const trial = { trace, found: Effect.runPromise(tryOnce) }
+  const forget = (): void => {
+    if (tried === trial) tried = undefined
+  }
+  tried = trial
+  void trial.found.then(({ works }) => works || forget(), forget)
+  return trial.found
+}
+
+/** Tries the sandbox, unless it is switched off, being tried, or worked before; one that does not work may have been fixed since. */
 export const sandboxAvailability = (choice: SandboxChoice): Effect.Effect<SandboxAvailability> =>
   choice === "off"
     ? Effect.succeed({ works: false, because: "it is turned off" })
-    : Effect.gen(function* () {
-        const trace = yield* Effect.promise(() => traceOf(placesOf("bwrap")))
-        if (trace === worked) return { works: true }
-        const found = yield* tryOnce
-        worked = found.works ? trace : undefined
-        return found
-      })
+    : Effect.promise(async () => tryOf(await traceOf(placesOf("bwrap"))))
 
 /** Why no tool may run at all; undefined where one may. */
 export const sandboxProblem = (choice: SandboxChoice, found: SandboxAvailability): string | undefined =>

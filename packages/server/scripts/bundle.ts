@@ -3,9 +3,11 @@
  * memory. `main.js` comes last, in one step: a build that is cut short leaves the one before.
  */
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { isBuiltin } from "node:module"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type Plugin, rolldown } from "rolldown"
+import type { ESTree } from "rolldown/utils"
 
 const packages = fileURLToPath(new URL("../../", import.meta.url))
 const target = join(packages, "server/dist/bundle")
@@ -25,6 +27,32 @@ const ownPlaces: Plugin = {
   },
 }
 
+/** `{ a as b }` of an import as a pattern. */
+const patternOf = (specifiers: ESTree.ImportDeclaration["specifiers"]): string => {
+  const whole = specifiers.find((one) => one.type !== "ImportSpecifier")
+  if (whole !== undefined) return whole.local.name
+  const named = specifiers.filter((one) => one.type === "ImportSpecifier")
+  return `{ ${named.map(({ imported, local }) => `${"name" in imported ? imported.name : imported.value}: ${local.name}`).join(", ")} }`
+}
+
+/**
+ * Modules of Node's own are taken as `require` takes them. An `import` reads every export that a module has, and reading those of `node:http`
+ * loads a whole HTTP client that nobody uses.
+ */
+const builtins: Plugin = {
+  name: "builtins",
+  renderChunk(code) {
+    const imports = this.parse(code).body.filter(
+      (one) => one.type === "ImportDeclaration" && isBuiltin(one.source.value) && one.specifiers.length > 0,
+    ) as ESTree.ImportDeclaration[]
+    return imports.reduceRight(
+      (text, { start, end, specifiers, source }) =>
+        `${text.slice(0, start)}const ${patternOf(specifiers)} = process.getBuiltinModule(${JSON.stringify(source.value)});${text.slice(end)}`,
+      code,
+    )
+  },
+}
+
 /** One sign beyond Latin-1 doubles what V8 needs for a whole file. In texts and patterns an escape means the same. */
 const inAscii = (code: string): string =>
   code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
@@ -35,7 +63,7 @@ const build = await rolldown({
   platform: "node",
   // compiled parts that ssh2 can do without
   external: [/\.node$/u, "cpu-features"],
-  plugins: [ownPlaces],
+  plugins: [ownPlaces, builtins],
   // a package of Koa's evaluates a function that it wrote itself
   checks: { eval: false },
 })

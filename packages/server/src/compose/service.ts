@@ -2,6 +2,7 @@ import { httpApp, loadUi, usualHttpOptions, type Listener, type Runner, type UiF
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import type { Operation } from "@rangewright/application"
 import { parseProxies } from "@rangewright/domain"
+import { sandboxAvailability } from "@rangewright/host-tools"
 import { X509Certificate } from "node:crypto"
 import { rmSync } from "node:fs"
 import { hostname } from "node:os"
@@ -120,6 +121,8 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
+    // another program's time: whoever needs the answer asks for it later, and most of it has passed by then
+    Effect.runFork(sandboxAvailability(config.ansibleSandbox))
     if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
     if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
