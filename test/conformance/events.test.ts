@@ -44,12 +44,17 @@ const eventsIn = (text: string): readonly Event[] =>
       : [{ id: field("id") ?? "", event: field("event") ?? "", data: JSON.parse(data) as Event["data"] }]
   })
 
-const follow = (headers: Readonly<Record<string, string>>, query = "", lastEventId?: string): Promise<Stream> =>
+const follow = (
+  headers: Readonly<Record<string, string>>,
+  query = "",
+  lastEventId?: string,
+  path = "/api/v2/events",
+): Promise<Stream> =>
   new Promise((resolve, reject) => {
     let text = ""
     let over = false
     const all = { ...headers, ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }) }
-    const sent = request(`${service.url}/api/v2/events${query}`, { headers: all }, (response) => {
+    const sent = request(`${service.url}${path}${query}`, { headers: all }, (response) => {
       response.on("data", (part: Buffer) => (text += part.toString()))
       response.on("end", () => (over = true))
       response.on("error", () => (over = true))
@@ -245,6 +250,18 @@ describe("the stream of events", () => {
     const refused = await follow(key("member"))
     expect(refused.status).toBe(403)
     await (await follow(key("admin"))).has("ready")
+  })
+
+  it("of runs are 128 at most for one user, and one that ends makes room", async () => {
+    await service.stop()
+    service = await startWholeService({ running: true })
+    const ofRun = (who: "member" | "admin") => follow(key(who), "", undefined, `/api/v2/runs/${service.runId}/events`)
+    const first = await ofRun("member")
+    for (let n = 1; n < 128; n++) await ofRun("member")
+    expect((await ofRun("member")).status).toBe(403)
+    expect((await ofRun("admin")).status).toBe(200)
+    first.close()
+    await vi.waitFor(async () => expect((await ofRun("member")).status).toBe(200))
   })
 
   it("holds nothing for a reader that reads nothing", async () => {

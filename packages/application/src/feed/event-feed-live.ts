@@ -1,4 +1,3 @@
-import { Forbidden, type UserId } from "@rangewright/domain"
 import { CredentialHasher, Groups, Ranges, RunJournal, Sessions, Users } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import { runSummary } from "../wire/run.ts"
 import { cameWith, type Sight, sightOf, visible } from "./access.ts"
 import { EventFeed, type Follower } from "./event-feed.ts"
 import { aboutOf, type Change, changesOf, makeLook, type Picture, type Seen } from "./look.ts"
+import { streamsOfUsers } from "./streams-of-users.ts"
 
 /** So often is looked for changes while anybody follows; nothing is told more often of one thing. */
 const lookEvery = 250
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
   /** Another one in each process: ids of another process are none of ours. */
   const epoch = hasher.randomText(10)
   const kept: Entry[] = []
-  const streams = new Map<UserId, number>()
+  const limited = streamsOfUsers(mostOfUser, "One stream is enough for a browser; close the others.")
   /** What users could see, and since which change. */
   const sights = recent<string, { readonly text: string; readonly since: number }>(mostUsers)
   const followed = Latch.makeUnsafe()
@@ -135,30 +135,13 @@ const make = Effect.gen(function* () {
   }
   const isKept = (at: number): boolean => at >= (kept[0]?.seq ?? seq + 1) - 1
 
-  const refuseTooMany = (id: UserId) =>
-    Effect.suspend(() =>
-      (streams.get(id) ?? 0) < mostOfUser
-        ? Effect.void
-        : Effect.fail(
-            new Forbidden({
-              reason: `${id} already follows ${mostOfUser} event streams, the maximum for one user`,
-              hint: "One stream is enough for a browser; close the others.",
-            }),
-          ),
-    )
-  const enter = (id: UserId) =>
-    Effect.sync(() => {
-      streams.set(id, (streams.get(id) ?? 0) + 1)
-      open++
-      followed.openUnsafe()
-    })
-  const leave = (id: UserId) =>
-    Effect.sync(() => {
-      const left = (streams.get(id) ?? 1) - 1
-      if (left === 0) streams.delete(id)
-      else streams.set(id, left)
-      if (--open === 0) followed.closeUnsafe()
-    })
+  const entered = Effect.sync(() => {
+    open++
+    followed.openUnsafe()
+  })
+  const left = Effect.sync(() => {
+    if (--open === 0) followed.closeUnsafe()
+  })
 
   /** Remembers what the user could see; true when that is another thing than after change `at`. */
   const saw = (who: string, { text }: Sight, at: number): boolean => {
@@ -276,13 +259,11 @@ const make = Effect.gen(function* () {
   })
 
   const follow: EventFeed["Service"]["follow"] = (follower) =>
-    Effect.as(
-      refuseTooMany(follower.caller.id),
+    limited(
+      follower.caller.id,
       Stream.unwrap(
         Effect.gen(function* () {
-          // many that come at once are counted when they begin
-          yield* refuseTooMany(follower.caller.id)
-          yield* Effect.acquireRelease(enter(follower.caller.id), () => leave(follower.caller.id))
+          yield* Effect.acquireRelease(entered, () => left)
           // what is there when the stream begins is no change
           yield* observe
           return yield* pages(follower)
