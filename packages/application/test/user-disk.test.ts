@@ -120,7 +120,10 @@ describe("what a user installs", () => {
     publishTo(app.artifacts.galaxy, "role", "acme.db", "1.0.0", { entries })
     publishTo(app.artifacts.galaxy, "role", "acme.web", "1.0.0", { entries, roles: [{ name: "acme.db" }] })
     const install = { body: { role: "acme.web", action: "install" } }
-    expect((await app.fails("InstallRole", ada, install)).message).toContain("already take 1.9 MiB of 2.5 MiB")
+    expect(await app.fails("InstallRole", ada, install)).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining("already take 1.9 MiB of 2.5 MiB"),
+    })
     expect(await rolesOf(ada)).toEqual(["acme.db"])
     const other = archive("folder", { "k/k.pkr.hcl": builder.replace("debian", "kali"), "k/iso": filler(4) })
     expect(await app.fails("addTemplateFromTar", ada, { body: { force: false }, file: other })).toMatchObject({

@@ -69,7 +69,9 @@ const placeAll = (
         const told = version === undefined ? {} : { version }
         return place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
           Effect.map(() => resolver.onPlaced(thing)),
-          Effect.catch(({ message }) => Effect.sync(() => resolver.onFailed(thing, message))),
+          Effect.catch(({ message, facts: { reason } }) =>
+            Effect.sync(() => resolver.onFailed(thing, message, reason === "limit" ? { isTooMuch: true } : {})),
+          ),
         )
       },
       { discard: true },

@@ -48,7 +48,9 @@ const memoryInstaller = (
         const told = version === undefined ? {} : { version }
         yield* library.place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
           Effect.map(() => resolver.onPlaced(thing)),
-          Effect.catch(({ message }) => Effect.sync(() => resolver.onFailed(thing, message))),
+          Effect.catch(({ message, facts: { reason } }) =>
+            Effect.sync(() => resolver.onFailed(thing, message, reason === "limit" ? { isTooMuch: true } : {})),
+          ),
         )
       }
       const outcomes = resolver.outcomes()

@@ -2,6 +2,7 @@ import {
   allowedNames,
   type CollectionRequirement,
   Failed,
+  Forbidden,
   InvalidInput,
   requirementProblem,
   type RoleRequirement,
@@ -28,7 +29,7 @@ export const fetchAndInstall = (
   wanted: Wanted,
   scope: LibraryScope,
   force: boolean,
-): Effect.Effect<InstallOutcome, Failed | InvalidInput, RoleInstaller> =>
+): Effect.Effect<InstallOutcome, Failed | Forbidden | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
     const installer = yield* RoleInstaller
     const problem = requirementProblem(
@@ -50,8 +51,9 @@ export const fetchAndInstall = (
     const own = outcomes.find(({ type }) => type === wanted.type)
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: there was no result`)
     const { name, because = "it is not available" } = own
-    if (own.outcome === "failed") return yield* failed(`Cannot install the ${wanted.type} ${showGitUrl(name)}: ${because}`)
-    return own
+    if (own.outcome !== "failed") return own
+    const what = `Cannot install the ${wanted.type} ${showGitUrl(name)}: ${because}`
+    return yield* outcomes.some(({ isTooMuch }) => isTooMuch) ? new Forbidden({ reason: what }) : failed(what)
   }).pipe(Effect.catchTag("InstallerFault", ({ message, hint }) => Effect.fail(failed(message, hint))))
 
 const shown = ({ type, requirement }: Wanted): string => {

@@ -1,4 +1,4 @@
-import { type CollectionRequirement, Conflict, type Failed, type InvalidInput } from "@rangewright/domain"
+import { type CollectionRequirement, Conflict, type Failed, type Forbidden, type InvalidInput } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type LibraryFault,
@@ -26,7 +26,7 @@ export const installCollection = (
   requirement: CollectionRequirement,
   scope: LibraryScope,
   force: boolean,
-): Effect.Effect<void, Conflict | Failed | InvalidInput, RoleInstaller> =>
+): Effect.Effect<void, Conflict | Failed | Forbidden | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
     const first = yield* fetchAndInstall({ type: "collection", requirement }, scope, force)
     if (first.outcome === "other-version") {

@@ -1,4 +1,12 @@
-import { Conflict, Failed, InvalidInput, isRequirementUrl, otherVersion, type RoleRequirement } from "@rangewright/domain"
+import {
+  Conflict,
+  Failed,
+  type Forbidden,
+  InvalidInput,
+  isRequirementUrl,
+  otherVersion,
+  type RoleRequirement,
+} from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type LibraryFault,
@@ -30,7 +38,7 @@ export const installRole = (
   requirement: RoleRequirement,
   scope: LibraryScope,
   force: boolean,
-): Effect.Effect<void, Failed | InvalidInput, RoleInstaller> =>
+): Effect.Effect<void, Failed | Forbidden | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
     const { name, outcome, version } = yield* fetchAndInstall({ type: "role", requirement }, scope, force)
     const known = (version !== undefined) === (requirement.version !== undefined)

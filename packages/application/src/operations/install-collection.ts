@@ -32,9 +32,9 @@ export const installCollection = operation({
   statuses: {
     201: "the collection is installed, or is no longer there",
     400: "the action is unknown; the collection's name is not valid; the body is malformed or wrongly typed",
-    403: "the hypervisor's own account may not do this; only administrators may make changes; global needs an administrator",
+    403: `the hypervisor's own account may not do this; only administrators may make changes; global needs an administrator; ${tooMuchToKeep}`,
     409: "the collection is installed already, in a version that fits",
-    500: `the collection, or what it needs, is not available; ${tooMuchToKeep}; the store or the library does not work`,
+    500: "the collection, or what it needs, is not available; the store or the library does not work",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

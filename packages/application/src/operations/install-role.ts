@@ -32,9 +32,9 @@ export const installRole = operation({
   statuses: {
     201: "the role is installed, or removed",
     400: "the action is unknown or missing; the role's name is not valid; core roles stay; the body is malformed or wrongly typed",
-    403: "the hypervisor's own account may not do this; role only administrators may make changes; global needs an administrator",
+    403: `the hypervisor's own account may not do this; role only administrators may make changes; global needs an administrator; ${tooMuchToKeep}`,
     409: "the role that is to be removed is not installed",
-    500: `the role is not available, or is installed in another version; something that it needs is not available; ${tooMuchToKeep}; the store or the library does not work`,
+    500: "the role is not available, or is installed in another version; something that it needs is not available; the store or the library does not work",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

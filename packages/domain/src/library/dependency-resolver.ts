@@ -25,7 +25,7 @@ export interface DependencyResolver<A extends Fetched> {
   readonly next: (ofHost: ReadonlyMap<string, string | undefined>) => ReadonlyArray<WantedArtifact>
   readonly onFetched: (thing: A) => void
   /** It could not be had, or not be installed. */
-  readonly onFailed: (thing: WantedArtifact | A, because: string) => void
+  readonly onFailed: (thing: WantedArtifact | A, because: string, facts?: Pick<InstalledState, "isTooMuch">) => void
   /** What is to be installed: each after what it needs, and nothing of which a need is not met. */
   readonly placements: () => ReadonlyArray<A>
   /** Whether it is still one of them: what it needs may have failed meanwhile. */
@@ -279,7 +279,7 @@ export const resolveDependencies = <A extends Fetched>(
       else if (other !== undefined && other !== slot) slots.set(keyOf(wanted), other)
       else bring(slot, thing)
     },
-    onFailed: (thing, because) => {
+    onFailed: (thing, because, facts = {}) => {
       unsound = undefined
       const slot = slots.get("origin" in thing ? keyOf(thing) : keyOfThing(thing))
       if (slot === undefined) return
@@ -288,7 +288,7 @@ export const resolveDependencies = <A extends Fetched>(
       slot.alone = undefined
       if (alone !== undefined && slot.state.is === "pending") slot.wanted = alone
       // what was there before still serves those whom it fits
-      else slot.state = slot.before ?? settled(failed(slot.wanted, because))
+      else slot.state = slot.before ?? settled({ ...failed(slot.wanted, because), ...facts })
     },
     placements: () => {
       leaveWhatIsThere()
