@@ -1,4 +1,4 @@
-import { utf8 } from "../content/utf8.ts"
+import { utf8Length } from "../content/utf8.ts"
 
 /** Words that most guessed passwords are made of, as `lettersOf` gives them. */
 const common: readonly string[] =
@@ -63,7 +63,7 @@ const isMadeOf = (letters: string, words: ReadonlySet<string>): boolean => {
  * around them or in place of letters.
  */
 export const passwordProblem = (password: string, own: readonly string[]): string | undefined => {
-  const { length } = utf8(password)
+  const length = utf8Length(password)
   if (length < 8) return `the password has ${length} bytes, at least 8 are needed`
   if (length > 64) return `the password has ${length} bytes, at most 64 are possible`
   // oxlint-disable-next-line no-control-regex -- exactly the control characters are meant

@@ -1,4 +1,4 @@
-import { utf8 } from "./utf8.ts"
+import { utf8, utf8Length } from "./utf8.ts"
 
 const block = 512
 const nameBytes = 100
@@ -39,7 +39,7 @@ const headerOf = (entry: Entry): Uint8Array => {
 
 /** A record of the extended format: its length counts its own digits. */
 const paxRecord = (key: string, value: string): Uint8Array => {
-  const rest = utf8(` ${key}=${value}\n`).length
+  const rest = utf8Length(` ${key}=${value}\n`)
   let length = rest
   while (rest + String(length).length !== length) length = rest + String(length).length
   return utf8(`${length} ${key}=${value}\n`)
@@ -51,7 +51,7 @@ export const tarPadding = (size: number): Uint8Array => new Uint8Array((block - 
 /** The end of every tar. */
 export const tarEnd = new Uint8Array(2 * block)
 
-const ascii = (text: string): boolean => utf8(text).length === text.length
+const ascii = (text: string): boolean => utf8Length(text) === text.length
 
 const fits = (text: string): boolean => ascii(text) && text.length <= nameBytes
 

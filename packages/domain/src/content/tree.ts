@@ -1,5 +1,5 @@
 import { linkChecker } from "./tree-links.ts"
-import { utf8 } from "./utf8.ts"
+import { utf8Length } from "./utf8.ts"
 import { withoutTrailing } from "../text.ts"
 
 // threads that read archives load this entry alone
@@ -72,14 +72,13 @@ export interface TreeProblem {
 
 const problem = (rule: TreeProblem["rule"], path: string, detail: string): TreeProblem => ({ rule, path, detail })
 
-const bytes = (text: string): number => utf8(text).length
 const maxNameBytes = 255
 
 /** What is wrong with a path as such: whatever could leave the tree, hide in a listing or mean something to git. */
 export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | undefined => {
   const wrong = (detail: string) => problem("path", path, detail)
   if (path === "") return wrong("the path is empty")
-  if (path.length > limits.pathBytes || bytes(path) > limits.pathBytes)
+  if (path.length > limits.pathBytes || utf8Length(path) > limits.pathBytes)
     return wrong(`the path is longer than ${limits.pathBytes} bytes`)
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!path.isWellFormed() || /[\u0000-\u001f\u007f\\\ufffd]/u.test(path))
@@ -89,7 +88,7 @@ export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | und
   if (parts.length > limits.depth) return wrong(`the path is deeper than ${limits.depth} folders`)
   for (const part of parts) {
     if (part === "" || part === "." || part === "..") return wrong("the path has an empty part or ..")
-    if (bytes(part) > maxNameBytes) return wrong(`a part of the path is longer than ${maxNameBytes} bytes`)
+    if (utf8Length(part) > maxNameBytes) return wrong(`a part of the path is longer than ${maxNameBytes} bytes`)
     if (isGitName(part)) return wrong("the path reaches into a .git folder")
   }
   return undefined

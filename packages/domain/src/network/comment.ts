@@ -1,3 +1,5 @@
+import { utf8Length } from "../content/utf8.ts"
+
 /** What iptables keeps of a comment, without its final NUL. */
 const longestComment = 255
 
@@ -17,10 +19,3 @@ export const comment = (text: string): string => {
 
 /** The comment at the rules that a configuration's rule becomes. */
 export const ruleComment = (name: string): string => comment(`User Rule: ${name}`)
-
-const utf8Length = (character: string): number => {
-  const code = character.codePointAt(0) ?? 0
-  if (code < 0x80) return 1
-  if (code < 0x800) return 2
-  return code < 0x1_0000 ? 3 : 4
-}

@@ -1,7 +1,7 @@
 import type { UserId } from "../access/ids.ts"
 import type { Picture } from "../blueprint/picture.ts"
 import { entryBytes } from "../content/tree.ts"
-import { utf8 } from "../content/utf8.ts"
+import { utf8Length } from "../content/utf8.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
 
@@ -20,7 +20,7 @@ export const blueprintBytes = (of: {
   readonly config: string
   readonly requirements: string | undefined
   readonly picture: Picture | undefined
-}): number => utf8(of.config).length + utf8(of.requirements ?? "").length + (of.picture?.bytes.length ?? 0)
+}): number => utf8Length(of.config) + utf8Length(of.requirements ?? "") + (of.picture?.bytes.length ?? 0)
 
 /** What things of one user take together. `sizeOf`: bytes of content; what is not on this host takes nothing. */
 export const diskUse = (things: Iterable<KeptThing>, sizeOf: (snapshot: SnapshotId) => number): number => {
