@@ -429,6 +429,8 @@ describe("credentials of a source", () => {
     ],
     ["what is no key", { sshKey: "/root/.ssh/id_rsa", hostKey: `SHA256:${"A".repeat(43)}` }, "sshKey"],
     ["a token of two lines", { token: "a\nb" }, "token"],
+    ["a token that is too long", { token: "a".repeat(8193) }, "token"],
+    ["a login that is too long", { token: "a", username: "a".repeat(256) }, "username"],
     ["a login alone", { username: "joe" }, "username"],
   ])("are refused: %s", async (_what, access, path) => {
     const fault = await refused(ada, { type: "git", url, ...access })

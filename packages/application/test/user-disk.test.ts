@@ -265,7 +265,7 @@ describe("the texts and the picture of a blueprint", () => {
     await expect(change("one", 7, boss)).rejects.toThrow("Ada's")
     const { artifacts, builds, store, world } = app
     app = makeTestApp({ settings: { userDiskBytes: part }, after: { artifacts, builds, store, world } })
-    await expect(change("one", 5)).rejects.toThrow("already take 0.4 MiB of 0.1 MiB")
+    await expect(change("one", 5)).rejects.toThrow("already take 0.5 MiB of 0.1 MiB")
     await change("one", 2)
   })
 
@@ -297,7 +297,7 @@ describe("the files of a blueprint", () => {
   it("count when it is imported, and leave nothing behind when they are too many", async () => {
     expect(await app.fails("importBlueprint", ada, { file: bundle(11) })).toMatchObject({
       kind: "forbidden",
-      message: expect.stringContaining("Cannot create blueprint web: it takes 2.8 MiB more"),
+      message: expect.stringContaining("Cannot create blueprint web: it takes 2.9 MiB more"),
     })
     expect(await idsOf(ada)).toEqual([])
     expect(pinned()).toEqual([])

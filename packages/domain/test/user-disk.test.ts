@@ -1,4 +1,5 @@
 import {
+  blueprintTextIssues,
   diskUse,
   exceedsDisk,
   keptRow,
@@ -25,8 +26,20 @@ describe("what a user keeps", () => {
     expect(diskUse([], () => 1)).toBe(0)
   })
 
+  it("takes no less for a blueprint without content than what may be said of it", () => {
+    const three = "漢"
+    const said = {
+      name: three.repeat(255),
+      description: three.repeat(5000),
+      version: three.repeat(255),
+      minVersion: three.repeat(255),
+      tags: Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(64, three)),
+    }
+    expect(blueprintTextIssues(said)).toEqual([])
+    expect(keptRow(0, undefined).bytes).toBeGreaterThan(Buffer.byteLength(JSON.stringify(said)))
+  })
+
   it("takes room also when it holds nothing: rows, files, links and folders are not for nothing", () => {
-    expect(keptRow(0, undefined).bytes).toBeGreaterThan(0)
     const file = { kind: "file", path: "a/b/c", size: 10 } as const
     expect(treeBytes([file])).toBe(3 * 8192 + 10)
     expect(treeBytes([file, { kind: "link", path: "a/b/l" }, { ...file, path: "d" }])).toBe(5 * 8192 + 20)

@@ -19,7 +19,8 @@ type Plain =
   | { readonly type: "ssh-key"; readonly privateKey: string; readonly hostKey: string }
 
 const hostKeyForm = /^SHA256:[A-Za-z0-9+/]{43}=?$/u
-const longestSecret = 16 * 1024
+/** What a row is counted with has room for them. */
+const longest = { username: 255, token: 8 * 1024, sshKey: 16 * 1024 }
 
 /** In PEM the header tells; in OpenSSH's own form the name of a cipher follows its mark, both in base64. */
 const needsPassphrase = (key: string): boolean =>
@@ -32,8 +33,8 @@ const refused = (path: string, message: string, allowed: string): InvalidInput =
   })
 
 /** A login or token on one line; `undefined` where it is fine. */
-const lineProblem = (text: string): string | undefined => {
-  if (text === "" || text.length > longestSecret) return `it must have 1 to ${longestSecret} characters`
+const lineProblem = (text: string, most: number): string | undefined => {
+  if (text === "" || text.length > most) return `it must have 1 to ${most} characters`
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return /[\u0000-\u001f\u007f]/u.test(text) ? "it contains a control character" : undefined
 }
@@ -64,7 +65,7 @@ const plainOf = ({
         ["token", token],
         ["username", username],
       ] as const) {
-        const problem = text === undefined ? undefined : lineProblem(text)
+        const problem = text === undefined ? undefined : lineProblem(text, longest[path])
         if (problem !== undefined) return yield* refused(path, problem, "text on one line")
       }
       return { type, token, ...(username === undefined ? {} : { username }) }
@@ -73,7 +74,7 @@ const plainOf = ({
     if (
       sshKey === undefined ||
       !/^-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----\s/u.test(sshKey.trimStart()) ||
-      sshKey.length > longestSecret
+      sshKey.length > longest.sshKey
     )
       return yield* refused("sshKey", "it is not a private key", "a private key without a passphrase, in OpenSSH or PEM form")
     if (needsPassphrase(sshKey))

@@ -1,6 +1,5 @@
 import type { UserId } from "../access/ids.ts"
 import type { Picture } from "../blueprint/picture.ts"
-import { entryBytes } from "../content/tree.ts"
 import { utf8Length } from "../content/utf8.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
@@ -12,8 +11,11 @@ export interface KeptThing {
   readonly snapshot?: SnapshotId | undefined
 }
 
+/** No less than the texts that say what a blueprint is, or what opens a source. */
+const rowBytes = 40 * 1024
+
 /** A source or blueprint: its row is not for nothing, and `bytes` come with it. */
-export const keptRow = (bytes: number, snapshot: SnapshotId | undefined): KeptThing => ({ bytes: entryBytes + bytes, snapshot })
+export const keptRow = (bytes: number, snapshot: SnapshotId | undefined): KeptThing => ({ bytes: rowBytes + bytes, snapshot })
 
 /** What a blueprint takes beside its row and the content that holds its files. */
 export const blueprintBytes = (of: {
