@@ -148,18 +148,20 @@ export const loadUi = async (folder: string, { strictTransport }: { readonly str
       else if (entry.isFile()) {
         total += statSync(join(folder, path)).size
         if (total > mostBytes || contents.size >= mostFiles)
-          throw new Error(
-            `Cannot serve the web page in ${folder}: it holds more than ${mostFiles} files or ${mostBytes} bytes. Set web_folder to the folder of the built page itself.`,
-          )
+          throw new Error(`it holds more than ${mostFiles} files or ${mostBytes} bytes`)
         contents.set(path, readFileSync(join(folder, path)))
       }
     }
   }
   try {
     read("")
-  } catch (error) {
-    if (isMissing(error)) return withoutPage(strictTransport)
-    throw error
+  } catch (cause) {
+    if (isMissing(cause)) return withoutPage(strictTransport)
+    const because = (cause as Error).message
+    throw new Error(
+      `Cannot serve the web page in ${folder}: ${because}. Set web_folder to the folder of the built page itself.`,
+      { cause },
+    )
   }
   if (!contents.has(indexPath)) return withoutPage(strictTransport)
   const files = new Map<string, UiFile>()

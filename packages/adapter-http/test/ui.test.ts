@@ -165,6 +165,15 @@ describe("the page", () => {
   })
 })
 
+describe("a page that cannot be read", () => {
+  it("is told with its folder and the setting", async () => {
+    const tooLong = join(folder, "x".repeat(300))
+    await expect(loadUi(tooLong, { strictTransport: false })).rejects.toThrow(
+      `Cannot serve the web page in ${tooLong}: ENAMETOOLONG: name too long, scandir '${tooLong}'. Set web_folder to the folder of the built page itself.`,
+    )
+  })
+})
+
 describe("a service without a built page", () => {
   it("says how to build it, and keeps browsers on TLS only where it was told", async () => {
     const ui = await loadUi(join(folder, "nowhere"), { strictTransport: true })
