@@ -27,12 +27,14 @@ const ownPlaces: Plugin = {
   },
 }
 
-/** `{ a as b }` of an import as a pattern. */
-const patternOf = (specifiers: ESTree.ImportDeclaration["specifiers"]): string => {
-  const whole = specifiers.find((one) => one.type !== "ImportSpecifier")
-  if (whole !== undefined) return whole.local.name
-  const named = specifiers.filter((one) => one.type === "ImportSpecifier")
-  return `{ ${named.map(({ imported, local }) => `${"name" in imported ? imported.name : imported.value}: ${local.name}`).join(", ")} }`
+/** What an import gives names to, as declarations. */
+const declarationsOf = ({ specifiers, source }: ESTree.ImportDeclaration): string => {
+  const module = `process.getBuiltinModule(${JSON.stringify(source.value)})`
+  const whole = specifiers.filter((one) => one.type !== "ImportSpecifier").map(({ local }) => `${local.name} = ${module}`)
+  const named = specifiers
+    .filter((one) => one.type === "ImportSpecifier")
+    .map(({ imported, local }) => `${"name" in imported ? imported.name : imported.value}: ${local.name}`)
+  return `const ${[...whole, ...(named.length > 0 ? [`{ ${named.join(", ")} } = ${module}`] : [])].join(", ")};`
 }
 
 /**
@@ -45,11 +47,7 @@ const builtins: Plugin = {
     const imports = this.parse(code).body.filter(
       (one) => one.type === "ImportDeclaration" && isBuiltin(one.source.value) && one.specifiers.length > 0,
     ) as ESTree.ImportDeclaration[]
-    return imports.reduceRight(
-      (text, { start, end, specifiers, source }) =>
-        `${text.slice(0, start)}const ${patternOf(specifiers)} = process.getBuiltinModule(${JSON.stringify(source.value)});${text.slice(end)}`,
-      code,
-    )
+    return imports.reduceRight((text, found) => text.slice(0, found.start) + declarationsOf(found) + text.slice(found.end), code)
   },
 }
 
