@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -34,7 +34,7 @@ describe("a folder that a tool wrote to", () => {
 
   it("goes with folders that its owner may not enter", async () => {
     mkdirSync(join(folder, "a", "b"), { recursive: true })
-    execFileSync("chmod", ["-R", "000", join(folder, "a")])
+    for (const closed of [join(folder, "a", "b"), join(folder, "a")]) chmodSync(closed, 0)
     await removeFolder(folder)
     expect(existsSync(folder)).toBe(false)
   })
