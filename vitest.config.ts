@@ -9,7 +9,7 @@ export default defineConfig({
     globalSetup: ["test/support/built.ts"],
     setupFiles: ["test/support/property-seed.ts", "test/support/patient-waits.ts"],
     restoreMocks: true,
-    // modules run as they do in the service, which costs a fourteenth less than Vite's module runner; no test replaces modules
+    // Node loads the modules, as it does for the service, which is faster than Vite's module runner; no test mocks modules
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // the tests of processes wait more than they work
     maxWorkers: availableParallelism() + 1,

@@ -139,7 +139,7 @@ const isMissing = (error: unknown): boolean =>
 export const loadUi = async (folder: string, { strictTransport }: { readonly strictTransport: boolean }): Promise<UiFiles> => {
   const contents = new Map<string, Uint8Array>()
   let total = 0
-  // one after another and waited for, some hundred small files are most of what a start waits for
+  // synchronously: a start would wait longer for some hundred small reads, one after another, than for anything else
   const read = (below: string): void => {
     for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
       if (entry.name.startsWith(".")) continue

@@ -1,9 +1,8 @@
-import { Requester, whileAwaited } from "@rangewright/application"
-import { Failed, type UserId } from "@rangewright/domain"
+import { Requester, turnsOfUsers, whileAwaited } from "@rangewright/application"
+import { Failed } from "@rangewright/domain"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,7 +29,7 @@ export const uploadFolders = ({
   uploads = tmpdir(),
   uploadsOfUser = usuallyAtOnce,
 }: Pick<HttpOptions, "uploads" | "uploadsOfUser">): UploadFolder => {
-  const turns = new Map<UserId | undefined, Semaphore.Semaphore>()
+  const turnOf = turnsOfUsers(uploadsOfUser)
   const make = async (): Promise<string> => {
     // it is made when it is first needed; where that cannot be done, what comes next tells
     await mkdir(uploads, { mode: 0o700 }).catch(() => undefined)
@@ -39,11 +38,9 @@ export const uploadFolders = ({
   return (state) =>
     Effect.gen(function* () {
       const user = yield* Requester
-      const turn = turns.get(user) ?? Semaphore.makeUnsafe(uploadsOfUser)
-      turns.set(user, turn)
       const begun = yield* Deferred.make<void>()
       // the turn is given back when the scope ends, whenever that is
-      yield* Effect.forkScoped(turn.withPermit(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
+      yield* Effect.forkScoped(turnOf(user).withPermit(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
       yield* whileAwaited(Deferred.await(begun), ended())
       return yield* Effect.acquireRelease(Effect.tryPromise({ try: make, catch: (cause) => cause }), (folder) =>
         Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))),

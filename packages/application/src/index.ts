@@ -28,7 +28,7 @@ export { planNetworks } from "./migration/plan-networks.ts"
 export { readMigrationReport, readMigrationStatus } from "./migration/read-report.ts"
 export { limitedLibraryLayer } from "./disk/limited-library.ts"
 export { CallerGone, whileAwaited } from "./operation/caller-gone.ts"
-export { longWork, Requester } from "./operation/long-work.ts"
+export { longWork, Requester, turnsOfUsers } from "./operation/long-work.ts"
 export * from "./operation/operation.ts"
 // what web sockets are served with: the HTTP adapter knows no ports
 export { byteChannel, type ByteChannel } from "@rangewright/ports"

@@ -203,7 +203,7 @@ export type LibraryReason =
   | "exists"
   /** What is to be installed, or what is there, is not what it should be. */
   | "broken"
-  /** Whose it is may keep no more. */
+  /** Its owner may keep no more. */
   | "limit"
   /** The disk is full, or the folder cannot be read or written. */
   | "unavailable"

@@ -27,7 +27,7 @@ const ownPlaces: Plugin = {
   },
 }
 
-/** What an import gives names to, as declarations. */
+/** The names that an import brings, as declarations. */
 const declarationsOf = ({ specifiers, source }: ESTree.ImportDeclaration): string => {
   const module = `process.getBuiltinModule(${JSON.stringify(source.value)})`
   const whole = specifiers.filter((one) => one.type !== "ImportSpecifier").map(({ local }) => `${local.name} = ${module}`)
@@ -38,8 +38,8 @@ const declarationsOf = ({ specifiers, source }: ESTree.ImportDeclaration): strin
 }
 
 /**
- * Modules of Node's own are taken as `require` takes them. An `import` reads every export that a module has, and reading those of `node:http`
- * loads a whole HTTP client that nobody uses.
+ * Loads Node's built-in modules as `require` does. An `import` reads every export of the module, and reading those of `node:http` loads a
+ * whole HTTP client that nobody uses.
  */
 const builtins: Plugin = {
   name: "builtins",

@@ -49,7 +49,7 @@ const memoryInstaller = (
         yield* library.place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
           Effect.map(() => resolver.onPlaced(thing)),
           Effect.catch(({ message, facts: { reason } }) =>
-            Effect.sync(() => resolver.onFailed(thing, message, reason === "limit" ? { isTooMuch: true } : {})),
+            Effect.sync(() => resolver.onFailed(thing, message, reason === "limit" ? { exceedsLimit: true } : {})),
           ),
         )
       }

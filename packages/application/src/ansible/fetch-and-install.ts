@@ -53,7 +53,7 @@ export const fetchAndInstall = (
     const { name, because = "it is not available" } = own
     if (own.outcome !== "failed") return own
     const what = `Cannot install the ${wanted.type} ${showGitUrl(name)}: ${because}`
-    return yield* outcomes.some(({ isTooMuch }) => isTooMuch) ? new Forbidden({ reason: what }) : failed(what)
+    return yield* outcomes.some(({ exceedsLimit }) => exceedsLimit) ? new Forbidden({ reason: what }) : failed(what)
   }).pipe(Effect.catchTag("InstallerFault", ({ message, hint }) => Effect.fail(failed(message, hint))))
 
 const shown = ({ type, requirement }: Wanted): string => {

@@ -9,7 +9,7 @@ export const streamsOfUsers = (most: number, hint: string) => {
     Effect.suspend(() =>
       (open.get(id) ?? 0) < most
         ? Effect.void
-        : Effect.fail(new Forbidden({ reason: `${id} already follows ${most} such streams, the maximum for one user`, hint })),
+        : Effect.fail(new Forbidden({ reason: `${id} already follows ${most} event streams, the maximum for one user`, hint })),
     )
   const enter = (id: UserId) => Effect.sync(() => open.set(id, (open.get(id) ?? 0) + 1))
   const leave = (id: UserId) =>

@@ -6,11 +6,11 @@ import * as Semaphore from "effect/Semaphore"
 /** Whose request it is; undefined for what the service does by itself. */
 export const Requester = Context.Reference<UserId | undefined>("rangewright/Requester", { defaultValue: () => undefined })
 
-/** One turn for each user. */
-const turnsOfUsers = () => {
+/** Turns of each user, of which `most` go on at a time. */
+export const turnsOfUsers = (most = 1) => {
   const turns = new Map<UserId | undefined, Semaphore.Semaphore>()
   return (user: UserId | undefined): Semaphore.Semaphore => {
-    const own = turns.get(user) ?? Semaphore.makeUnsafe(1)
+    const own = turns.get(user) ?? Semaphore.makeUnsafe(most)
     turns.set(user, own)
     return own
   }

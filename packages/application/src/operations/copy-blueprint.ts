@@ -7,7 +7,7 @@ import { type BlueprintContent, freeBlueprintId, makeBlueprint } from "../bluepr
 import { inOwnTurn } from "../operation/long-work.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated } from "../wire/blueprint.ts"
-import { blueprintStatuses, tooMuchToKeep } from "../wire/statuses.ts"
+import { blueprintStatuses, diskLimitReached } from "../wire/statuses.ts"
 
 /** Copies that users make at the same moment may choose the same free id: the later ones choose again, this often. One user's take turns. */
 const choices = 10
@@ -71,7 +71,7 @@ export const copyBlueprint = operation({
   statuses: {
     201: "the copy was made",
     ...blueprintStatuses,
-    403: `${blueprintStatuses[403]}; ${tooMuchToKeep}`,
+    403: `${blueprintStatuses[403]}; ${diskLimitReached}`,
     400: "the new ID or a member is not allowed; the body is malformed",
     409: "the new ID is in use; the files of the original are gone",
   },

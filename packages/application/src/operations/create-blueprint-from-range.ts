@@ -7,7 +7,7 @@ import { stillThere } from "../access/still-there.ts"
 import { freeBlueprintId, makeFromConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 export const createBlueprintFromRange = operation({
   id: "createBlueprintFromRange",
@@ -34,7 +34,7 @@ export const createBlueprintFromRange = operation({
     400: "the ID or a member is not allowed; the body is malformed",
     409: "the ID is in use",
     500: "the range has no configuration; roles that are only on this server cannot be included",
-    403: `the caller may not use the range; ${tooMuchToKeep}`,
+    403: `the caller may not use the range; ${diskLimitReached}`,
     404: "the range is unknown, or none is selected",
   },
   handle: ({ body, range: sentFor, user }) =>

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { freeBlueprintId, makeFromConfig, wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, blueprintFields, blueprintText, installedForNew } from "../wire/blueprint.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 export const createBlueprint = operation({
   id: "createBlueprint",
@@ -23,7 +23,7 @@ export const createBlueprint = operation({
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
     400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed",
-    403: tooMuchToKeep,
+    403: diskLimitReached,
     409: "the ID is in use",
     500: "roles that are only on this server cannot be included; unexpected server failure",
   },

@@ -6,7 +6,7 @@ import { registerSource } from "../source/register-source.ts"
 import { sourceCatalog } from "../source/source-catalog.ts"
 import { mostArchiveBytes, sourceFields } from "../wire/source.ts"
 import { SourceCatalog } from "../wire/source-catalog.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 import { SourceWarning, sourceWarnings } from "../wire/sync-result.ts"
 
 export const createSource = operation({
@@ -37,7 +37,7 @@ export const createSource = operation({
   statuses: {
     200: "the source was registered, or was there and is fetched again",
     400: "the type, the ID, the origin or a member is not allowed; its content cannot be fetched or read; the body is malformed",
-    403: `global and folders need an administrator; ${tooMuchToKeep}`,
+    403: `global and folders need an administrator; ${diskLimitReached}`,
     409: "the ID is in use, or is that of another source of the user's",
     413: "the archive is too large",
   },

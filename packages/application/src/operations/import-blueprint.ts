@@ -3,7 +3,7 @@ import { importBlueprint as importFrom } from "../blueprint/import-blueprint.ts"
 import { installForNew } from "../blueprint/install-dependencies.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 /** Bytes of an archive. */
 const mostArchiveBytes = 50 * 1024 * 1024
@@ -21,7 +21,7 @@ export const importBlueprint = operation({
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
     400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid",
-    403: tooMuchToKeep,
+    403: diskLimitReached,
     409: "the ID is in use",
     413: "the archive is too large",
   },

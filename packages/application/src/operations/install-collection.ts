@@ -5,7 +5,7 @@ import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 export const installCollection = operation({
   id: "InstallCollection",
@@ -32,7 +32,7 @@ export const installCollection = operation({
   statuses: {
     201: "the collection is installed, or is no longer there",
     400: "the action is unknown; the collection's name is not valid; the body is malformed or wrongly typed",
-    403: `the hypervisor's own account may not do this; only administrators may make changes; global needs an administrator; ${tooMuchToKeep}`,
+    403: `the hypervisor's own account may not do this; only administrators may make changes; global needs an administrator; ${diskLimitReached}`,
     409: "the collection is installed already, in a version that fits",
     500: "the collection, or what it needs, is not available; the store or the library does not work",
   },

@@ -6,7 +6,7 @@ import { mayUploadArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { FormBoolean } from "../wire/parameters.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 /** Bytes of an archive: as much as all files of a role may hold. */
 const mostArchiveBytes = 512 * 1024 * 1024
@@ -32,7 +32,7 @@ export const installRoleTar = operation({
   statuses: {
     201: "the role is installed; or another copy exists and stays, as the answer says",
     400: "the form is unreadable or the file missing, damaged, unsafe or not a role; the role's name is not valid; force or global is not a boolean",
-    403: `role only administrators may make changes; global needs an administrator; ${tooMuchToKeep}`,
+    403: `role only administrators may make changes; global needs an administrator; ${diskLimitReached}`,
     413: "the archive is too large",
     500: "the archive cannot be unpacked or installed at present",
   },

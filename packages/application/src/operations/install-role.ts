@@ -5,7 +5,7 @@ import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { tooMuchToKeep } from "../wire/statuses.ts"
+import { diskLimitReached } from "../wire/statuses.ts"
 
 export const installRole = operation({
   id: "InstallRole",
@@ -32,7 +32,7 @@ export const installRole = operation({
   statuses: {
     201: "the role is installed, or removed",
     400: "the action is unknown or missing; the role's name is not valid; core roles stay; the body is malformed or wrongly typed",
-    403: `the hypervisor's own account may not do this; role only administrators may make changes; global needs an administrator; ${tooMuchToKeep}`,
+    403: `the hypervisor's own account may not do this; role only administrators may make changes; global needs an administrator; ${diskLimitReached}`,
     409: "the role that is to be removed is not installed",
     500: "the role is not available, or is installed in another version; something that it needs is not available; the store or the library does not work",
   },

@@ -7,7 +7,7 @@ import { targetFor } from "../source/installation.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { InstallRequest, InstallResponse, installChoice } from "../wire/install.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { sourceStatuses, sourceWaitCutShort, tooMuchToKeep } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort, diskLimitReached } from "../wire/statuses.ts"
 import { syncResult } from "../wire/sync-result.ts"
 
 export const installSource = operation({
@@ -27,7 +27,7 @@ export const installSource = operation({
     200: "the outcome for each item; with dryRun: what would",
     ...sourceStatuses,
     400: "the selection names what the source does not ship; the body is malformed or wrongly typed",
-    403: `global needs an administrator; ${tooMuchToKeep}`,
+    403: `global needs an administrator; ${diskLimitReached}`,
     409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",
   },

@@ -4,7 +4,7 @@ import { operation } from "../operation/operation.ts"
 import { asFailure } from "../source/content-refused.ts"
 import { runFetch } from "../source/fetch-run.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
-import { sourceStatuses, sourceWaitCutShort, tooMuchToKeep } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort, diskLimitReached } from "../wire/statuses.ts"
 import { sourceWarnings, syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const syncSource = operation({
@@ -22,7 +22,7 @@ export const syncSource = operation({
   statuses: {
     200: "the content was fetched; nothing was installed, so no item has a result",
     ...sourceStatuses,
-    403: tooMuchToKeep,
+    403: diskLimitReached,
     409: `where the source comes from was changed meanwhile; ${sourceWaitCutShort}`,
     500: "the content cannot be fetched or read: the source keeps what it had",
   },

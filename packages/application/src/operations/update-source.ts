@@ -5,7 +5,7 @@ import { changeSource, checkChange } from "../source/change-source.ts"
 import { updateArchive } from "../source/update-archive.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { mostArchiveBytes, sourceFields, SourceResponse, sourceResponse } from "../wire/source.ts"
-import { sourceStatuses, sourceWaitCutShort, tooMuchToKeep } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort, diskLimitReached } from "../wire/statuses.ts"
 import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const updateSource = operation({
@@ -33,7 +33,7 @@ export const updateSource = operation({
     200: "the source as it is now; with an archive, the outcome for each item",
     ...sourceStatuses,
     400: "a member is not allowed or does not fit the source; the archive cannot be read; the body is malformed",
-    403: `global needs an administrator; ${tooMuchToKeep}`,
+    403: `global needs an administrator; ${diskLimitReached}`,
     409: `where the source comes from was changed meanwhile; ${sourceWaitCutShort}`,
     413: "the archive is too large",
   },

@@ -7,7 +7,7 @@ import { targetFor } from "../source/installation.ts"
 import { installedSelection, onlyInstalled } from "../source/installed-selection.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { UpgradeRequest } from "../wire/install.ts"
-import { sourceStatuses, sourceWaitCutShort, tooMuchToKeep } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort, diskLimitReached } from "../wire/statuses.ts"
 import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const upgradeFromSource = operation({
@@ -28,7 +28,7 @@ export const upgradeFromSource = operation({
     200: "the outcome for each item",
     ...sourceStatuses,
     400: "the selection names what was not installed or is no longer shipped; the body is malformed or wrongly typed",
-    403: `global needs an administrator; ${tooMuchToKeep}`,
+    403: `global needs an administrator; ${diskLimitReached}`,
     409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",
   },

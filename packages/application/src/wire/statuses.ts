@@ -8,7 +8,7 @@ export const waitCutShort =
 export const sourceWaitCutShort = "the service stops, or the client leaves, while the call waits for other work on the source"
 
 /** For operations that store something of a user's on the service's host. */
-export const tooMuchToKeep = "it is more than the user may keep on the service's host"
+export const diskLimitReached = "it is more than the user may keep on the service's host"
 
 /** For operations on a run. */
 export const runStatuses = {

@@ -5,7 +5,7 @@ export const utf8 = (text: string): Uint8Array => {
   return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))
 }
 
-/** How many bytes these are, counted without making them: many times as fast. */
+/** The number of these bytes, counted without encoding the text, which is much faster. */
 export const utf8Length = (text: string): number => {
   let bytes = 0
   for (const character of text) {

@@ -25,7 +25,7 @@ export interface DependencyResolver<A extends Fetched> {
   readonly next: (ofHost: ReadonlyMap<string, string | undefined>) => ReadonlyArray<WantedArtifact>
   readonly onFetched: (thing: A) => void
   /** It could not be had, or not be installed. */
-  readonly onFailed: (thing: WantedArtifact | A, because: string, facts?: Pick<InstalledState, "isTooMuch">) => void
+  readonly onFailed: (thing: WantedArtifact | A, because: string, facts?: Pick<InstalledState, "exceedsLimit">) => void
   /** What is to be installed: each after what it needs, and nothing of which a need is not met. */
   readonly placements: () => ReadonlyArray<A>
   /** Whether it is still one of them: what it needs may have failed meanwhile. */

@@ -13,18 +13,18 @@ export interface InstallOutcome {
   readonly outcome: "installed" | "present" | "other-version" | "failed"
   /** Says why, for `other-version` and `failed`. */
   readonly because?: string
-  /** It failed because whose it would be may keep no more. */
-  readonly isTooMuch?: true
+  /** It failed because its owner may keep no more. */
+  readonly exceedsLimit?: true
 }
 
 /** The outcome of what is settled without anything being fetched. */
-export const outcomeOf = ({ type, asked, decision, version, because, isTooMuch }: InstalledState): InstallOutcome => ({
+export const outcomeOf = ({ type, asked, decision, version, because, exceedsLimit }: InstalledState): InstallOutcome => ({
   type,
   name: asked,
   outcome: decision,
   ...(version === undefined ? {} : { version }),
   ...(because === undefined ? {} : { because }),
-  ...(isTooMuch === undefined ? {} : { isTooMuch }),
+  ...(exceedsLimit === undefined ? {} : { exceedsLimit }),
 })
 
 const longestReason = 500

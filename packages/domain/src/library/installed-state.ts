@@ -26,8 +26,8 @@ export interface InstalledState {
   readonly version?: string | undefined
   /** For `other-version` and `failed`. */
   readonly because?: string
-  /** For `failed`: whose it would be may keep no more. */
-  readonly isTooMuch?: true
+  /** For `failed`: its owner may keep no more. */
+  readonly exceedsLimit?: true
 }
 
 /** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool. */

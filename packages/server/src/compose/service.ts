@@ -121,7 +121,7 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    // another program's time: whoever needs the answer asks for it later, and most of it has passed by then
+    // it waits for another process: begun here, it has nearly ended when the answer is needed
     Effect.runFork(sandboxAvailability(config.ansibleSandbox))
     if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
