@@ -1,13 +1,14 @@
 /**
  * What concerns one range, where there are 100 VMs and where there are 9,900: the service's process on SQLite, observing a simulator that has
- * the same VMs.
+ * the same VMs. One range is deployed by the service; another, of the same configuration, is not.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
 import { keyOf, stockVariable } from "./stock.ts"
-import { processorMillis, startService, withStock } from "./stocked-service.ts"
+import { stockedSimulator } from "./stocked-simulator.ts"
+import { processorMillis, startService, withSimulator } from "./stocked-service.ts"
 
 const quick = process.argv.includes("--quick")
 const times = quick ? 5 : 30
@@ -16,23 +17,67 @@ const many = quick ? { stock: "20x50", vms: 960 } : { stock: "100x100", vms: 991
 
 const reads = {
   "GET /metrics": "/metrics",
-  "GET /range": "/api/v2/range",
-  "plan of a range": "/api/v2/range/plan",
-  "drift of a range": "/api/v2/range/drift",
-  "topology of a range": "/api/v2/range/topology",
+  "GET /range": "/api/v2/range?rangeID=DONE",
+  "plan, nothing to do": "/api/v2/range/plan?rangeID=DONE",
+  "drift, none": "/api/v2/range/drift?rangeID=DONE",
+  "plan, everything to make": "/api/v2/range/plan?rangeID=NEW",
+  "topology of a range": "/api/v2/range/topology?rangeID=DONE",
 } as const
 type Read = keyof typeof reads
+
+const template = "debian-12-x64-server-template"
+const config = JSON.stringify({
+  ludus: Array.from({ length: 9 }, (_, n) => ({
+    vm_name: `{{ range_id }}-machine-${n}`,
+    hostname: `machine-${n}`,
+    template,
+    vlan: 10,
+    ip_last_octet: n + 1,
+    ram_gb: 1,
+    cpus: 1,
+    linux: true,
+  })),
+})
+
+/** The configuration as DONE and as NEW; DONE is deployed when this is over. */
+const makeRanges = async (url: string): Promise<void> => {
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const headers = { "x-api-key": keyOf("AD"), "content-type": "application/json" }
+    const answer = await fetch(`${url}/api/v2${path}`, { method, headers, body: JSON.stringify(body) ?? null })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text)
+  }
+  for (const rangeID of ["DONE", "NEW"]) {
+    await call("POST", "/ranges/create", { rangeID, name: rangeID })
+    const headers = { "x-api-key": keyOf("AD") }
+    const form = new FormData()
+    form.append("file", new Blob([config]), "range.yml")
+    const answer = await fetch(`${url}/api/v2/range/config?rangeID=${rangeID}`, { method: "PUT", headers, body: form })
+    if (!answer.ok) throw new Error(`the configuration was not taken: ${await answer.text()}`)
+  }
+  await call("POST", "/range/deploy?rangeID=DONE", {})
+  for (let state = ""; state !== "SUCCESS"; await setTimeout(500)) {
+    ;({ rangeState: state } = (await call("GET", "/range?rangeID=DONE")) as { rangeState: string })
+    if (state === "ERROR") throw new Error("the deploy failed")
+  }
+}
 
 /** Milliseconds on processors of the service for each of them, once. */
 type Costs = Readonly<Record<Read, number>>
 
-const measure = (): Promise<Costs> =>
-  withStock(async (environment) => {
-    const { process: child, url } = await startService({ ...environment, RANGEWRIGHT_OBSERVE_EVERY: "600" })
+const measure = async (): Promise<Costs> =>
+  withSimulator(await stockedSimulator(20), async (environment) => {
+    const { process: child, url } = await startService({
+      ...environment,
+      RANGEWRIGHT_OBSERVE_EVERY: "600",
+      RANGEWRIGHT_GUEST_AUTOMATION: "none",
+    })
     try {
+      await makeRanges(url)
       // what the service does by itself is not the requests'
       for (let before = -1; before !== processorMillis(child.pid); await setTimeout(1000)) before = processorMillis(child.pid)
-      const headers = { "x-api-key": keyOf("ME") }
+      const headers = { "x-api-key": keyOf("AD") }
       const costs: Partial<Record<Read, number>> = {}
       for (const [read, path] of Object.entries(reads) as [Read, string][]) {
         const ask = async (): Promise<void> => {

@@ -62,7 +62,8 @@ describe("lists that are partial, stale or empty, and rights that are lost for s
             expect((yield* machines.ofRange(range.id)).length).toBe(machinesRemembered(lab))
             if (n % 8 !== 0) continue
             lists.change()
-            const plan = yield* Effect.result(planner.plan(range, deploy, admin, "before opening"))
+            const moment = n % 16 === 0 ? "preview" : "before opening"
+            const plan = yield* Effect.result(planner.plan(range, deploy, admin, moment))
             if (Result.isFailure(plan)) {
               expect(isRefusal(plan.failure), plan.failure.message).toBe(true)
               planned.refused += 1

@@ -44,6 +44,43 @@ describe("a range that is planned from its configuration", () => {
     await process.dispose()
   })
 
+  it("is found to need nothing by a look at its own machines; what is to be done is planned from the whole cluster", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const look = async () => {
+      lab.world.calls.length = 0
+      const plan = await process.runPromise(RunPlanner.use((planner) => planner.plan(range, deploy, admin, "preview")))
+      const drift = await process.runPromise(RunPlanner.use((planner) => planner.drift(range, admin)))
+      const looks = (wanted: string) => count(lab.world.calls, ({ port, method }) => port === "hypervisor" && method === wanted)
+      return {
+        changes: plan.steps.map(({ key }) => key),
+        inSync: drift.inSync,
+        pool: looks("observePool"),
+        cluster: looks("observe"),
+        details: looks("detail"),
+      }
+    }
+    expect(await look()).toEqual({ changes: [], inSync: true, pool: 2, cluster: 0, details: 2 * machines })
+
+    const [kali] = [...lab.world.vms.values()].filter(({ name }) => name === "LAB-kali")
+    lab.world.vms.set(kali!.vmid, { ...kali!, cpus: kali!.cpus + 1 })
+    const changed = await look()
+    expect(changed).toMatchObject({ inSync: false, pool: 2, cluster: 2, details: 2 * machines })
+    expect(changed.changes).toContain("configure:LAB-kali")
+
+    // somebody took it out of the pool: it is the range's all the same, as the whole list shows
+    lab.world.vms.set(kali!.vmid, { ...kali!, pool: undefined })
+    const outside = await look()
+    expect(outside).toMatchObject({ pool: 2, cluster: 2 })
+    expect(outside.changes).not.toContain("clone:LAB-kali")
+
+    lab.world.vms.delete(kali!.vmid)
+    expect((await look()).changes).toContain("clone:LAB-kali")
+    await process.dispose()
+  })
+
   it("is switched off and on, loses one machine, gets it back, and goes without a trace", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)

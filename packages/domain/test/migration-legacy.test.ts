@@ -262,6 +262,7 @@ describe("a machine of the first generation", () => {
     node: "pve1",
     name: "JD-win",
     template: false,
+    tags: [],
     description: '{"groups": ["JD_windows",]}',
     cpus: 2,
     memoryMiB: 4096,

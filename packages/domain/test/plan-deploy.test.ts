@@ -410,7 +410,7 @@ describe("a later deploy", () => {
 
   test("keeps the tags that others have put on a VM", () => {
     const world = deployed()
-    world.vmNamed("LAB-web").machine.tags = ["rangewright", "backup"]
+    world.vmNamed("LAB-web").detail.tags = ["rangewright", "backup"]
     const { action } = stepOf(plan(world, labConfig({ web: { cpus: 8 } })), "configure:LAB-web")
     expect(action.kind === "configure" && action.settings.tags).toEqual(["backup", "rangewright"])
   })

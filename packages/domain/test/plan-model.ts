@@ -128,6 +128,7 @@ export class ModelWorld {
       detail: {
         ...common,
         description: vm.description ?? "",
+        tags: vm.tags ?? [],
         cpus: 1,
         memoryMiB: 512,
         balloonMiB: undefined,
@@ -274,7 +275,7 @@ export class ModelWorld {
     for (const nic of nics)
       if (nic.bridge !== settings.natNetwork && this.networks.get(nic.bridge)?.usable !== true)
         throw new Error(`there is no network ${nic.bridge}`)
-    Object.assign(detail, { cpus, memoryMiB, balloonMiB, nics, description })
+    Object.assign(detail, { cpus, memoryMiB, balloonMiB, nics, description, tags })
     Object.assign(machine, { cpus, memoryMiB, tags })
   }
 

@@ -41,6 +41,11 @@ export class Hypervisor extends Context.Service<
     /** The whole cluster, in one call. That it lacks a VM proves nothing (`seek`). Power changes that this process settled show at once, even where the cluster's own list is late. */
     readonly observe: Effect.Effect<ObservedCluster, HypervisorFault>
     /**
+     * The same, but of the machines only those in this pool, without tags: the cost does not grow with the cluster's machines. No machines
+     * where there is no such pool. That it lacks a VM or a zone proves nothing.
+     */
+    readonly observePool: (poolId: string) => Effect.Effect<ObservedCluster, HypervisorFault>
+    /**
      * Asks for a VM that a list lacks: where it was last seen (undefined: nobody knows), then everywhere. A refusal, a node that is silent and
      * any other failure are `unknown`. One `absent` is no proof: while a node's cluster file system starts anew it says the same of all.
      */

@@ -64,6 +64,20 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect((await world.run(machineOf(ref.vmid)))?.pool).toBe(rangeId)
     })
 
+    promises("observes a pool: everything but the machines outside of it, and none where there is no pool", async (world) => {
+      await world.stranger(20_005)
+      const ref = await world.run(cloned(world))
+      const [all, pool, none] = await world.run(
+        Hypervisor.use((h) => Effect.all([h.observe, h.observePool(rangeId), h.observePool("NO-SUCH-POOL")])),
+      )
+      for (const seen of [pool, none]) {
+        expect(seen.nodes.map(({ name, online }) => [name, online])).toEqual(all.nodes.map(({ name, online }) => [name, online]))
+        expect(seen.storages).toEqual(all.storages)
+      }
+      expect(pool.machines).toMatchObject([{ vmid: ref.vmid, node: world.node, pool: rangeId, template: false, tags: [] }])
+      expect(none.machines).toEqual([])
+    })
+
     promises("a clone that is there already is a success with nothing to wait for", async (world) => {
       const ref = await world.run(cloned(world))
       const again = await world.restarted().run(Hypervisor.use((h) => h.dispatch(cloneOf(world, ref))))

@@ -31,14 +31,15 @@ const withoutRightsOnVms = (body: string): string => {
 /** Stands between the service and a hypervisor: its lists of VMs lie at random, its answers about single VMs do not. */
 export const makeLyingLists = (seed: number) => {
   const random = seeded(seed)
-  const seen: (readonly Row[])[] = []
+  const seen = new Map<string, (readonly Row[])[]>()
   const stages: string[] = []
   /** What lists do now; `told` counts those that were not the truth. */
   const lists = { now: "truth" as Lie, told: 0, stages, change: () => (lists.now = lies[Math.floor(random() * lies.length)]!) }
 
   const isGuest = (row: Row): boolean => row["type"] === "qemu"
-  const bend = (rows: readonly Row[]): readonly Row[] => {
-    seen.push(rows)
+  const bend = (list: string, rows: readonly Row[]): readonly Row[] => {
+    const before = seen.get(list) ?? []
+    seen.set(list, [...before, rows])
     if (lists.now === "truth") return rows
     lists.told += 1
     switch (lists.now) {
@@ -47,7 +48,7 @@ export const makeLyingLists = (seed: number) => {
       case "blind":
         return rows.filter((row) => !isGuest(row))
       case "stale":
-        return seen[Math.floor(random() * seen.length)]!
+        return before[Math.floor(random() * before.length)] ?? rows
       case "partial": {
         const share = random()
         return rows.filter((row) => !isGuest(row) || random() < share)
@@ -70,7 +71,12 @@ export const makeLyingLists = (seed: number) => {
       if (answer.status !== 200) return answer
       if (path.startsWith("/cluster/resources")) {
         const { data } = JSON.parse(answer.body) as { readonly data: readonly Row[] }
-        return { ...answer, body: JSON.stringify({ data: bend(data) }) }
+        return { ...answer, body: JSON.stringify({ data: bend(path, data) }) }
+      }
+      if (request.method === "GET" && path.startsWith("/pools?poolid=")) {
+        const { data } = JSON.parse(answer.body) as { readonly data: readonly (Row & { readonly members: readonly Row[] })[] }
+        const bent = data.map((pool) => ({ ...pool, members: bend(path, pool.members) }))
+        return { ...answer, body: JSON.stringify({ data: bent }) }
       }
       if (lists.now === "blind" && path.startsWith("/access/permissions"))
         return { ...answer, body: withoutRightsOnVms(answer.body) }

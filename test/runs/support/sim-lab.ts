@@ -29,16 +29,21 @@ export const makeSimCompany = (nodes = 1, between: (handle: Handle) => Handle = 
   return { ...lab, sim, hypervisor, settings: { ...lab.settings, clusterMode: nodes > 1 } }
 }
 
+const call = async ({ sim }: SimLab, method: string, path: string, body: string): Promise<void> => {
+  const headers = { authorization: `PVEAPIToken=${sim.rootToken}`, "content-type": "application/x-www-form-urlencoded" }
+  const answer = await sim.handle({ method, path: `/api2/json${path}`, headers, body })
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+}
+
+/** Has every node reload its networks, which takes some seconds. */
+export const applyNetworks = (lab: SimLab): Promise<void> => call(lab, "PUT", "/cluster/sdn", "")
+
 /** Makes the zone that a cluster's networks live in, as an operator does. */
-export const addZone = async ({ sim, settings }: SimLab): Promise<void> => {
-  const peers = [...sim.state.nodes.values()].map(({ address }) => address).join(",")
-  const call = async (method: string, path: string, body: string): Promise<void> => {
-    const headers = { authorization: `PVEAPIToken=${sim.rootToken}`, "content-type": "application/x-www-form-urlencoded" }
-    const answer = await sim.handle({ method, path: `/api2/json${path}`, headers, body })
-    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
-  }
-  await call("POST", "/cluster/sdn/zones", `zone=${settings.sdnZone}&type=vxlan&peers=${encodeURIComponent(peers)}`)
-  await call("PUT", "/cluster/sdn", "")
+export const addZone = async (lab: SimLab): Promise<void> => {
+  const peers = [...lab.sim.state.nodes.values()].map(({ address }) => address).join(",")
+  const zone = `zone=${lab.settings.sdnZone}&type=vxlan&peers=${encodeURIComponent(peers)}`
+  await call(lab, "POST", "/cluster/sdn/zones", zone)
+  await applyNetworks(lab)
 }
 
 /** VMs of the simulator that are no templates: what a run left behind, without identifiers that each run has of its own. */

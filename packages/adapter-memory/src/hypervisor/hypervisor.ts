@@ -98,6 +98,7 @@ const detailOf = (vm: MemoryVm): MachineDetail => ({
   memoryMiB: vm.memoryMiB,
   balloonMiB: vm.balloonMiB,
   nics: vm.nics,
+  tags: vm.tags,
   lock: vm.lock,
   digest: undefined,
   generation: generationOf(vm),
@@ -313,6 +314,15 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
 
   return Layer.succeed(Hypervisor, {
     observe: called(world, call("observe", false), observe),
+    observePool: (poolId) =>
+      called(
+        world,
+        call("observePool", false),
+        Effect.map(observe, (cluster) => ({
+          ...cluster,
+          machines: cluster.machines.filter(({ pool }) => pool === poolId).map((machine) => ({ ...machine, tags: [] })),
+        })),
+      ),
     seek: (vmid) =>
       called(
         world,

@@ -4,6 +4,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { ServiceAccount } from "../client/credentials.ts"
+import { number } from "../wire/read.ts"
 import { accountChanges } from "./accounts.ts"
 import { createGroup, removeGroup } from "./groups.ts"
 import { ensurePool, membersOf, removeRangePool } from "./pools.ts"
@@ -25,7 +26,10 @@ const revoke = Effect.fnUntraced(function* (
   { place, subjects }: Extract<AccessChange, { kind: "revoke" }>,
   doing: string,
 ): Effect.fn.Return<void, HypervisorFault> {
-  if (place.type === "machine" && !(yield* membersOf(client, place.rangeId, doing)).has(place.vmid))
+  if (
+    place.type === "machine" &&
+    !(yield* membersOf(client, place.rangeId, doing)).some((row) => number(row, "vmid") === place.vmid)
+  )
     return yield* new HypervisorFault({
       doing,
       reason: "not-ours",

@@ -1,7 +1,7 @@
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
-import { type Fields, list, number, rows, text } from "../wire/read.ts"
+import { type Fields, list, rows, text } from "../wire/read.ts"
 import { has } from "./faults.ts"
 
 /** Pools above a nested one that exist for nothing else; they go when the last one below them goes. */
@@ -18,16 +18,9 @@ const poolRow = (client: PveClient, poolid: string, doing: string): Effect.Effec
 const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
   Effect.map(poolRow(client, poolid, doing), (row) => row && (text(row, "comment") ?? ""))
 
-/** VMIDs of the machines in a pool; none when there is no such pool. */
-export const membersOf = (
-  client: PveClient,
-  poolid: string,
-  doing: string,
-): Effect.Effect<ReadonlySet<number>, HypervisorFault> =>
-  Effect.map(
-    poolRow(client, poolid, doing),
-    (row = {}) => new Set(list(row, "members").flatMap((member) => number(member, "vmid") ?? [])),
-  )
+/** What is in a pool: VMs, containers and storages; nothing when there is no such pool. */
+export const membersOf = (client: PveClient, poolid: string, doing: string): Effect.Effect<readonly Fields[], HypervisorFault> =>
+  Effect.map(poolRow(client, poolid, doing), (row = {}) => list(row, "members"))
 
 export const poolExists = (client: PveClient, poolid: string): Effect.Effect<boolean, HypervisorFault> =>
   Effect.map(readPool(client, poolid, `look for pool ${poolid}`), (comment) => comment !== undefined)

@@ -1,15 +1,16 @@
-import type { Json } from "@rangewright/domain"
+import type { Json, ObservedMachine } from "@rangewright/domain"
 import { type Hypervisor, HypervisorFault, type HypervisorNetwork, type MachineAction, monotonicMillis } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { membersOf } from "../access/pools.ts"
 import type { PveClient } from "../client/client.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
-import { flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { adopt } from "./adopt.ts"
 import { guestAddresses, guestSessions, guestSystem } from "./agent.ts"
@@ -56,6 +57,17 @@ export const makeHypervisor = (
   const context: MachineContext = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
   const power = makeSettledPower()
 
+  const clusterOf = Effect.fnUntraced(function* (machines: readonly ObservedMachine[], others: readonly Fields[]) {
+    const nodes = pick(others, nodeOf)
+    return {
+      at: new Date(yield* Clock.currentTimeMillis),
+      nodes,
+      storages: pick(others, storageOf),
+      machines: power.over(machines, nodes, yield* monotonicMillis),
+      zones: pick(others, zoneOf),
+    }
+  })
+
   /** If the node is down but the machine now runs on another one, the task counts as lost. */
   const outcomeOf = Effect.fnUntraced(function* (
     action: MachineAction,
@@ -70,18 +82,27 @@ export const makeHypervisor = (
   })
   return {
     observe: Effect.gen(function* () {
-      const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })
-      const all = rows(reply.data)
+      const all = rows((yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })).data)
       // of a large cluster nearly all rows are VMs: the rest is looked through more than once
-      const others = all.filter((row) => text(row, "type") !== "qemu")
-      const nodes = pick(others, nodeOf)
-      return {
-        at: new Date(yield* Clock.currentTimeMillis),
-        nodes,
-        storages: pick(others, storageOf),
-        machines: power.over(pick(all, machineOf), nodes, yield* monotonicMillis),
-        zones: pick(others, zoneOf),
-      }
+      return yield* clusterOf(
+        pick(all, machineOf),
+        all.filter((row) => text(row, "type") !== "qemu"),
+      )
+    }),
+    observePool: Effect.fnUntraced(function* (poolid) {
+      const doing = `observe the pool ${poolid}`
+      const ofType = (type: string) => Effect.map(client.get("/cluster/resources", { type }, { doing }), ({ data }) => rows(data))
+      const [members, ...others] = yield* Effect.all(
+        [membersOf(client, poolid, doing), ofType("node"), ofType("storage"), ofType("sdn")],
+        { concurrency: "unbounded" },
+      )
+      // members do not name their pool, nor tell tags
+      const { zones, ...seen } = yield* clusterOf(
+        pick(members, (row) => machineOf({ ...row, pool: poolid, tags: "" })),
+        others.flat(),
+      )
+      // which zones are listed under this type depends on the version
+      return zones.length === 0 ? seen : { ...seen, zones }
     }),
     seek: (vmid, lastSeenOn) => seek(client, vmid, lastSeenOn),
     blindness: blindness(client),

@@ -161,6 +161,7 @@ export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetai
   name: text(config, "name") ?? "",
   template: flag(config, "template"),
   description: text(config, "description") ?? "",
+  tags: words(config, "tags"),
   cpus: coresOf(config),
   memoryMiB: memoryOf(config),
   balloonMiB: number(config, "balloon"),

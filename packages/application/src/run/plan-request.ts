@@ -1,5 +1,6 @@
 import {
   allocateVmids,
+  changesNothing,
   checkRangeConfig,
   Conflict,
   type DeployChoice,
@@ -24,6 +25,7 @@ import {
   planRemoveSnapshots,
   planRollBack,
   planTakeSnapshots,
+  type PlanIssue,
   type Range,
   type RangeConfig,
   readDescription,
@@ -48,7 +50,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { inOwnTurn } from "../operation/long-work.ts"
+import { inOwnTurn, longWork } from "../operation/long-work.ts"
 import { routerAway } from "../range/router-away.ts"
 import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
@@ -57,7 +59,16 @@ import { planned } from "./planned.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { testingPlan } from "./plan-testing.ts"
 import { loadReservations, makeReservations, type CapacityReservations } from "./reservations.ts"
-import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
+import {
+  cardsWithMemory,
+  incapableOf,
+  planSettings,
+  readMachines,
+  readRange,
+  snapshotsOf,
+  withTemplates,
+  type WorldRead,
+} from "./read-world.ts"
 import { kmsDoing, requireOpenRange } from "../kms/open-range.ts"
 import type { AntiSandboxRequest, DeployOptions, KmsRequest, RunRequest, SnapshotRequest } from "./request.ts"
 
@@ -104,27 +115,81 @@ const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedClust
     return new Map<string, Vmid>([...known, ...(yield* Effect.fromResult(allocateVmids(missing, vmidSpan, taken)))])
   })
 
-/** Everything that a deploy is planned from, but what is chosen of it. */
-const deployInput = (
-  range: Range,
-  config: RangeConfig,
-  by: UserId,
-  reserve: boolean,
-  isDisguised = Object.keys(range.disguises ?? {}).length > 0,
-) =>
+interface Wanted {
+  readonly range: Range
+  readonly config: RangeConfig
+  readonly by: UserId
+  /** Absent: as stored. */
+  readonly isDisguised?: boolean
+}
+
+/** Everything that a deploy is planned from, but what is chosen of it and VMIDs for new machines. */
+const inputFrom = (wanted: Wanted, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const ranges = yield* Ranges
     const guests = yield* GuestAutomation
-    const cluster = yield* hypervisor.observe
+    const { range, config, by, isDisguised = Object.keys(range.disguises ?? {}).length > 0 } = wanted
     const settings = yield* planSettings(yield* Settings, cluster)
     const grants = yield* ranges.grants(range.id)
-    const world = yield* readRange(range, cluster, { forget: reserve })
-    const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
+    const world = yield* readRange(range, cluster, read)
     const guestObstacles = yield* guests.obstacles?.(range.id, by) ?? Effect.succeed([])
     const disguiseMeans = isDisguised ? yield* hypervisor.disguiseMeans : undefined
-    const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans }
+    const otherWorld = { otherRanges: yield* otherRanges(range), guestObstacles, disguiseMeans }
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
+  })
+
+/** The same from a look at the whole cluster, with a VMID for each machine: reserved durably, or only looked up. */
+const deployInput = (wanted: Wanted, reserve: boolean, read: Pick<WorldRead, "details"> = {}) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const cluster = yield* hypervisor.observe
+    const input = yield* inputFrom(wanted, cluster, { ...read, forget: reserve })
+    const names = machineNames(wanted.range.id, wanted.config)
+    const reservations = yield* vmidsFor(wanted.range, names, cluster, reserve)
+    return { ...input, world: { ...input.world, reservations } }
+  })
+
+/** The same from a look at the range's pool alone; undefined unless that shows every machine that is known of the range, and its zone. */
+const ownInput = (wanted: Wanted) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const machines = yield* Machines
+    const { range, config } = wanted
+    const known = new Set([
+      ...(yield* machines.ofRange(range.id)).map(({ vmid }) => vmid),
+      ...(yield* machines.stages(range.id)).keys(),
+      ...(yield* machines.reservations(range.id)).values(),
+    ])
+    // one of them is still to be made
+    if (known.size < machineNames(range.id, config).length) return undefined
+    const pool = yield* hypervisor.observePool(range.id)
+    const listed = new Set(pool.machines.map(({ vmid }) => vmid))
+    const { clusterMode, sdnZone } = yield* planSettings(yield* Settings, pool)
+    const isZoneKnown = !clusterMode || pool.zones?.some(({ zone }) => zone === sdnZone) === true
+    const isAll = isZoneKnown && [...known].every((vmid) => listed.has(vmid))
+    return isAll ? yield* inputFrom(wanted, pool, { forget: false }) : undefined
+  })
+
+/**
+ * What `plan` says of a range that is only looked at. That there is nothing to do its own machines tell, at a cost that does not grow with the
+ * cluster. What there is to do needs more: templates, room on nodes, numbers that are taken. `whole` then plans from the whole cluster.
+ */
+const looked = <A, E, R>(
+  wanted: Wanted,
+  choice: DeployChoice,
+  plan: (input: DeployInput) => Result.Result<A, readonly PlanIssue[]>,
+  isStill: (made: A) => boolean,
+  whole: (input: DeployInput) => Effect.Effect<A, E, R>,
+) =>
+  Effect.gen(function* () {
+    const own = yield* ownInput(wanted)
+    if (own !== undefined) {
+      const made = yield* longWork(() => plan({ ...own, choice }))
+      if (Result.isSuccess(made) && isStill(made.success)) return made.success
+    }
+    const input = yield* deployInput(wanted, false, { details: own?.world.details })
+    return yield* whole(yield* withTemplates({ ...input, choice }))
   })
 
 const withReservations = (reservations: CapacityReservations, input: DeployInput): DeployInput => {
@@ -145,16 +210,23 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
       })
     const text = yield* moment === "when open" ? deployedText(range) : storedText(range)
     const config = yield* deployableConfig(range, text, by, choice.onlyRoles)
+    const wanted = { range, config, by }
     const reserve = moment !== "preview"
-    const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, reserve)), choice })
-    yield* loadReservations(reservations)
-    // looked up, planned and reserved in one go: of two plans at the same time one knows of the other
-    return yield* planned(`deploy range ${range.id}`, () =>
-      Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
-        if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
-        return plan
-      }),
-    ).pipe(Effect.tap((plan) => requireConfirmed(range, choice, plan)))
+    const whole = Effect.fnUntraced(function* (input: DeployInput) {
+      yield* loadReservations(reservations)
+      // looked up, planned and reserved in one go: of two plans at the same time one knows of the other
+      return yield* planned(`deploy range ${range.id}`, () =>
+        Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
+          if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
+          return plan
+        }),
+      )
+    })
+    const plan = reserve
+      ? yield* whole(yield* withTemplates({ ...(yield* deployInput(wanted, reserve)), choice }))
+      : yield* looked(wanted, choice, planDeploy, changesNothing, whole)
+    yield* requireConfirmed(range, choice, plan)
+    return plan
   })
 
 /** Fails when another plan was confirmed than the one that would be run now. */
@@ -174,7 +246,7 @@ const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, momen
     const { config } = yield* readConfig(range, yield* deployedText(range))
     const limit = renderName(config.router.name, { rangeId: range.id })
     const choice: DeployChoice = { ...wholeDeploy, tags, limit, force: true }
-    const input = yield* deployInput(range, config, by, moment !== "preview")
+    const input = yield* deployInput({ range, config, by }, moment !== "preview")
     const power = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)?.power
     return { config, router: limit, power, input: { ...input, choice } }
   })
@@ -194,9 +266,9 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
     const config = yield* deployableConfig(range, yield* storedText(range), by, [])
-    const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, false)), choice: wholeDeploy })
     const doing = `compare range ${range.id} with its configuration`
-    return yield* planned(doing, () => driftOf(input))
+    const whole = (input: DeployInput) => planned(doing, () => driftOf(input))
+    return yield* looked({ range, config, by }, wholeDeploy, driftOf, ({ inSync }) => inSync, whole)
   })
 
 /** Pools below another one keep it from going: what lies below the range goes first. Names only ranges that this user has. */
@@ -262,7 +334,7 @@ const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, 
         hint: "Stop testing first.",
       })
     const { config } = yield* readConfig(range, yield* deployedText(range))
-    const input = yield* deployInput(range, config, by, moment !== "preview", disguise !== undefined)
+    const input = yield* deployInput({ range, config, by, isDisguised: disguise !== undefined }, moment !== "preview")
     const deploy = yield* withTemplates({ ...input, choice: wholeDeploy })
     return yield* planned(doing, () => planAntiSandbox({ deploy, vmids, disguise }))
   })

@@ -54,20 +54,23 @@ export const planSettings = (
     }
   })
 
-/** Configurations of these VMs, one read each; without those that are gone meanwhile. */
+/** Configurations of these VMs, one read each where it is not known; without those that are gone meanwhile. */
 const detailsOf = (
   machines: readonly Pick<ObservedMachine, "node" | "vmid">[],
+  known: ReadonlyMap<Vmid, MachineDetail> = new Map(),
 ): Effect.Effect<ReadonlyMap<Vmid, MachineDetail>, HypervisorFault, Hypervisor> =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
-    const read = ({ node, vmid }: Pick<ObservedMachine, "node" | "vmid">) =>
-      hypervisor.detail(node, vmid).pipe(
+    const read = ({ node, vmid }: Pick<ObservedMachine, "node" | "vmid">) => {
+      const detail = known.get(vmid)
+      return (detail?.node === node ? Effect.succeed(detail) : hypervisor.detail(node, vmid)).pipe(
         Effect.map((detail) => [[vmid, detail] as const]),
         // also one whose node went down since: the plan says what that means
         Effect.catch((fault) =>
           fault.facts.reason === "not-found" || fault.facts.reason === "away" ? Effect.succeed([]) : Effect.fail(fault),
         ),
       )
+    }
     const details = yield* Effect.forEach(machines, read, { concurrency: readsAtOnce })
     return new Map(details.flat())
   })
@@ -127,14 +130,18 @@ const owedNow = (
     ),
   )
 
-/**
- * What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. With `forget`,
- * machines that are certainly gone are forgotten, so that one made under their number begins anew.
- */
+export interface WorldRead {
+  /** Machines that are certainly gone are forgotten, so that one made under their number begins anew. */
+  readonly forget: boolean
+  /** Configurations that were read just now, and are not read again. */
+  readonly details?: ReadonlyMap<Vmid, MachineDetail> | undefined
+}
+
+/** What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. */
 export const readMachines = (
   range: Pick<Range, "id">,
   observed: ObservedCluster,
-  { forget }: { readonly forget: boolean } = { forget: false },
+  { forget, details: known }: WorldRead = { forget: false },
 ) =>
   Effect.gen(function* () {
     const machines = yield* Machines
@@ -147,7 +154,7 @@ export const readMachines = (
     const own = rangeMembers(range.id, { cluster, reservations }).filter(
       ({ node, vmid }) => online.has(node) && !unsure.has(vmid),
     )
-    const details = yield* detailsOf(own)
+    const details = yield* detailsOf(own, known)
     const world: PlanWorld = {
       cluster,
       details,
@@ -168,11 +175,11 @@ export const readMachines = (
   })
 
 /** The same with networks and pool: at most two reads more. */
-export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, options: { readonly forget: boolean }) =>
+export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {
     const access = yield* HypervisorAccess
     const network = yield* HypervisorNetwork
-    const world = yield* readMachines(range, cluster, options)
+    const world = yield* readMachines(range, cluster, read)
     const networks = (yield* network.observe).map(planNetwork)
     // a member proves it without a call
     const poolExists = cluster.machines.some(({ pool }) => pool === range.id) || (yield* access.poolExists(range.id))

@@ -77,6 +77,7 @@ export interface MachineDetail {
   readonly name: string
   readonly template: boolean
   readonly description: string
+  readonly tags: readonly string[]
   readonly cpus: number
   readonly memoryMiB: number
   /** Balloon minimum; undefined when ballooning is not set. */

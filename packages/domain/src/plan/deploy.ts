@@ -44,6 +44,13 @@ export interface DeployOutline {
   readonly hindered: readonly PlanIssue[]
 }
 
+/**
+ * Whether the plan does nothing and has no machine still to be made. It is then the same whatever other machines the cluster has:
+ * planning it needs no more of `cluster.machines` than the range's own.
+ */
+export const changesNothing = ({ steps, placements, allocations }: Plan): boolean =>
+  steps.length === 0 && placements.length === allocations.length
+
 /** Templates whose detail `planDeploy` wants in `world.details`, because machines will be cloned from them. */
 export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
   const own = identify(input.range.id, input.world).own

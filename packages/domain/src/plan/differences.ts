@@ -126,7 +126,7 @@ export const settingsOf = (
       },
       machine.groups,
     ),
-    tags: [...new Set([...(existing?.owed?.tags ?? existing?.observed.tags ?? []), ...machine.tags])].sort(),
+    tags: [...new Set([...(existing?.owed?.tags ?? existing?.detail.tags ?? []), ...machine.tags])].sort(),
     tablet: machine.os === "windows" && machine.disguise === undefined,
     ...(hardware === undefined ? {} : { hardware }),
   }
@@ -138,7 +138,7 @@ export const differencesOf = (
   machine: DesiredMachine,
   settings: MachineSettings,
 ): readonly Difference[] => {
-  const { detail, observed } = existing
+  const { detail } = existing
   const found: Difference[] = []
   const compare = (field: Difference["field"], desired: string, is: string, needsRestart: boolean): void => {
     if (desired !== is) found.push({ field, desired, observed: is, needsRestart })
@@ -156,9 +156,9 @@ export const differencesOf = (
     compare("disguise", hardwareText(settings.hardware, slots), hardwareText(detail.hardware, slots), true)
   }
   compare("groups", machine.groups.join(", "), existing.groups.join(", "), false)
-  const missing = machine.tags.filter((t) => !observed.tags.includes(t))
+  const missing = machine.tags.filter((t) => !detail.tags.includes(t))
   if (missing.length > 0)
-    found.push({ field: "tags", desired: machine.tags.join(", "), observed: observed.tags.join(", "), needsRestart: false })
+    found.push({ field: "tags", desired: machine.tags.join(", "), observed: detail.tags.join(", "), needsRestart: false })
   if (existing.owed !== undefined)
     found.push({ field: "hardware", desired: "its own", observed: "the snapshot's", needsRestart: false })
   return found

@@ -259,14 +259,14 @@ const startsElsewhere =
   }
 
 /** What the machine has before it is rolled back: it keeps this, whatever the snapshot had. */
-const settingsNow = ({ own: { detail, observed, owed } }: Able): MachineSettings =>
+const settingsNow = ({ own: { detail, owed } }: Able): MachineSettings =>
   owed ?? {
     cpus: detail.cpus,
     memoryMiB: detail.memoryMiB,
     balloonMiB: detail.balloonMiB,
     nics: detail.nics,
     description: detail.description,
-    tags: observed.tags,
+    tags: detail.tags,
     tablet: detail.tablet ?? true,
     ...(detail.hardware === undefined ? {} : { hardware: detail.hardware }),
   }

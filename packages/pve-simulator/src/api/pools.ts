@@ -4,7 +4,7 @@ import type { World } from "../core/world.ts"
 import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
-import { resourceOf, storageResource } from "./resources.ts"
+import { memberOf, storageResource } from "./resources.ts"
 
 const poolNamed = (world: World, id: string): Pool => {
   const pool = world.state.pools.get(id)
@@ -20,7 +20,7 @@ const members = (call: Call, pool: Pool, type: string | undefined): unknown[] =>
   const out: unknown[] = []
   for (const vmid of pool.vms) {
     const guest = call.world.state.guests.get(vmid)
-    if (guest !== undefined && (type ?? "qemu") === "qemu") out.push(resourceOf(call.world, guest))
+    if (guest !== undefined && (type ?? "qemu") === "qemu") out.push(memberOf(call.world, guest))
   }
   if ((type ?? "storage") !== "storage") return out
   for (const id of pool.storages) {

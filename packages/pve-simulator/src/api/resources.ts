@@ -8,20 +8,22 @@ import { may } from "../http/permissions.ts"
 import { crmState, nodeHaState } from "./ha-status.ts"
 import { zoneStates } from "./sdn-nodes.ts"
 
-/** A guest as the cluster knows it: what the status daemon told, except for what stands in its configuration. */
-export const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
-  const reported = reportedOf(world, guest)
+/** A guest as the cluster knows it: what the status daemon told, and what stands in its configuration. */
+const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
   const lock = lockOf(guest.config)
   const resource = haOf(world, guest.vmid)
-  const fixed = {
-    id: `qemu/${guest.vmid}`,
-    type: "qemu",
-    vmid: guest.vmid,
-    node: guest.node,
+  return {
+    ...memberOf(world, guest),
     ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
     ...(lock === undefined ? {} : { lock }),
     ...(resource === undefined ? {} : { hastate: crmState(world, resource) }),
   }
+}
+
+/** A guest as the list of its pool's members shows it: what the status daemon told. */
+export const memberOf = (world: World, guest: Guest): Record<string, unknown> => {
+  const reported = reportedOf(world, guest)
+  const fixed = { id: `qemu/${guest.vmid}`, type: "qemu", vmid: guest.vmid, node: guest.node }
   if (reported === undefined || world.faults.isNodeDown(guest.node))
     return { ...fixed, status: "unknown", ...(reported === undefined ? {} : { name: reported.name }) }
   const running = reported.status === "running"

@@ -147,6 +147,7 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
 
   const hypervisor = Layer.succeed(Hypervisor, {
     observe: Effect.die("not asked for"),
+    observePool: () => Effect.die("not asked for"),
     seek: () => Effect.die("not asked for"),
     blindness: Effect.succeed(undefined),
     quorate: Effect.succeed(true),
@@ -221,6 +222,7 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
       name,
       template: false,
       description: writeDescription({ range: rangeId, machine: name }, [rangeId]),
+      tags: [],
       cpus: 2,
       memoryMiB: 2048,
       balloonMiB: undefined,
