@@ -141,6 +141,12 @@ describe("the folder of installed artifacts", () => {
     writeFileSync(join(root, "users/JD/sizes.json"), "]")
     expect(await open(root)(sizes)).toEqual([{ kind: "role", name: "web", bytes }])
     expect(readdirSync(join(root, ".staging"))).toEqual([])
+    // where nothing can be written, as on a full disk, it is counted each time
+    const nowhere = Effect.sync(() => {
+      rmSync(join(root, "users/JD/sizes.json"))
+      rmSync(join(root, ".staging"), { recursive: true })
+    })
+    expect(await open(root)(Effect.andThen(nowhere, sizes))).toEqual([{ kind: "role", name: "web", bytes }])
   })
 
   test("nothing is listed, read, written or removed through a link", async () => {

@@ -63,12 +63,14 @@ export const artifactSizes = async (root: string, scope: LibraryScope): Promise<
 
 /** Without the note everything is counted again: that it cannot be written is no failure. */
 const remember = async (root: string, file: string, counted: Counted): Promise<void> => {
-  const work = await makeWork(root)
   try {
-    await replaceFile(work, file, JSON.stringify(counted))
+    const work = await makeWork(root)
+    try {
+      await replaceFile(work, file, JSON.stringify(counted))
+    } finally {
+      await removeWork(work)
+    }
   } catch {
     // the next one tries again
-  } finally {
-    await removeWork(work)
   }
 }
