@@ -180,6 +180,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "recordHealth",
       "listUser",
       "getQuotaStatus",
+      "getDiskUse",
       "recordListUsers",
       "getAPIKey",
       "startSession",

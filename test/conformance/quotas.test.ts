@@ -10,10 +10,10 @@ afterAll(async () => {
   await service.stop()
 })
 
-const ask = async (method: string, path: string, body?: string) => {
+const ask = async (method: string, path: string, body?: string, key = service.keys.admin) => {
   const response = await fetch(`${service.url}/api/v2${path}`, {
     method,
-    headers: { "x-api-key": service.keys.admin, "content-type": "application/json" },
+    headers: { "x-api-key": key, "content-type": "application/json" },
     ...(body === undefined ? {} : { body }),
   })
   return { status: response.status, text: await response.text() }
@@ -51,4 +51,15 @@ it.each([
 it("a limit is set once for a user who is named twice, and in any letter case of the field", async () => {
   expect((await ask("PUT", "/user/quotas", '{"userids":["ME","ME"],"QUOTAram":64}')).text).toContain("1 user")
   expect((await ask("GET", "/user/quotas/all")).text).toMatch(/"limitRAM":64/u)
+})
+
+it.each(["/user/quotas", "/user/disk"])("nobody but administrators reads what another user takes: %s", async (path) => {
+  const own = await ask("GET", path, undefined, service.keys.member)
+  expect(own.status).toBe(200)
+  const asAdmin = await ask("GET", `${path}?userID=ME`)
+  expect(asAdmin).toEqual(own)
+  for (const other of ["ST", "AD", "nobody"]) {
+    const { status, text } = await ask("GET", `${path}?userID=${other}`, undefined, service.keys.member)
+    expect([other, status, text]).toEqual([other, 401, expect.not.stringMatching(/used|things/u)])
+  }
 })

@@ -70,6 +70,16 @@ test(
       ])
     }
     const ada = service.as(key)
+    const { usedDiskBytes } = await ada.get<{ readonly usedDiskBytes: number }>("/user/quotas")
+    expect(usedDiskBytes).toBeGreaterThan(1024 ** 3)
+    expect(await service.root.get("/user/quotas/all")).toContainEqual(
+      expect.objectContaining({ userID: "ADA", limitDiskBytes: 1024 ** 3, usedDiskBytes }),
+    )
+    expect(await ada.get("/user/disk")).toEqual({
+      limitBytes: 1024 ** 3,
+      usedBytes: usedDiskBytes,
+      things: [{ kind: "role", name: "old", bytes: usedDiskBytes, shared: false }],
+    })
     for (const path of ["/sources", "/blueprints"]) expect(await ada.get(path)).toEqual([])
     for (const other of others) {
       const [role, fetched] = [await adds[0]?.(other), await adds[1]?.(other)]

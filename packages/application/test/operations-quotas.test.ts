@@ -34,6 +34,8 @@ describe("quotas", () => {
       usedCPU: 2,
       usedVMs: 1,
       usedRanges: 1,
+      limitDiskBytes: 0,
+      usedDiskBytes: 0,
     }
     expect(await app.call("getQuotaStatus", ada)).toEqual(status)
     expect(await app.call("getAllQuotaStatus", admin)).toContainEqual({
@@ -45,7 +47,13 @@ describe("quotas", () => {
       sourceVMs: "S",
       sourceRanges: "S",
     })
-    expect(await app.call("getQuotaDefaults", admin)).toEqual({ limitRAM: 0, limitCPU: 0, limitVMs: 3, limitRanges: 2 })
+    expect(await app.call("getQuotaDefaults", admin)).toEqual({
+      limitRAM: 0,
+      limitCPU: 0,
+      limitVMs: 3,
+      limitRanges: 2,
+      limitDiskBytes: 0,
+    })
     expect(await app.call("listUser", ada)).toMatchObject([{ quotaRAM: 64 }])
     expect(await app.call("whoami", ada)).toMatchObject({ user: { quotaRAM: 64, quotaCPU: 0 } })
   })

@@ -1,6 +1,6 @@
 import { commitTo, type MemoryFiles, publishTo } from "@rangewright/adapter-memory"
 import type { User } from "@rangewright/domain"
-import type { ArtifactEntry } from "@rangewright/ports"
+import { type ArtifactEntry, ArtifactLibrary, LibraryFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -356,5 +356,120 @@ describe("the files of a blueprint", () => {
     await app.call("installSource", ada, install)
     expect(blueprint()?.config).toBe(larger)
     expect(pinned()).toHaveLength(1)
+  })
+})
+
+describe("what a user keeps is shown before a limit refuses more", () => {
+  const quota = (user: User) => app.call("getQuotaStatus", user)
+  const use = async (user: User) =>
+    (await app.call("getDiskUse", user)) as {
+      readonly limitBytes: number
+      readonly usedBytes: number
+      readonly things: readonly {
+        readonly kind: string
+        readonly name: string
+        readonly bytes: number
+        readonly shared: boolean
+      }[]
+    }
+  const namesOf = async (user: User) => (await use(user)).things.map(({ kind, name }) => `${kind} ${name}`)
+
+  it("with the limit: to the user its own, to administrators everybody's", async () => {
+    await addRole(ada, "one", 6)
+    await addRole(boss, "two", 20)
+    const { usedBytes } = await use(ada)
+    expect(usedBytes).toBeGreaterThan(6 * unit)
+    expect(usedBytes).toBeLessThan(7 * unit)
+    expect(await quota(ada)).toMatchObject({ limitDiskBytes: limit, usedDiskBytes: usedBytes })
+    expect(await quota(bea)).toMatchObject({ limitDiskBytes: limit, usedDiskBytes: 0 })
+    const all = await app.call("getAllQuotaStatus", boss)
+    expect(all).toContainEqual(expect.objectContaining({ userID: "Ada", limitDiskBytes: limit, usedDiskBytes: usedBytes }))
+    expect(all).toContainEqual(expect.objectContaining({ userID: "Bea", limitDiskBytes: limit, usedDiskBytes: 0 }))
+    // administrators have no limit, and yet a use
+    expect(all).toContainEqual(
+      expect.objectContaining({ userID: "Boss", limitDiskBytes: 0, usedDiskBytes: (await use(boss)).usedBytes }),
+    )
+    expect((await use(boss)).usedBytes).toBeGreaterThan(20 * unit)
+    expect(await app.call("getQuotaDefaults", boss)).toMatchObject({ limitDiskBytes: limit })
+  })
+
+  it("is what a refusal tells, and follows at once what is added, replaced and removed", async () => {
+    await addRole(ada, "one", 6)
+    const { usedBytes } = await use(ada)
+    expect(await refuseRole(ada, "two", 5)).toMatchObject({
+      message: expect.stringContaining(`already take ${Math.ceil((usedBytes / 1024 ** 2) * 10) / 10} MiB of 2.5 MiB`),
+    })
+    expect((await use(ada)).usedBytes).toBe(usedBytes)
+    await addRole(ada, "one", 9, { force: true })
+    expect((await use(ada)).usedBytes).toBe(usedBytes + 3 * unit)
+    await removeRole(ada, "one")
+    expect(await use(ada)).toEqual({ limitBytes: limit, usedBytes: 0, things: [] })
+  })
+
+  it("thing by thing; content that several of them need counts once", async () => {
+    commitTo(app.artifacts.content, url, ships(6))
+    await register(ada)
+    await app.call("installSource", ada, { path, body: { selection: { blueprints: ["web"] } } })
+    await addRole(ada, "one", 1)
+    const { usedBytes, things } = await use(ada)
+    expect(things).toMatchObject([
+      { kind: "blueprint", name: "labs/web", shared: true },
+      { kind: "source", name: "labs", shared: true },
+      { kind: "role", name: "one", shared: false },
+    ])
+    const [blueprint = 0, source = 0, role = 0] = things.map(({ bytes }) => bytes)
+    expect(source).toBeGreaterThan(6 * unit)
+    expect(usedBytes).toBeGreaterThan(blueprint + role)
+    expect(usedBytes).toBeLessThan(blueprint + role + 0.5 * unit)
+    await app.call("deleteBlueprint", ada, { path: { blueprintID: "labs/web" } })
+    const rest = await use(ada)
+    expect(rest.usedBytes).toBe(source + role)
+    expect(rest.things[0]).toEqual({ kind: "source", name: "labs", bytes: source, shared: false })
+  })
+
+  it("and names nothing that is another's: not what is shared with the user, and not what is for everybody", async () => {
+    await app.call("createBlueprint", bea, { body: { blueprintID: "hers", config: "ludus: []\n" } })
+    await app.call("shareBlueprintWithUsers", boss, { path: { blueprintID: "hers" }, body: { userIDs: ["Ada"] } })
+    await addRole(boss, "everybodys", 1, { global: true })
+    expect(await idsOf(ada)).toEqual(["hers"])
+    expect(await namesOf(ada)).toEqual([])
+    expect(await namesOf(bea)).toEqual(["blueprint hers"])
+  })
+
+  it("without a figure where it cannot be counted, and what else is limited is shown all the same", async () => {
+    const broken = (id: string, user: User) =>
+      Effect.gen(function* () {
+        const library = yield* ArtifactLibrary
+        const fault = new LibraryFault({ doing: "count what is installed", reason: "unavailable", detail: "the disk is broken" })
+        const handled = app.handle(id, user)
+        return yield* Effect.provideService(handled, ArtifactLibrary, { ...library, sizes: () => Effect.fail(fault) })
+      })
+    const status = await app.run(broken("getQuotaStatus", ada))
+    expect(status).toMatchObject({ limitDiskBytes: limit, usedRanges: 0 })
+    expect(status).not.toHaveProperty("usedDiskBytes")
+    expect(await app.run(broken("getAllQuotaStatus", boss))).toHaveLength(3)
+    expect(await app.run(Effect.flip(broken("getDiskUse", ada)) as Effect.Effect<unknown>)).toMatchObject({ _tag: "Failed" })
+  })
+
+  it("and what nobody has counted yet is counted once, however many ask for it at a time", async () => {
+    await addRole(ada, "one", 6)
+    let [now, most, asked] = [0, 0, 0]
+    const counting = Effect.gen(function* () {
+      const library = yield* ArtifactLibrary
+      const sizes: typeof library.sizes = (scope) =>
+        Effect.gen(function* () {
+          now += 1
+          asked += 1
+          most = Math.max(most, now)
+          yield* Effect.yieldNow
+          const found = yield* library.sizes(scope)
+          now -= 1
+          return found
+        })
+      const asks = Array.from({ length: 5 }, () => app.handle("getDiskUse", ada))
+      return yield* Effect.provideService(Effect.all(asks, { concurrency: 5 }), ArtifactLibrary, { ...library, sizes })
+    })
+    await app.run(counting)
+    expect([asked, most]).toEqual([5, 1])
   })
 })

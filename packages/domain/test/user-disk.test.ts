@@ -1,9 +1,11 @@
 import {
   blueprintTextIssues,
+  diskParts,
   diskUse,
   exceedsDisk,
   keptRow,
   type KeptThing,
+  type NamedThing,
   type SnapshotId,
   treeBytes,
   UserDiskExceeded,
@@ -24,6 +26,25 @@ describe("what a user keeps", () => {
     ]
     expect(diskUse(things, (id) => (id === one ? 100 : 1000))).toBe(1107)
     expect(diskUse([], () => 1)).toBe(0)
+  })
+
+  it("is told thing by thing, the largest first, each with all its content, and which ones share that", () => {
+    const things: readonly NamedThing[] = [
+      { kind: "role", name: "web", bytes: 50 },
+      { kind: "source", name: "labs", bytes: 1, snapshot: one },
+      { kind: "blueprint", name: "labs/a", bytes: 7, snapshot: one },
+      { kind: "blueprint", name: "own", bytes: 1, snapshot: two },
+      { kind: "blueprint", name: "bare", bytes: 1 },
+    ]
+    const parts = diskParts(things, (id) => (id === one ? 100 : 1000))
+    expect(parts).toEqual([
+      { kind: "blueprint", name: "own", bytes: 1001, shared: false },
+      { kind: "blueprint", name: "labs/a", bytes: 107, shared: true },
+      { kind: "source", name: "labs", bytes: 101, shared: true },
+      { kind: "role", name: "web", bytes: 50, shared: false },
+      { kind: "blueprint", name: "bare", bytes: 1, shared: false },
+    ])
+    expect(diskParts(things.toReversed(), (id) => (id === one ? 100 : 1000))).toEqual(parts)
   })
 
   it("takes no less for a blueprint without content than what may be said of it", () => {

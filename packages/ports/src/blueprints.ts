@@ -36,7 +36,7 @@ export interface BlueprintFromSource extends NewBlueprint {
 export type RemovedBlueprint = Pick<Blueprint, "id" | "recordId">
 
 /** What one blueprint takes where it is stored. */
-export interface BlueprintSize extends Pick<Blueprint, "recordId"> {
+export interface BlueprintSize extends Pick<Blueprint, "id" | "recordId"> {
   /** Of its configuration, what it requires and its picture (`blueprintBytes`). */
   readonly bytes: number
   /** Where its files lie. */

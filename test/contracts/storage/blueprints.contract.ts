@@ -137,8 +137,8 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
         })
         yield* blueprints.create(full)
         yield* blueprints.shareWithUser(web, bob.id)
-        const size = { recordId: blueprint.recordId, bytes: "ludus: []\n".length, snapshot: undefined }
-        const sizeOfFull = { recordId: full.recordId, bytes: 12 + 11 + 1000, snapshot }
+        const size = { id: web, recordId: blueprint.recordId, bytes: "ludus: []\n".length, snapshot: undefined }
+        const sizeOfFull = { id: full.id, recordId: full.recordId, bytes: 12 + 11 + 1000, snapshot }
         const inOrder = [size, sizeOfFull].sort((a, b) => (a.recordId < b.recordId ? -1 : 1))
         expect(yield* blueprints.sizes(alice.id)).toEqual(inOrder)
         expect(yield* blueprints.sizes(bob.id)).toEqual([])

@@ -61,7 +61,8 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
       Effect.sync(() =>
         [...store.blueprints.values()]
           .filter(({ blueprint }) => blueprint.owner === owner)
-          .map(({ blueprint: { recordId, bundle }, config, requirements, picture }) => ({
+          .map(({ blueprint: { id, recordId, bundle }, config, requirements, picture }) => ({
+            id,
             recordId,
             bytes: blueprintBytes({ config, requirements, picture }),
             snapshot: bundle?.snapshot,

@@ -81,6 +81,7 @@ export const toBlueprint = (row: StoredRow): Blueprint => {
 }
 
 const readSize = readerOf("the table blueprints", {
+  id: shown.id,
   recordId: shown.recordId,
   bytes: count,
   bundleSnapshot: shown.bundleSnapshot,

@@ -63,7 +63,7 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
   // a text of which only the length is asked is not read
   const sizes = prepared(
     "count what blueprints take",
-    `select b.record_id, b.bundle_snapshot,
+    `select b.id, b.record_id, b.bundle_snapshot,
        octet_length(b.config) + coalesce(octet_length(b.requirements), 0) + coalesce(octet_length(t.content), 0) as bytes
      from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id where b.owner = ?`,
     every(toBlueprintSize),

@@ -1,7 +1,8 @@
 import { type Blueprint, blueprintBytes, type BlueprintDraft, keptRow, type Picture } from "@rangewright/domain"
 import { Blueprints, type NewBlueprint } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { keeping, nameOfBlueprint } from "../disk/keeping.ts"
+import { keeping } from "../disk/keeping.ts"
+import { nameOfBlueprint } from "../disk/kept.ts"
 
 /** Stores a blueprint with all that belongs to it, as far as its owner may keep that much. `doing` completes "Cannot …". */
 export const keepingBlueprint = (

@@ -2,7 +2,8 @@ import { diskRefusal, treeBytes } from "@rangewright/domain"
 import { ArtifactLibrary, type ArtifactRef, describeArtifact, LibraryFault, type LibraryScope } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type DiskFault, type DiskServices, keeping, nameOfArtifact, type ToBeKept } from "./keeping.ts"
+import { type DiskFault, type DiskServices, keeping, type ToBeKept } from "./keeping.ts"
+import { nameOfArtifact } from "./kept.ts"
 
 /** As a library tells it. */
 const asLibraryFault = (doing: string, fault: DiskFault): LibraryFault => {

@@ -2,6 +2,7 @@ import { noAmounts, quotaReport, rootUserId } from "@rangewright/domain"
 import { Quotas, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { diskMembers } from "../disk/disk-report.ts"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 import { limitMembers, QuotaStatusOfUser, usedMembers } from "../wire/quota.ts"
@@ -23,18 +24,21 @@ export const getAllQuotaStatus = operation({
       const userStore = yield* Users
       const facts = yield* quotas.facts
       const users = (yield* userStore.list).filter(({ id }) => id !== rootUserId)
-      return users.map(({ id, name }) => {
-        const { limits, used, sources } = quotaReport(facts, id, quotaDefaults)
-        return {
-          userID: id,
-          name,
-          ...limitMembers(limits),
-          ...usedMembers(used),
-          sourceRAM: sources.ram,
-          sourceCPU: sources.cpus,
-          sourceVMs: sources.vms,
-          sourceRanges: sources.ranges,
-        }
-      })
+      return yield* Effect.forEach(users, (user) =>
+        Effect.map(diskMembers(user), (disk) => {
+          const { limits, used, sources } = quotaReport(facts, user.id, quotaDefaults)
+          return {
+            userID: user.id,
+            name: user.name,
+            ...limitMembers(limits),
+            ...usedMembers(used),
+            ...disk,
+            sourceRAM: sources.ram,
+            sourceCPU: sources.cpus,
+            sourceVMs: sources.vms,
+            sourceRanges: sources.ranges,
+          }
+        }),
+      )
     }),
 })

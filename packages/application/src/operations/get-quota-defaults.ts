@@ -14,5 +14,8 @@ export const getQuotaDefaults = operation({
   target: "none",
   output: { type: "json", schema: QuotaLimits },
   statuses: { 200: "limits of the whole system" },
-  handle: () => Settings.use(({ quotaDefaults = noAmounts }) => Effect.succeed(limitMembers(quotaDefaults))),
+  handle: () =>
+    Settings.use(({ quotaDefaults = noAmounts, userDiskBytes = 0 }) =>
+      Effect.succeed({ ...limitMembers(quotaDefaults), limitDiskBytes: userDiskBytes }),
+    ),
 })

@@ -2,6 +2,7 @@ import { noAmounts, quotaReport } from "@rangewright/domain"
 import { Quotas } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { diskMembers } from "../disk/disk-report.ts"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 import { limitMembers, QuotaStatus, usedMembers } from "../wire/quota.ts"
@@ -22,6 +23,6 @@ export const getQuotaStatus = operation({
       const { quotaDefaults = noAmounts } = yield* Settings
       const quotas = yield* Quotas
       const { limits, used } = quotaReport(yield* quotas.facts, user.id, quotaDefaults)
-      return { ...limitMembers(limits), ...usedMembers(used) }
+      return { ...limitMembers(limits), ...usedMembers(used), ...(yield* diskMembers(user)) }
     }),
 })

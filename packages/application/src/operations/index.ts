@@ -67,6 +67,7 @@ import { getConfigExample } from "./get-config-example.ts"
 import { getConfigSchema } from "./get-config-schema.ts"
 import { getCredentials } from "./get-credentials.ts"
 import { getDefaultRangeId } from "./get-default-range-id.ts"
+import { getDiskUse } from "./get-disk-use.ts"
 import { getDoctor } from "./get-doctor.ts"
 import { getEtcHosts } from "./get-etc-hosts.ts"
 import { getGroupQuotas } from "./get-group-quotas.ts"
@@ -275,6 +276,7 @@ const range = [
   getGroupQuotas,
   getQuotaDefaults,
   getQuotaStatus,
+  getDiskUse,
   setGroupQuota,
   setUserQuota,
   getRangeCredentials,

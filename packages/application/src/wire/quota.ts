@@ -5,9 +5,22 @@ import * as Schema from "effect/Schema"
 const limitFields = { limitRAM: Schema.Int, limitCPU: Schema.Int, limitVMs: Schema.Int, limitRanges: Schema.Int }
 const usedFields = { usedRAM: Schema.Int, usedCPU: Schema.Int, usedVMs: Schema.Int, usedRanges: Schema.Int }
 
+const keptOnHost = "blueprints, sources, roles, collections and templates on the service's host"
+const limitDisk = {
+  limitDiskBytes: Schema.Int.annotate({ description: `The most that may be kept as ${keptOnHost}; 0: no limit` }),
+}
+const diskFields = {
+  ...limitDisk,
+  usedDiskBytes: Schema.optionalKey(
+    Schema.Int.annotate({
+      description: `What is kept as ${keptOnHost}, as the limit counts it: files have a share of their folders beside their bytes. Absent: it could not be counted. What is being uploaded or fetched is not in it. Where several instances serve, it is what lies on the host of the one that answers`,
+    }),
+  ),
+}
+
 /** What a user may take, memory in GB, and takes; 0: without a limit. */
-export const QuotaLimits = Schema.Struct(limitFields).annotate({ identifier: "QuotaLimits" })
-export const QuotaStatus = Schema.Struct({ ...limitFields, ...usedFields }).annotate({ identifier: "QuotaStatus" })
+export const QuotaLimits = Schema.Struct({ ...limitFields, ...limitDisk }).annotate({ identifier: "QuotaLimits" })
+export const QuotaStatus = Schema.Struct({ ...limitFields, ...usedFields, ...diskFields }).annotate({ identifier: "QuotaStatus" })
 
 const Source = Schema.Literals(["U", "G", "S", ""])
 export const QuotaStatusOfUser = Schema.Struct({
@@ -15,6 +28,7 @@ export const QuotaStatusOfUser = Schema.Struct({
   name: Schema.String,
   ...limitFields,
   ...usedFields,
+  ...diskFields,
   sourceRAM: Source,
   sourceCPU: Source,
   sourceVMs: Source,

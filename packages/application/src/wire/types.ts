@@ -8,6 +8,7 @@ import type { BulkResult, ChangeManyResult, InvitesResult } from "./bulk.ts"
 import type { Capabilities } from "./capabilities.ts"
 import type { Capacity } from "./capacity.ts"
 import type { ConfigIssueObject } from "./config-issue.ts"
+import type { DiskUse } from "./disk.ts"
 import type { DoctorResult } from "./doctor.ts"
 import type { GroupMemberObject, GroupObject, UserMembershipObject } from "./group.ts"
 import type { InstallResponse } from "./install.ts"
@@ -50,6 +51,7 @@ export type Change = typeof PlanChange.Type
 export type ChangeMany = typeof ChangeManyResult.Type
 export type ConfigIssueAnswer = typeof ConfigIssueObject.Type
 export type DeletedSource = typeof DeleteSourceResponse.Type
+export type DiskUseAnswer = typeof DiskUse.Type
 export type DisguiseOutcome = typeof AntiSandboxOutcome.Type
 export type DoctorAnswer = typeof DoctorResult.Type
 export type Failure = typeof StepFailureObject.Type

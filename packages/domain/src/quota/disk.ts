@@ -3,12 +3,19 @@ import type { Picture } from "../blueprint/picture.ts"
 import { utf8Length } from "../content/utf8.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
+import type { ArtifactKind } from "../library/artifact.ts"
 
 /** Something that a user keeps on the service's host: a blueprint, a source, or what is installed. */
 export interface KeptThing {
   readonly bytes: number
   /** Content that it needs. It counts once, however many of the user's things need it. */
   readonly snapshot?: SnapshotId | undefined
+}
+
+/** The same, as people know it. */
+export interface NamedThing extends KeptThing {
+  readonly kind: "blueprint" | "source" | ArtifactKind
+  readonly name: string
 }
 
 /** No less than the texts that say what a blueprint is, or what opens a source. */
@@ -34,6 +41,26 @@ export const diskUse = (things: Iterable<KeptThing>, sizeOf: (snapshot: Snapshot
   }
   for (const snapshot of snapshots) bytes += sizeOf(snapshot)
   return bytes
+}
+
+/** What one thing of a user's takes, with all the content that it needs. */
+export interface DiskPart extends Pick<NamedThing, "kind" | "name" | "bytes"> {
+  /** Others of the user's things need the same content: it counts once in what they take together, and stays until the last of them goes. */
+  readonly shared: boolean
+}
+
+/** What takes a user's part of the disk, the largest first. `sizeOf`: as for `diskUse`. */
+export const diskParts = (things: readonly NamedThing[], sizeOf: (snapshot: SnapshotId) => number): readonly DiskPart[] => {
+  const needs = new Map<SnapshotId, number>()
+  for (const { snapshot } of things) if (snapshot !== undefined) needs.set(snapshot, (needs.get(snapshot) ?? 0) + 1)
+  return things
+    .map(({ kind, name, bytes, snapshot }) => ({
+      kind,
+      name,
+      bytes: bytes + (snapshot === undefined ? 0 : sizeOf(snapshot)),
+      shared: snapshot !== undefined && (needs.get(snapshot) ?? 0) > 1,
+    }))
+    .toSorted((a, b) => b.bytes - a.bytes || (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))
 }
 
 /** Bytes before and after a change, and the most that are allowed. */

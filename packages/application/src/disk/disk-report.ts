@@ -1,0 +1,40 @@
+import { type DiskPart, diskParts, diskUse, type User, type UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Settings } from "../settings.ts"
+import { keyedLock } from "../source/keyed-lock.ts"
+import { diskLimit, keptBy, type KeptServices, sizesOf, type UncountedFault } from "./kept.ts"
+
+/** What a user keeps on the service's host: all of it in bytes, and each thing. */
+export interface DiskReport {
+  readonly usedBytes: number
+  readonly parts: readonly DiskPart[]
+}
+
+/** What nobody has counted yet is counted by one reader, and the others find it counted. */
+const readers = keyedLock()
+
+/** As it is stored at this moment. Cheap: what was counted before is known, and no folder of it is walked (ADR 81). */
+export const diskReport = (userId: UserId): Effect.Effect<DiskReport, UncountedFault, KeptServices> =>
+  readers(userId)(
+    Effect.gen(function* () {
+      const things = [...(yield* keptBy(userId)).values()]
+      const sizeOf = yield* sizesOf(things)
+      return { usedBytes: diskUse(things, sizeOf), parts: diskParts(things, sizeOf) }
+    }),
+  )
+
+/** The members about disk of what a user may take and takes: without a figure where it cannot be counted, since 0 would be false. */
+export const diskMembers = (user: Pick<User, "id" | "isAdmin">) =>
+  Effect.gen(function* () {
+    const limitDiskBytes = diskLimit(yield* Settings, user)
+    const counted = yield* Effect.option(
+      Effect.tapError(diskReport(user.id), ({ message }) =>
+        Effect.logWarning(`what ${user.id} keeps on this host is not shown: ${message}`),
+      ),
+    )
+    return Option.match(counted, {
+      onNone: () => ({ limitDiskBytes }),
+      onSome: ({ usedBytes }) => ({ limitDiskBytes, usedDiskBytes: usedBytes }),
+    })
+  })
