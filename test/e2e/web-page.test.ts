@@ -76,6 +76,32 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByRole("button", { name: "Deploy this" }).isDisabled()).toBe(true)
     })
 
+    test("shows users the disk they have in use and what takes it, and administrators that of everybody", async () => {
+      const { service, ada, user, browser } = lab
+      await user.send("POST", "/blueprints/from-range", { blueprintID: "umas", name: hostileText, rangeID: "UMA" })
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "uma@lab.example")
+      await page.goto(`${service.url}/ui/me`)
+      const quota = page.getByRole("region", { name: "Quota" })
+      await quota.getByText("0.1 MiB of 20 GiB").waitFor()
+      await quota.getByText("What takes it").click()
+      await quota.getByText("umas", { exact: true }).waitFor()
+      expect(await quota.getByText("shown", { exact: true }).count()).toBe(0)
+
+      const admin = await (await browser()).newPage()
+      await signIn(admin, service.url, "ada@lab.example")
+      await admin.goto(`${service.url}/ui/admin/quotas`)
+      await admin.getByText("Disk on the service's host, for all who are not administrators: 20 GiB").waitFor()
+      const row = (id: string) => admin.getByRole("row").filter({ has: admin.getByRole("checkbox", { name: `Select ${id}` }) })
+      await row("UMA").getByText("0.1 MiB of 20 GiB").waitFor()
+      await row("ADA")
+        .getByText(/^[0-9.]+ MiB$/u)
+        .waitFor()
+      await row("UMA").getByLabel("What takes the disk of UMA").click()
+      await row("UMA").getByText("umas", { exact: true }).waitFor()
+      await ada.send("DELETE", "/blueprints/umas")
+    })
+
     test("shows what a run failed of before all else, and goes on from there", async () => {
       const { service, bo, failedRunId, browser } = lab
       const context = await browser({ viewport: { width: 1280, height: 720 } })

@@ -508,7 +508,16 @@ export const t = {
     quota: "Quota",
     quotaText: (used: number, limit: number) => (limit === 0 ? `${used}` : `${used} of ${limit}`),
     units: { ranges: "Ranges", vms: "Machines", cpus: "CPUs", ram: "Memory in GiB" },
+    disk: "Disk on the service's host",
     admin: "Administrator",
+  },
+  disk: {
+    unknown: "could not be counted",
+    of: (used: string, limit: string) => `${used} of ${limit}`,
+    things: "What takes it",
+    thingsOf: (id: string) => `What takes the disk of ${id}`,
+    kinds: { blueprint: "blueprint", source: "source", role: "role", collection: "collection", template: "template" },
+    shared: "with content that others of these need too and that counts once",
   },
   templates: {
     title: "Templates",

@@ -1,5 +1,5 @@
 import { operations, runKinds } from "@rangewright/application"
-import type { NodeAnswer, Machine, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
+import type { NodeAnswer, Machine, QuotaOfUser, Range, Run, RunHead, Topology } from "@rangewright/application/wire"
 import { type RangeId, rangeRunKinds, renderTopology, type SeenNow, topologyOf } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { readdirSync, readFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { newUsers } from "../src/pages/admin/roster.ts"
 import { eventReader } from "../src/api/events.ts"
 import { httpsAddress } from "../src/links.ts"
 import { curlOf } from "../src/parts/curl.ts"
-import { duration, longTime, plain, shortTime } from "../src/parts/format.ts"
+import { bytes, duration, longTime, plain, shortTime } from "../src/parts/format.ts"
 import { patchRange } from "../src/range/patch.ts"
 import { rangeSentence } from "../src/range/sentence.ts"
 import { patchTopology, pictureOf } from "../src/range/topology.ts"
@@ -268,6 +268,17 @@ describe("what needs an administrator", () => {
       ["warn", "The storage ssd of the node a is 90 % full"],
     ])
   })
+  test("is a user who has nearly used up what may be kept on the service's host, and no other", () => {
+    const quotas = [
+      { userID: "A", limitDiskBytes: 100, usedDiskBytes: 85 },
+      { userID: "B", limitDiskBytes: 100, usedDiskBytes: 84 },
+      { userID: "C", limitDiskBytes: 0, usedDiskBytes: 1000 },
+      { userID: "D", limitDiskBytes: 100 },
+    ] as unknown as QuotaOfUser[]
+    expect(needsOf({ ...nothing, quotas })).toEqual([
+      { tone: "warn", title: "A has used 85 % of what a user may keep on the service's host", href: "/ui/admin/quotas" },
+    ])
+  })
   test("is a check of the installation that failed, and none that warns", () => {
     const findings = [
       { level: "warn", what: "git", detail: "not found" },
@@ -278,6 +289,18 @@ describe("what needs an administrator", () => {
       { tone: "bad", title: "1 check of this installation failed", text: "disk: 0 GiB free", href: "/ui/admin/doctor" },
     ])
   })
+})
+
+test("the disk that something takes is told as refusals tell it, and never as less", () => {
+  const gib = 1024 ** 3
+  expect([0, 1, 1024 ** 2, gib - 1, gib, 1.31 * gib].map(bytes)).toEqual([
+    "0 MiB",
+    "0.1 MiB",
+    "1 MiB",
+    "1024 MiB",
+    "1 GiB",
+    "1.4 GiB",
+  ])
 })
 
 describe("a list of new users", () => {

@@ -7,6 +7,7 @@ import { useRead } from "../api/resource.ts"
 import { capabilities, me, setTheme, theme, type Theme } from "../me.ts"
 import { Icon } from "../parts/icon.tsx"
 import { ConfirmButton, Field, Head, Outcome, Text, Time, useDoing } from "../parts/parts.tsx"
+import { DiskThings, diskText } from "./disk.tsx"
 import { Connection } from "./single-sign-on.tsx"
 import { submitted } from "../parts/form.ts"
 import { Keys } from "./me-keys.tsx"
@@ -185,7 +186,15 @@ const Usage = () => {
             <span>{t.me.quotaText(used, limit)}</span>
           </li>
         ))}
+        <li>
+          <span>{t.me.disk}</span>
+          {data.limitDiskBytes === 0 || data.usedDiskBytes === undefined ? null : (
+            <meter min={0} max={data.limitDiskBytes} value={data.usedDiskBytes} aria-label={t.me.disk} />
+          )}
+          <span>{diskText(data.usedDiskBytes, data.limitDiskBytes)}</span>
+        </li>
       </ul>
+      {data.usedDiskBytes === 0 ? null : <DiskThings />}
     </section>
   )
 }

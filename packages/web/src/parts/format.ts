@@ -42,6 +42,13 @@ export const count = (value: number): string => {
   return text
 }
 
+const [mib, gib] = [1024 ** 2, 1024 ** 3]
+/** `1.4 GiB`, `300 MiB`: never less than there is, as refusals tell it. */
+export const bytes = (value: number): string => {
+  const [unit, name] = value >= gib ? [gib, "GiB"] : [mib, "MiB"]
+  return `${Math.ceil((value / unit) * 10) / 10} ${name}`
+}
+
 /** What could turn the text around it, or pretend to be another name, is shown as its number. */
 export const plain = (text: string): string =>
   text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)

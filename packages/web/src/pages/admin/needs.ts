@@ -81,6 +81,14 @@ const ofAccess = (access: PendingAccess | undefined): readonly Need[] => {
   return [{ tone: "warn", title: texts.access, text, href: linkTo("admin", "audit") }]
 }
 
+/** A storage, or a user's part of the host's disk, that is so full fills up before anybody has looked again. */
+const fullFrom = 0.85
+
+const ofDisk = ({ userID, usedDiskBytes = 0, limitDiskBytes }: QuotaOfUser): readonly Need[] =>
+  limitDiskBytes > 0 && usedDiskBytes >= fullFrom * limitDiskBytes
+    ? [{ tone: "warn", title: texts.userDisk(userID, usedDiskBytes / limitDiskBytes), href: linkTo("admin", "quotas") }]
+    : []
+
 const ofQuota = ({ userID, ...quota }: QuotaOfUser): readonly Need[] => {
   const full = (["Ranges", "VMs", "CPU", "RAM"] as const).filter(
     (name) => quota[`limit${name}`] > 0 && quota[`used${name}`] >= quota[`limit${name}`],
@@ -90,9 +98,6 @@ const ofQuota = ({ userID, ...quota }: QuotaOfUser): readonly Need[] => {
     ? []
     : [{ tone: "warn", title: texts.quota(userID, names.join(", ").toLowerCase()), href: linkTo("admin", "quotas") }]
 }
-
-/** A storage that is so full fills up before anybody has looked again. */
-const fullFrom = 0.85
 
 const ofNode = ({ name, online, freeMemoryMiB, storages }: NodeAnswer): readonly Need[] => [
   ...(online
@@ -138,6 +143,7 @@ export const needsOf = ({ ranges, runs, sources, access, quotas, nodes, findings
       })),
     ...ofAccess(access),
     ...quotas.flatMap(ofQuota),
+    ...quotas.flatMap(ofDisk),
   ]
   return needs.toSorted((a, b) => Number(b.tone === "bad") - Number(a.tone === "bad"))
 }

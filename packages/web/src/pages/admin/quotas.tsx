@@ -3,11 +3,13 @@ import { useSignal } from "@preact/signals"
 import { changeText } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { submitted } from "../../parts/form.ts"
+import { bytes } from "../../parts/format.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
 import { Dialog, Empty, Field, FormEnd, Text, useDoing } from "../../parts/parts.tsx"
 import { Tick, useSelection } from "../../parts/selection.tsx"
 import { admin } from "../../texts/admin.ts"
 import { t } from "../../texts.ts"
+import { DiskThings, diskText } from "../disk.tsx"
 import { AdminHead } from "./admin-head.tsx"
 
 const texts = admin.quotas
@@ -67,6 +69,13 @@ const Amount = ({ used, limit, source }: { readonly used: number; readonly limit
   </>
 )
 
+const Disk = ({ userID, usedDiskBytes: used, limitDiskBytes: limit }: QuotaOfUser) => (
+  <>
+    <span class={limit > 0 && used !== undefined && used >= limit ? "full" : undefined}>{diskText(used, limit)}</span>
+    {used === 0 ? null : <DiskThings userID={userID} />}
+  </>
+)
+
 const Users = ({ choose }: { readonly choose: (subject: Subject) => void }) => {
   const users = useRead<readonly QuotaOfUser[]>("/user/quotas/all")
   const selection = useSelection()
@@ -112,6 +121,9 @@ const Users = ({ choose }: { readonly choose: (subject: Subject) => void }) => {
               </td>
               <td data-label={columns.ram}>
                 <Amount used={user.usedRAM} limit={user.limitRAM} source={sources[user.sourceRAM]} />
+              </td>
+              <td data-label={columns.disk}>
+                <Disk {...user} />
               </td>
             </tr>
           ))}
@@ -172,7 +184,8 @@ export const QuotasPage = () => {
       <AdminHead title={texts.title} lead={texts.intro} />
       {data === undefined ? null : (
         <p class="intro">
-          {texts.defaults(resources.map(([name, label]) => `${label} ${limitText(data[`limit${name}`])}`).join("; "))}
+          {texts.defaults(resources.map(([name, label]) => `${label} ${limitText(data[`limit${name}`])}`).join("; "))}{" "}
+          {texts.disk(data.limitDiskBytes === 0 ? texts.noLimit : bytes(data.limitDiskBytes))}
         </p>
       )}
       <Users choose={choose} />

@@ -1,0 +1,34 @@
+import type { DiskUseAnswer } from "@rangewright/application/wire"
+import { useSignal } from "@preact/signals"
+import { useRead } from "../api/resource.ts"
+import { bytes } from "../parts/format.ts"
+import { Unread } from "../parts/list.tsx"
+import { Text } from "../parts/parts.tsx"
+import { t } from "../texts.ts"
+
+/** What a user keeps on the service's host, of how much; `used` is undefined where it could not be counted. */
+export const diskText = (used: number | undefined, limit: number): string =>
+  used === undefined ? t.disk.unknown : limit === 0 ? bytes(used) : t.disk.of(bytes(used), bytes(limit))
+
+/** What takes it, the largest first: read when somebody unfolds it. Without `userID` that of whoever looks. */
+export const DiskThings = ({ userID }: { readonly userID?: string }) => {
+  const open = useSignal(false)
+  const use = useRead<DiskUseAnswer>(open.value ? "/user/disk" : undefined, userID === undefined ? {} : { userID })
+  return (
+    <details onToggle={({ currentTarget }) => (open.value = currentTarget.open)}>
+      <summary aria-label={userID === undefined ? undefined : t.disk.thingsOf(userID)}>{t.disk.things}</summary>
+      {open.value ? <Unread of={use} /> : null}
+      <ul class="plain">
+        {use.data.value?.things.map(({ kind, name, bytes: size, shared }) => (
+          <li key={`${kind} ${name}`}>
+            <Text>{name}</Text>{" "}
+            <span class="muted">
+              {t.disk.kinds[kind]}, {bytes(size)}
+              {shared ? `, ${t.disk.shared}` : ""}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
