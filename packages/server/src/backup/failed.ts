@@ -19,8 +19,8 @@ const itemOf = ({ why }: Refusal): string | undefined =>
       ? undefined
       : JSON.stringify(why.item.slice(0, 200)).slice(1, -1)
 
-/** What ended a backup or a restore, told with what was being done: `restore /backups/lab.tar.gz`. */
-export const failed = (doing: string, cause: unknown): unknown => {
+/** What ended work on files, told with what was being done: `restore /backups/lab.tar.gz`. `ways`: what to do about what the host says, by its code. */
+export const failed = (doing: string, cause: unknown, ways: Readonly<Record<string, string>> = {}): unknown => {
   if (cause instanceof Refusal) {
     const item = itemOf(cause)
     return new Conflict({
@@ -34,5 +34,9 @@ export const failed = (doing: string, cause: unknown): unknown => {
   const { code, path, syscall } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
   if (syscall === undefined || code === undefined) return cause
   const at = path === undefined ? "" : ` (${path})`
-  return new Conflict({ what: `Cannot ${doing}: ${hostReasons[code] ?? (cause as Error).message}${at}` })
+  const hint = ways[code]
+  return new Conflict({
+    what: `Cannot ${doing}: ${hostReasons[code] ?? (cause as Error).message}${at}`,
+    ...(hint === undefined ? {} : { hint }),
+  })
 }
