@@ -78,6 +78,26 @@ describe("a newcomer's demo", { timeout: 300_000 }, () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
+  test("removes what one before it left that was killed, and not what one that runs needs", async () => {
+    const temporary = temporaryFolder()
+    const killed = demo(temporary)
+    await killed.says(/^== The deploy$/mu)
+    killed.signal("SIGKILL")
+    await killed.ended
+    const [left = ""] = readdirSync(temporary)
+    const running = demo(temporary)
+    await running.says(/^Serving until Ctrl-C\.$/mu)
+    expect(running.stdout()).toContain(`Removed ${temporary}/${left}, the data of a demo that was killed.`)
+    const [inUse] = readdirSync(temporary)
+    const last = demo(temporary, "--once")
+    expect(await last.ended).toEqual({ code: 0, signal: null })
+    expect(last.stdout()).not.toContain("Removed")
+    expect(readdirSync(temporary)).toEqual([inUse])
+    running.signal("SIGINT")
+    expect(await running.ended).toEqual({ code: 0, signal: null })
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
   test("draws a line for each machine over and over on a terminal", async ({ skip }) => {
     const probe = command("sh", ["-c", "command -v script"])
     if ((await probe.ended).code !== 0) skip("the command `script` makes the terminal, and is not here")

@@ -1,12 +1,12 @@
 import { renderTopology, type Topology } from "@rangewright/domain"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { loadConfig } from "../config/config.ts"
 import { PortError } from "../compose/open-port.ts"
 import { startService, type RunningService } from "../compose/service.ts"
 import { makeClient, type Client } from "../demo/client.ts"
+import { clearKilledDemos, makeDemoFolder } from "../demo/folder.ts"
 import { progressView, type Screen } from "../demo/progress.ts"
 import type { Arguments } from "./arguments.ts"
 import { untilTold } from "./serve.ts"
@@ -154,12 +154,13 @@ const show = async (args: Arguments, service: RunningService): Promise<boolean> 
   return ok
 }
 
-/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data goes with it. */
+/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data goes with it, or with the next one. */
 export const demo = async (args: Arguments): Promise<number> => {
-  const data = mkdtempSync(join(tmpdir(), "rangewright-demo-"))
+  for (const left of clearKilledDemos(tmpdir())) say(`Removed ${left}, the data of a demo that was killed.`)
+  const { data, remove } = makeDemoFolder(tmpdir())
   try {
     return await run(args, data)
   } finally {
-    rmSync(data, { recursive: true, force: true })
+    remove()
   }
 }
