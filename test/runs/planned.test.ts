@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest"
 import { admin, boot, createRange, deploy, endOf, makeCompany, startAndWait, strays } from "./support/lab.ts"
 
 const machines = 6
+const withoutRoles =
+  "ludus: [{vm_name: LAB-w, hostname: w, template: debian-12-x64-server-template, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true}]\n"
 const count = (calls: readonly MemoryCall[], wanted: (call: MemoryCall) => boolean): number => calls.filter(wanted).length
 const mutating = (call: MemoryCall): boolean => call.mutating && call.port !== "guest"
 /** Reads that go to the hypervisor; a settlement waits for a task that a mutating call began. */
@@ -137,6 +139,19 @@ describe("a range that is planned from its configuration", () => {
     await expect(startAndWait(process, range)).rejects.toMatchObject({ _tag: "Conflict" })
     const forced = { ...deploy, options: { ...deploy.options, force: true } }
     expect((await startAndWait(process, range, forced)).state.status).toBe("success")
+    await process.dispose()
+  })
+
+  it("is deployed without a look at what is installed where it has no roles", async () => {
+    const lab = { ...makeCompany(), config: withoutRoles }
+    Object.defineProperty(lab.world, "roles", {
+      get: () => {
+        throw new Error("there are no roles to look for")
+      },
+    })
+    const range = await createRange(lab)
+    const process = boot(lab)
+    expect((await startAndWait(process, range)).state.status).toBe("success")
     await process.dispose()
   })
 

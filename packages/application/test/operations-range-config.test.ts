@@ -81,6 +81,15 @@ describe("uploading a configuration", () => {
     expect(await stored()).toContain("geerlingguy.docker")
   })
 
+  it("does not ask which roles are installed where it names none", async () => {
+    let asked = 0
+    Object.defineProperty(app.world, "roles", { get: () => ((asked += 1), new Set(["geerlingguy.docker"])) })
+    await app.call("putConfig", ada, put(machine("")))
+    expect(asked).toBe(0)
+    await app.call("putConfig", ada, put(machine(", roles: [geerlingguy.docker]")))
+    expect(asked).toBe(1)
+  })
+
   it("waits for the end of testing unless it is forced", async () => {
     const held = await app.run(Effect.flatMap(Ranges, (ranges) => ranges.change(range.id, { testing })))
     expect(await app.fails("putConfig", ada, put(machine(""), { range: held }))).toMatchObject({ kind: "conflict" })

@@ -48,8 +48,9 @@ export const readinessOf = (blueprint: Blueprint, user: User) =>
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
     const needed = yield* neededTemplates(user)
+    if (roles.length === 0) return { templates: templates.map(needed), roles: [] } satisfies Readiness
     const installed = yield* installedFor(user)
-    const subscription = roles.length === 0 ? new Set<string>() : yield* subscriptionRoles(blueprint)
+    const subscription = yield* subscriptionRoles(blueprint)
     return {
       templates: templates.map(needed),
       roles: roles.map((name) => ({ name, installed: hasRole(installed, name), subscription: subscription.has(name) })),

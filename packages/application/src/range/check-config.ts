@@ -7,8 +7,10 @@ import {
   machineNames,
   olderClaims,
   type Range,
+  type RangeConfig,
   unbuilt,
   type User,
+  usesRoles,
 } from "@rangewright/domain"
 import {
   type ArtifactLibrary,
@@ -53,13 +55,20 @@ const configuredNames = (range: Range) =>
     return parsed !== undefined && Result.isSuccess(parsed) ? machineNames(range.id, parsed.success.config) : []
   })
 
+/** The roles that are installed. Who names none does not wait for whoever knows them: on a new service that is another program. */
+const rolesFor = (config: RangeConfig, user: User) =>
+  Effect.gen(function* () {
+    if (!usesRoles(config)) return undefined
+    const guests = yield* GuestAutomation
+    return yield* Effect.orElseSucceed(guests.roles(user.id), () => undefined)
+  })
+
 /** What is known of the installation. Nothing is asked of the hypervisor; what is not known is not checked. */
-const factsFor = (range: Range, user: User) =>
+const factsFor = (config: RangeConfig, range: Range, user: User) =>
   Effect.gen(function* () {
     const machines = yield* Machines
-    const guests = yield* GuestAutomation
     const cluster = yield* machines.cluster
-    const roles = yield* guests.roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
+    const roles = yield* rolesFor(config, user)
     const others = yield* otherRanges(range)
     // what the library cannot tell at present is not told
     const known = yield* Effect.orElseSucceed(listTemplates(user), () => undefined)
@@ -101,5 +110,5 @@ export const configIssues = (
   Effect.gen(function* () {
     const parsed = yield* readRangeConfig(text)
     if (Result.isFailure(parsed)) return parsed.failure
-    return [...parsed.success.warnings, ...checkRangeConfig(parsed.success, yield* factsFor(range, user))]
+    return [...parsed.success.warnings, ...checkRangeConfig(parsed.success, yield* factsFor(parsed.success.config, range, user))]
   })

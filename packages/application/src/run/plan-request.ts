@@ -33,6 +33,7 @@ import {
   testingSnapshotProblem,
   type UserId,
   type Vmid,
+  usesRoles,
   wholeDeploy,
   howTo,
   isClosed,
@@ -88,7 +89,7 @@ const deployableConfig = (range: Range, text: string | undefined, by: UserId, on
   Effect.gen(function* () {
     const guests = yield* GuestAutomation
     const parsed: ParsedRangeConfig = yield* readConfig(range, text)
-    const names = yield* guests.roles(by)
+    const names = usesRoles(parsed.config) || onlyRoles.length > 0 ? yield* guests.roles(by) : undefined
     const missing = onlyRoles.filter((role) => names !== undefined && !names.has(role))
     if (missing.length > 0)
       return yield* new InvalidInput({

@@ -27,6 +27,10 @@ export interface RoleProblem {
   readonly message: string
 }
 
+/** Whether any machine is given a role. */
+export const usesRoles = ({ machines, router }: RangeConfig): boolean =>
+  [router, ...machines].some(({ roles }) => roles.length > 0)
+
 interface Vertex extends RoleNode {
   readonly needs: Array<{ readonly key: string; readonly path: Path }>
 }
