@@ -71,7 +71,9 @@ const links = {
   "etc/sysvinit": "/bin/sh",
 }
 
+/** Agrees on keys as far as is needed for keys that protect nothing: what withstands computers of the future takes a tenth of a second. */
 const sshd = `Port 22
+KexAlgorithms curve25519-sha256
 HostKey /etc/ssh/host_key
 PermitRootLogin yes
 PasswordAuthentication yes
