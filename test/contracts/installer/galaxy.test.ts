@@ -5,6 +5,7 @@ import { ArtifactLibrary, type InstallRequest, RoleInstaller } from "@rangewrigh
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -28,15 +29,16 @@ const without = found === undefined ? " (skipped: ansible-galaxy is not installe
 const makeWorld = async (options: Partial<GalaxyOptions> = {}) => {
   const root = mkdtempSync(join(tmpdir(), "galaxy-"))
   const server = await galaxyServer()
+  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+  const installer = galaxyInstallerLayer({ folder: join(root, "work"), server: server.url, program: tool, ...options })
+  // one installer for all that a test asks, as in the service: each asks the tool once what comes with the host's Ansible
+  const runtime = ManagedRuntime.make(Layer.provideMerge(installer, below))
   onTestFinished(async () => {
+    await runtime.dispose()
     await server.close()
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
   })
-  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
-  const installer = galaxyInstallerLayer({ folder: join(root, "work"), server: server.url, program: tool, ...options })
-  const layer = Layer.provideMerge(installer, below)
-  const run = <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary>) =>
-    Effect.runPromise(Effect.provide(effect, layer))
+  const run = <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary>) => runtime.runPromise(effect)
   const install = (request: Partial<InstallRequest>) =>
     RoleInstaller.use((port) => port.install({ scope: { type: "global" }, roles: [], collections: [], force: false, ...request }))
   return { root, server, run, install, publish: async (release: Parameters<typeof server.publish>[0]) => server.publish(release) }
@@ -54,21 +56,21 @@ const program = (root: string, text: string): string => {
 describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 120_000 }, () => {
   installerContract({ name: "ansible-galaxy", make: makeWorld })
 
-  test("thirty roles and thirty collections are two runs of the tool", async () => {
+  test("ten roles and ten collections are two runs of the tool", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-count-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const counted = program(root, `echo "$1 $2" >> ${root}/runs\nexec ${tool} "$@"`)
     const { run, install, server } = await makeWorld({ program: counted, tools: { sandbox: "off" } })
-    const names = Array.from({ length: 30 }, (_, at) => `acme.x${at}`)
+    const names = Array.from({ length: 10 }, (_, at) => `acme.x${at}`)
     for (const name of names) for (const type of ["role", "collection"] as const) server.publish(aRelease(type, name, "1.0.0"))
     const wanted = names.map((name) => ({ name }))
     const outcomes = await run(install({ roles: wanted, collections: wanted }))
     expect(outcomes.filter(({ outcome }) => outcome !== "installed")).toEqual([])
-    expect(outcomes).toHaveLength(60)
+    expect(outcomes).toHaveLength(20)
     const runs = readFileSync(join(root, "runs"), "utf8").split("\n")
     // more only where a connection broke
     expect(runs.filter((line) => line.endsWith("install")).slice(0, 2)).toEqual(["role install", "collection install"])
-    expect(runs.length).toBeLessThan(60)
+    expect(runs.length).toBeLessThan(20)
   })
 
   test("a collection whose connection is reset is tried once more, and no more than once", async () => {
