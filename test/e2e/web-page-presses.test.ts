@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { noBrowser, openBrowser } from "./support/browser.ts"
+import { noBrowser, type SharedBrowser, shareBrowser } from "./support/browser.ts"
 import type { ApiClient } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { addLab, addUser, deploy, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
@@ -8,7 +8,7 @@ import { endAll } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
 import { sourceRepository } from "./support/source-repository.ts"
-import { buildPage, fillIn, openMenus, password, pendingRequests, settled, signIn } from "./support/web-page.ts"
+import { fillIn, openMenus, password, pendingRequests, settled, signIn } from "./support/web-page.ts"
 
 const template = "debian-12-x64-server-template"
 
@@ -25,13 +25,13 @@ describe.skipIf(noBrowser !== undefined)(
     let service: ServiceProcess
     let ada: ApiClient
     let vmid: number | undefined
-    const closes: (() => Promise<void>)[] = []
+    let browser: SharedBrowser
 
     beforeAll(async () => {
+      browser = await shareBrowser()
       const simulator = await startSimulator(["--speed", "60"])
       const sources = sourceRepository("Says hello")
       const settings = {
-        RANGEWRIGHT_WEB_FOLDER: buildPage(),
         RANGEWRIGHT_SOURCE_SCHEMES: "file",
         RANGEWRIGHT_SOURCE_FOLDERS: sources,
       }
@@ -49,7 +49,7 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("POST", "/blueprints/from-range", { blueprintID: "lab", name: "A lab", rangeID: "SAM" })
     }, 120_000)
     afterAll(async () => {
-      for (const close of closes) await close()
+      await browser?.close()
       await endAll()
       removeFolders()
     })
@@ -63,8 +63,7 @@ describe.skipIf(noBrowser !== undefined)(
       readonly presses: number
       readonly open: (path: string) => Promise<Page>
     }> => {
-      const { context, close } = await openBrowser()
-      closes.push(close)
+      const context = await browser.open()
       const page = await context.newPage()
       const pending = pendingRequests(context)
       const refused = refusals(context, () => pressed)

@@ -9,7 +9,7 @@ import { writeLicense } from "./support/license.ts"
 import { endAll } from "./support/program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
-import { buildPage, inspector, password, signIn, watch } from "./support/web-page.ts"
+import { inspector, password, signIn, watch } from "./support/web-page.ts"
 
 const config = `ludus:
 ${["bought", "tried"]
@@ -42,7 +42,6 @@ describe.skipIf(noBrowser !== undefined)(
       service = await startService(
         temporaryFolder(),
         onSimulator(simulator, {
-          RANGEWRIGHT_WEB_FOLDER: buildPage(),
           RANGEWRIGHT_KMS_HOST: "kms.example.org",
           RANGEWRIGHT_LICENSE_FILE: join(folder, "license.json"),
           RANGEWRIGHT_LICENSE_KEYS: key.public.text,

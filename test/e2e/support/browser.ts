@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, extname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { onTestFinished } from "vitest"
 
 export const chromiumProgram = "/usr/bin/chromium"
 /** It asks nobody for anything by itself. */
@@ -50,6 +51,25 @@ export const openBrowser = async (
       await context.close()
       rmSync(profile, { recursive: true, force: true })
     },
+  }
+}
+
+/** One browser for the tests of a file: to start one takes seconds. */
+export interface SharedBrowser {
+  /** A window for this test, as in a browser of its own: its cookies, storage, cache and connections are nobody else's. Goes with the test. */
+  readonly open: (look?: Look) => Promise<BrowserContext>
+  readonly close: () => Promise<void>
+}
+
+export const shareBrowser = async (): Promise<SharedBrowser> => {
+  const browser = await chromium.launch({ executablePath: chromiumProgram, headless: true, args: [...chromiumArguments] })
+  return {
+    open: async (look = {}) => {
+      const context = await browser.newContext(look)
+      onTestFinished(() => context.close())
+      return context
+    },
+    close: () => browser.close(),
   }
 }
 

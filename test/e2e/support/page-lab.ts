@@ -1,6 +1,5 @@
-import type { BrowserContext } from "playwright-core"
 import { expect } from "vitest"
-import { type Look, openBrowser } from "./browser.ts"
+import { type SharedBrowser, shareBrowser } from "./browser.ts"
 import type { ApiClient } from "./client.ts"
 import { removeFolders, temporaryFolder } from "./folder.ts"
 import { addLab, addUser, deploy, expectSuccess, runEnd, smallLab } from "./lab.ts"
@@ -8,14 +7,14 @@ import { endAll } from "./program.ts"
 import { onSimulator, type ServiceProcess, startService } from "./service.ts"
 import { type SimulatorProcess, startSimulator } from "./simulator.ts"
 import { sourceRepository } from "./source-repository.ts"
-import { buildPage, password } from "./web-page.ts"
+import { password } from "./web-page.ts"
 
 /** What BO's deploy failed of. */
 export const cause = "no memory is left on the node"
 export const hostileText = `"><img src=x onerror=alert(1)><script>alert(2)</script>`
 export const hostileName = hostileText.replace("<script>", "\u202e<script>")
 
-/** A service with the web page, and browsers to look at it: UMA's range is deployed, BO's deploy failed, and hostile names are everywhere. */
+/** A service with the web page, and a browser to look at it: UMA's range is deployed, BO's deploy failed, and hostile names are everywhere. */
 export interface PageLab {
   readonly service: ServiceProcess
   readonly simulator: SimulatorProcess
@@ -32,7 +31,7 @@ export interface PageLab {
   readonly sources: string
   /** Closed with the lab. */
   readonly closes: (() => Promise<void>)[]
-  readonly browser: (look?: Look) => Promise<BrowserContext>
+  readonly browser: SharedBrowser["open"]
   /** A service in place of one that has ended: on its port, with its data. */
   readonly startAgain: () => Promise<void>
   readonly close: () => Promise<void>
@@ -58,7 +57,6 @@ const open = async (): Promise<PageLab> => {
   const sources = sourceRepository(hostileText)
   const data = temporaryFolder()
   const environment = onSimulator(simulator, {
-    RANGEWRIGHT_WEB_FOLDER: buildPage(),
     RANGEWRIGHT_SOURCE_SCHEMES: "file",
     RANGEWRIGHT_SOURCE_FOLDERS: sources,
   })
@@ -78,7 +76,8 @@ const open = async (): Promise<PageLab> => {
   await ada.send("POST", "/blueprints/from-range", { blueprintID: "shown", name: hostileText, rangeID: "UMA" })
   await ada.send("POST", "/groups", { name: "course", description: hostileName })
   await ada.send("POST", "/groups/course/ranges", { rangeIDs: ["UMA", "EVIL"] })
-  const closes: (() => Promise<void>)[] = []
+  const shared = await shareBrowser()
+  const closes = [shared.close]
   return {
     service,
     simulator,
@@ -89,11 +88,7 @@ const open = async (): Promise<PageLab> => {
     failedRunId,
     sources,
     closes,
-    browser: async (look) => {
-      const { context, close } = await openBrowser(look)
-      closes.push(close)
-      return context
-    },
+    browser: shared.open,
     startAgain: async () => void (await startService(data, { ...environment, RANGEWRIGHT_PORT: String(service.port) })),
     close: async () => {
       for (const close of closes) await close()

@@ -1,18 +1,6 @@
-import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { BrowserContext, Locator, Page, Request } from "playwright-core"
-import { temporaryFolder } from "./folder.ts"
-import { repository } from "./program.ts"
-
-/** Builds the web page; the folder that it is in. */
-export const buildPage = (): string => {
-  const built = temporaryFolder()
-  execFileSync(process.execPath, ["node_modules/vite/bin/vite.js", "build", "--outDir", built, "--logLevel", "error"], {
-    cwd: `${repository}packages/web`,
-  })
-  return built
-}
 
 /** The password of every user that signs in. */
 export const password = "correct-horse-battery-7"
