@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { rm } from "node:fs/promises"
+import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { listens, must, processTree, type Ran, run } from "./command.ts"
@@ -44,6 +44,8 @@ export interface RealHost {
   /** IPv4 addresses, without loopback. */
   readonly addresses: () => Promise<readonly string[]>
   readonly cards: () => Promise<readonly HostAddress[]>
+  /** What its kernel shows of its routes: that changes with each address that a card in use gets or loses, and costs no program. */
+  readonly routes: () => Promise<string>
   /** Runs a program in it. */
   readonly run: (program: string, ...args: readonly string[]) => Promise<Ran>
   /** Ends everything in it; its folder stays. */
@@ -131,6 +133,8 @@ export const makeHost = async (
   if (files === undefined) await makeRootFolder(root, name, nics, people, bare ? undefined : place.hostKey)
   else await copyFolder(files, root)
   let child: ChildProcess | undefined
+  /** Its first process, as the machine counts. */
+  let init = ""
 
   const start = async (cardsNow: readonly HostNic[] = nics): Promise<void> => {
     await must("ip", "netns", "add", own)
@@ -139,12 +143,13 @@ export const makeHost = async (
     const [program, ...args] = [...processTree(own), "/bin/sh", "-c", life, "sh", root]
     child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)
+    init = (await must("pgrep", "-P", String(child.pid))).trim()
     while (!bare && !(await listens(own, "tcp", 22))) await setTimeout(20)
   }
   const cards = async () => cardsIn(await must("ip", "-n", own, "-j", "address", "show"))
+  const routes = async () => readFile(`/proc/${child?.pid}/net/fib_trie`, "utf8")
   const inside = async (program: string, ...rest: readonly string[]): Promise<Ran> => {
     if (child === undefined) throw new Error(`host ${name} does not run`)
-    const init = (await must("pgrep", "-P", String(child.pid))).trim()
     return run("nsenter", ["--target", init, "--all", "--root", "--wd", program, ...rest])
   }
   const stop = async (): Promise<void> => {
@@ -162,6 +167,7 @@ export const makeHost = async (
     root,
     run: inside,
     cards,
+    routes,
     addresses: async () => (await cards()).map(({ address }) => address),
     stop,
     start,

@@ -13,8 +13,10 @@ export interface RealGuests extends GuestBacking {
   readonly settled: () => Promise<void>
 }
 
-/** How often a host is asked for its addresses: an agent tells no older ones. */
-const askEveryMillis = 300
+/** How often it is looked whether a host's addresses changed: an agent tells no older ones. */
+const lookEveryMillis = 300
+/** After so many looks a host is asked whatever they show: a hardware address, or a card that is down, changes no routes. */
+const askAfterLooks = 10
 
 /** What untagged packets are on a bridge that knows VLANs. */
 const untagged = 1
@@ -69,11 +71,18 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     going.set(vmid, next)
   }
   const watch = (vmid: number, host: RealHost): void => {
-    const ask = async (): Promise<void> => {
+    let before: string | undefined
+    let looks = 0
+    const look = async (): Promise<void> => {
+      looks += 1
+      const routes = await host.routes().catch(() => undefined)
+      if (routes === before && looks % askAfterLooks !== 0) return
       const cards = await host.cards().catch(() => undefined)
-      if (cards !== undefined && timers.has(vmid)) seen.set(vmid, cards)
+      if (cards === undefined || !timers.has(vmid)) return
+      before = routes
+      seen.set(vmid, cards)
     }
-    timers.set(vmid, setInterval(() => void ask(), askEveryMillis).unref())
+    timers.set(vmid, setInterval(() => void look(), lookEveryMillis).unref())
   }
   const leave = (vmid: number): void => {
     clearInterval(timers.get(vmid))
