@@ -105,11 +105,12 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
   let mac: string
   const running: Promise<unknown>[] = []
 
+  const loadBy = async (stage: "firewall" | "dns", testing?: Testing): Promise<void> => {
+    const done = await lab.perform(lab.task(routerName, stage, inputs(mac, testing)[stage]))
+    expect(done).toMatchObject({ fault: "", ok: true })
+  }
   const load = async (testing?: Testing): Promise<void> => {
-    const { firewall, dns } = inputs(mac, testing)
-    const tasks = [lab.task(routerName, "firewall", firewall), lab.task(routerName, "dns", dns)]
-    for (const done of await Promise.all(tasks.map((task) => lab.perform(task))))
-      expect(done).toMatchObject({ fault: "", ok: true })
+    await Promise.all([loadBy("firewall", testing), loadBy("dns", testing)])
   }
   /** Puts the files of the filter into the router without loading them. */
   const write = async (testing?: Testing): Promise<void> => {
@@ -549,7 +550,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       expect((await inspected())?.rules).toBe("changed")
       // one of them is enough
       expect(Object.keys(toUs(await drained())).filter((key) => key.endsWith(bad))).toEqual([])
-      if (words[0] === "delete") await load({ ips: [], domains: [] })
+      if (words[0] === "delete") await loadBy("firewall", { ips: [], domains: [] })
       else await on(router, "/etc/rangewright/load-rules", "load", "filter")
       expect(await check("all")).toBe(0)
     }
@@ -562,10 +563,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await on(router, "cp", "/usr/sbin/dnsmasq", "/root/real-dnsmasq")
     await on(router, "mount", "--bind", "/root/dnsmasq", "/usr/sbin/dnsmasq")
     await internet.answer("allowed.example", [moved])
-    const { dns } = inputs(mac, { ips: [], domains: [`allowed.example (${named})`] })
-    const done = await lab.perform(lab.task(routerName, "dns", dns))
+    await loadBy("dns", { ips: [], domains: [`allowed.example (${named})`] })
     await on(router, "umount", "--lazy", "/usr/sbin/dnsmasq")
-    expect(done).toMatchObject({ fault: "", ok: true })
     expect([await answer("allowed.example"), await answer("sub.allowed.example")]).toEqual([named, named])
   })
 

@@ -83,6 +83,9 @@ for line in sys.stdin:
         if order.get("clear"): seen.clear()
 `
 
+/** What hosts have, too; by name it may be a script that looks for one first, which takes longer than what it is to do. */
+export const python = "/usr/bin/python3"
+
 /** How often each thing was seen. */
 export type Seen = Readonly<Record<string, number>>
 
@@ -111,7 +114,7 @@ export const openInternet = async (outside: readonly string[], addresses: readon
     `output { type nat hook output priority -100; ip daddr ${natHost} ${ours}; }`,
   ]
   run("nft", `table ip names { ${chains.map((chain) => `chain ${chain};`).join(" ")} }`)
-  const child: ChildProcessWithoutNullStreams = spawn(first, [...before, "python3", "-c", program])
+  const child: ChildProcessWithoutNullStreams = spawn(first, [...before, python, "-c", program])
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
@@ -130,7 +133,7 @@ export const openInternet = async (outside: readonly string[], addresses: readon
     enters: (source, machine) => {
       const code = `import socket; print(socket.create_connection(("${machine}", 22), 5, ("${source}", 0)).recv(3))`
       try {
-        return run("python3", "-c", code).includes("SSH")
+        return run(python, "-c", code).includes("SSH")
       } catch {
         return false
       }

@@ -116,7 +116,7 @@ export const dialFrom =
   ([program = "", ...before]: readonly string[]): Dial =>
   (address, port) =>
     new Promise((resolve, reject) => {
-      const args = [...before, "python3", "-I", "-c", connect, address, String(port)]
+      const args = [...before, "/usr/bin/python3", "-I", "-c", connect, address, String(port)]
       const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] })
       const refused = () => reject(new Error("connection refused"))
       child.once("exit", refused)
