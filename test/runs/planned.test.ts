@@ -78,6 +78,11 @@ describe("a range that is planned from its configuration", () => {
     expect(outside).toMatchObject({ pool: 2, cluster: 2 })
     expect(outside.changes).not.toContain("clone:LAB-kali")
 
+    lab.world.vms.set(kali!.vmid, kali!)
+    lab.world.fault = ({ method }) => (method === "observePool" ? { when: "before", reason: "forbidden" } : undefined)
+    expect(await look()).toMatchObject({ changes: [], inSync: true, cluster: 2, details: 2 * machines })
+    lab.world.fault = () => undefined
+
     lab.world.vms.delete(kali!.vmid)
     expect((await look()).changes).toContain("clone:LAB-kali")
     await process.dispose()

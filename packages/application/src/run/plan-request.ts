@@ -164,7 +164,14 @@ const ownInput = (wanted: Wanted) =>
     ])
     // one of them is still to be made
     if (known.size < machineNames(range.id, config).length) return undefined
-    const pool = yield* hypervisor.observePool(range.id)
+    // what the pool does not tell, such as to an account without rights on it, the whole cluster may
+    const pool = yield* hypervisor.observePool(range.id).pipe(
+      Effect.catchIf(
+        ({ facts }) => facts.reason !== "away",
+        () => Effect.succeed(undefined),
+      ),
+    )
+    if (pool === undefined) return undefined
     const listed = new Set(pool.machines.map(({ vmid }) => vmid))
     const { clusterMode, sdnZone } = yield* planSettings(yield* Settings, pool)
     const isZoneKnown = !clusterMode || pool.zones?.some(({ zone }) => zone === sdnZone) === true
