@@ -8,7 +8,8 @@ import { has } from "./faults.ts"
 const folderComment = "rangewright folder"
 export const rangeComment = "rangewright range"
 
-const poolRow = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
+/** The pool with its members; undefined where there is none. */
+export const findPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
   client.get("/pools", { poolid }, { doing }).pipe(
     Effect.map((reply) => rows(reply.data).find((row) => text(row, "poolid") === poolid)),
     Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
@@ -16,11 +17,11 @@ const poolRow = (client: PveClient, poolid: string, doing: string): Effect.Effec
 
 /** The pool's comment; undefined when there is no such pool. */
 const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
-  Effect.map(poolRow(client, poolid, doing), (row) => row && (text(row, "comment") ?? ""))
+  Effect.map(findPool(client, poolid, doing), (row) => row && (text(row, "comment") ?? ""))
 
 /** What is in a pool: VMs, containers and storages; nothing when there is no such pool. */
 export const membersOf = (client: PveClient, poolid: string, doing: string): Effect.Effect<readonly Fields[], HypervisorFault> =>
-  Effect.map(poolRow(client, poolid, doing), (row = {}) => list(row, "members"))
+  Effect.map(findPool(client, poolid, doing), (row = {}) => list(row, "members"))
 
 export const poolExists = (client: PveClient, poolid: string): Effect.Effect<boolean, HypervisorFault> =>
   Effect.map(readPool(client, poolid, `look for pool ${poolid}`), (comment) => comment !== undefined)

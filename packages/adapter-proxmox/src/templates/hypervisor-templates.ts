@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { has } from "../access/faults.ts"
+import { findPool } from "../access/pools.ts"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { readConfig } from "../hypervisor/identity.ts"
@@ -13,7 +14,7 @@ import type { AwaitTask } from "../tasks/watcher.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
 import { flag, number, recordOf, rows, text } from "../wire/read.ts"
-import { membersIn, placesIn, readPool } from "./members.ts"
+import { membersIn, placesIn } from "./members.ts"
 import { accountOf, buildComment, idOfAccount, idOfPool, poolOf, sharedPool, tokenName } from "./names.ts"
 import { type BuildPlaces, grantBuild } from "./rights.ts"
 
@@ -51,7 +52,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
 
   /** The build's pool, which is the mark of all that is in it; fails for one of its name that somebody else made. */
   const ownPool = Effect.fnUntraced(function* (id: RunId, doing: string) {
-    const pool = yield* readPool(client, poolOf(id), doing)
+    const pool = yield* findPool(client, poolOf(id), doing)
     const comment = pool === undefined ? undefined : text(pool, "comment")
     if (pool !== undefined && comment !== buildComment)
       return yield* notOurs(doing, `the pool ${poolOf(id)} was not created for a build`)
@@ -149,7 +150,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       })
       if (own.length === 0) continue
       const inDrives: string[] = []
-      for (const at of placesIn(yield* readPool(client, sharedPool, doing)))
+      for (const at of placesIn(yield* findPool(client, sharedPool, doing)))
         if (at.kind === "qemu")
           inDrives.push(...Object.values((yield* readConfig(client, at.node, at.vmid, doing)) ?? {}).map(String))
       for (const volid of own) {
@@ -171,11 +172,11 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       yield* awaitTask(upid)
     }
     if (pool === undefined) return
-    for (const member of placesIn(yield* readPool(client, poolOf(id), doing))) yield* removeMachine(member, doing)
+    for (const member of placesIn(yield* findPool(client, poolOf(id), doing))) yield* removeMachine(member, doing)
     yield* removeImages(id, doing)
     const empty = yield* lookUntil(
       () =>
-        Effect.map(readPool(client, poolOf(id), doing), (now) => (placesIn(now).length === 0 ? ("empty" as const) : undefined)),
+        Effect.map(findPool(client, poolOf(id), doing), (now) => (placesIn(now).length === 0 ? ("empty" as const) : undefined)),
       { seconds: lateSeconds, fastest: 0.5, slowest: 3 },
     )
     if (empty === undefined)
@@ -196,7 +197,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
 
   /** Where a template is, as its own configuration says that it is one of this name. */
   const templateAt = Effect.fnUntraced(function* (template: NamedMachine, doing: string) {
-    const at = placesIn(yield* readPool(client, sharedPool, doing)).find(({ vmid }) => vmid === template.vmid)
+    const at = placesIn(yield* findPool(client, sharedPool, doing)).find(({ vmid }) => vmid === template.vmid)
     const config = at === undefined ? undefined : yield* readConfig(client, at.node, at.vmid, doing)
     if (at === undefined || config === undefined) return undefined
     if (text(config, "name") !== template.name || !flag(config, "template"))

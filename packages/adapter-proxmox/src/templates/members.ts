@@ -1,17 +1,10 @@
 import { isVmid, type Vmid } from "@rangewright/domain"
 import type { HypervisorFault, MadeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { has } from "../access/faults.ts"
+import { findPool } from "../access/pools.ts"
 import type { PveClient } from "../client/client.ts"
 import { readConfig } from "../hypervisor/identity.ts"
-import { type Fields, flag, list, number, rows, text } from "../wire/read.ts"
-
-/** A pool with its members; undefined where there is none. */
-export const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
-  client.get("/pools", { poolid }, { doing }).pipe(
-    Effect.map((reply) => rows(reply.data).find((row) => text(row, "poolid") === poolid)),
-    Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
-  )
+import { type Fields, flag, list, number, text } from "../wire/read.ts"
 
 /** A VM, or a container, which builds have no use for. */
 export type MemberKind = "qemu" | "lxc"
@@ -34,7 +27,7 @@ export const membersIn = Effect.fnUntraced(function* (
   doing: string,
 ): Effect.fn.Return<readonly MadeMachine[], HypervisorFault> {
   const found: MadeMachine[] = []
-  for (const { vmid, node, kind } of placesIn(yield* readPool(client, poolid, doing))) {
+  for (const { vmid, node, kind } of placesIn(yield* findPool(client, poolid, doing))) {
     if (kind === "lxc") continue
     const config = yield* readConfig(client, node, vmid, doing)
     if (config !== undefined) found.push({ vmid, node, name: text(config, "name") ?? "", template: flag(config, "template") })
