@@ -22,6 +22,15 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     { reason: "unavailable", rule: "owner", detail: "the repository's folder belongs to another user of the service's host" },
   ],
   [
+    /No user exists for uid/u,
+    {
+      reason: "unavailable",
+      rule: "account",
+      detail: "the service's host does not know the account that the service runs as, and ssh does not run without one",
+      hint: "Add the account to /etc/passwd, or install bubblewrap: in its sandbox ssh needs no account of the host.",
+    },
+  ],
+  [
     /died of signal 25|File too large|exceeds maximum/u,
     { reason: "too-large", rule: "transfer", detail: "the repository is larger than allowed" },
   ],
