@@ -226,8 +226,8 @@ describe("git over http", () => {
   })
 })
 
-/** Without a name in /etc/passwd, as in containers with any number for an account, ssh does not run outside of a sandbox. */
-const hasName = (): boolean => {
+/** An account without an entry in /etc/passwd, such as a container's arbitrary uid: ssh refuses to run outside of a sandbox. */
+const hasPasswdEntry = (): boolean => {
   try {
     return userInfo().username !== ""
   } catch {
@@ -239,7 +239,7 @@ describe("git over ssh", () => {
   const key = (privateKey: string, hostKey: string) =>
     ({ type: "ssh-key", privateKey: Redacted.make(privateKey), hostKey }) as const
 
-  test.runIf(hasName())(
+  test.runIf(hasPasswdEntry())(
     "a key opens a repository at the checked address of a server whose host key is the pinned one",
     async () => {
       const world = gitWorld({ lookup: async () => ["127.0.0.1"] })

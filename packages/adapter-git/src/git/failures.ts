@@ -26,8 +26,8 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     {
       reason: "unavailable",
       rule: "account",
-      detail: "the service's host does not know the account that the service runs as, and ssh does not run without one",
-      hint: "Add the account to /etc/passwd, or install bubblewrap: in its sandbox ssh needs no account of the host.",
+      detail: "ssh refuses to run, because the service's account has no entry in /etc/passwd",
+      hint: "Add the account to /etc/passwd, or install bubblewrap: in its sandbox ssh needs no entry.",
     },
   ],
   [

@@ -37,6 +37,7 @@ import {
   wholeDeploy,
   howTo,
   isClosed,
+  isCluster,
 } from "@rangewright/domain"
 import {
   GuestAutomation,
@@ -152,7 +153,7 @@ const deployInput = (wanted: Wanted, reserve: boolean, read: Pick<WorldRead, "de
   })
 
 /** The same from a look at the range's pool alone; undefined unless that shows every machine that is known of the range, and its zone. */
-const ownInput = (wanted: Wanted) =>
+const inputFromPool = (wanted: Wanted) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const machines = yield* Machines
@@ -162,9 +163,9 @@ const ownInput = (wanted: Wanted) =>
       ...(yield* machines.stages(range.id)).keys(),
       ...(yield* machines.reservations(range.id)).values(),
     ])
-    // one of them is still to be made
+    // at least one machine is still to be made
     if (known.size < machineNames(range.id, config).length) return undefined
-    // what the pool does not tell, such as to an account without rights on it, the whole cluster may
+    // an account without rights on the pool may still see the cluster
     const pool = yield* hypervisor.observePool(range.id).pipe(
       Effect.catchIf(
         ({ facts }) => facts.reason !== "away",
@@ -173,28 +174,28 @@ const ownInput = (wanted: Wanted) =>
     )
     if (pool === undefined) return undefined
     const listed = new Set(pool.machines.map(({ vmid }) => vmid))
-    const { clusterMode, sdnZone } = yield* planSettings(yield* Settings, pool)
-    const isZoneKnown = !clusterMode || pool.zones?.some(({ zone }) => zone === sdnZone) === true
+    const { clusterMode, sdnZone } = yield* Settings
+    const isZoneKnown = !isCluster(clusterMode, pool.nodes) || pool.zones?.some(({ zone }) => zone === sdnZone) === true
     const isAll = isZoneKnown && [...known].every((vmid) => listed.has(vmid))
     return isAll ? yield* inputFrom(wanted, pool, { forget: false }) : undefined
   })
 
 /**
- * What `plan` says of a range that is only looked at. That there is nothing to do its own machines tell, at a cost that does not grow with the
- * cluster. What there is to do needs more: templates, room on nodes, numbers that are taken. `whole` then plans from the whole cluster.
+ * Plans without a run. The range's own machines tell whether there is nothing to do, at a cost that does not grow with the cluster. Whatever
+ * is to be done needs more: templates, room on nodes, VMIDs that are taken. Then `whole` plans from the whole cluster.
  */
-const looked = <A, E, R>(
+const previewed = <A, E, R>(
   wanted: Wanted,
   choice: DeployChoice,
   plan: (input: DeployInput) => Result.Result<A, readonly PlanIssue[]>,
-  isStill: (made: A) => boolean,
+  isUnchanged: (made: A) => boolean,
   whole: (input: DeployInput) => Effect.Effect<A, E, R>,
 ) =>
   Effect.gen(function* () {
-    const own = yield* ownInput(wanted)
+    const own = yield* inputFromPool(wanted)
     if (own !== undefined) {
       const made = yield* longWork(() => plan({ ...own, choice }))
-      if (Result.isSuccess(made) && isStill(made.success)) return made.success
+      if (Result.isSuccess(made) && isUnchanged(made.success)) return made.success
     }
     const input = yield* deployInput(wanted, false, { details: own?.world.details })
     return yield* whole(yield* withTemplates({ ...input, choice }))
@@ -232,7 +233,7 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     })
     const plan = reserve
       ? yield* whole(yield* withTemplates({ ...(yield* deployInput(wanted, reserve)), choice }))
-      : yield* looked(wanted, choice, planDeploy, changesNothing, whole)
+      : yield* previewed(wanted, choice, planDeploy, changesNothing, whole)
     yield* requireConfirmed(range, choice, plan)
     return plan
   })
@@ -276,7 +277,7 @@ const driftPlan = (range: Range, by: UserId) =>
     const config = yield* deployableConfig(range, yield* storedText(range), by, [])
     const doing = `compare range ${range.id} with its configuration`
     const whole = (input: DeployInput) => planned(doing, () => driftOf(input))
-    return yield* looked({ range, config, by }, wholeDeploy, driftOf, ({ inSync }) => inSync, whole)
+    return yield* previewed({ range, config, by }, wholeDeploy, driftOf, ({ inSync }) => inSync, whole)
   })
 
 /** Pools below another one keep it from going: what lies below the range goes first. Names only ranges that this user has. */

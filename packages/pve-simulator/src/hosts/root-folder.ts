@@ -71,7 +71,7 @@ const links = {
   "etc/sysvinit": "/bin/sh",
 }
 
-/** Agrees on keys as far as is needed for keys that protect nothing: what withstands computers of the future takes a tenth of a second. */
+/** These hosts protect nothing, and a post-quantum key exchange costs the client a tenth of a second for each connection. */
 const sshd = `Port 22
 KexAlgorithms curve25519-sha256
 HostKey /etc/ssh/host_key

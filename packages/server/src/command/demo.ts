@@ -154,7 +154,7 @@ const show = async (args: Arguments, service: RunningService): Promise<boolean> 
   return ok
 }
 
-/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data goes with it, or with the next one. */
+/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data is removed at the end, or by the next demo if this one is killed. */
 export const demo = async (args: Arguments): Promise<number> => {
   for (const left of clearKilledDemos(tmpdir())) say(`Removed ${left}, the data of a demo that was killed.`)
   const { data, remove } = makeDemoFolder(tmpdir())

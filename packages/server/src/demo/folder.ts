@@ -15,12 +15,12 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** A process, so that no other one is taken for it. */
+/** Identifies a process, also after its pid was given to another one. */
 interface Maker {
   readonly pid: number
-  /** When it began, in the kernel's ticks: another one may have its number by now. */
+  /** When it began, in clock ticks since boot. */
   readonly began: string
-  /** What its number is of: this start of the machine, and there these processes. A container may have others, and the same folder. */
+  /** The boot and the pid namespace that the pid belongs to: a container may share the folder and have pids of its own. */
   readonly among: string
 }
 
