@@ -83,7 +83,7 @@ for line in sys.stdin:
         if order.get("clear"): seen.clear()
 `
 
-/** What hosts have, too; by name it may be a script that looks for one first, which takes longer than what it is to do. */
+/** Hosts have it there too. By name it may be a version manager's script, which takes longer than the program that it starts. */
 export const python = "/usr/bin/python3"
 
 /** How often each thing was seen. */

@@ -32,6 +32,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Duplex } from "node:stream"
+import { python } from "./internet.ts"
 import { collections } from "./obstacle.ts"
 import { plainSecrets } from "./plain-secrets.ts"
 
@@ -116,7 +117,7 @@ export const dialFrom =
   ([program = "", ...before]: readonly string[]): Dial =>
   (address, port) =>
     new Promise((resolve, reject) => {
-      const args = [...before, "/usr/bin/python3", "-I", "-c", connect, address, String(port)]
+      const args = [...before, python, "-I", "-c", connect, address, String(port)]
       const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] })
       const refused = () => reject(new Error("connection refused"))
       child.once("exit", refused)
