@@ -220,6 +220,32 @@ describe("the VPN's server", () => {
     await beside(app, () => Effect.void)
     expect([letIn(), changes]).toEqual([{ [at(alice)]: [], [at(bob)]: [] }, 2])
   })
+
+  it("is told at once also what changes again each time that it is told", async () => {
+    let changes = 0
+    vpn.changing = () => {
+      changes += 1
+      const granted = app.store.grants.get(lab.id)
+      if (changes >= 12) return
+      if (changes % 2 === 0) granted?.add(alice.id)
+      else granted?.delete(alice.id)
+    }
+    await beside(app, () => Effect.void)
+    expect([letIn(), changes]).toEqual([{ [at(alice)]: [], [at(bob)]: [] }, 12])
+    expect(await status()).toMatchObject({ inLine: true, grants: [], revocations: [] })
+  })
+
+  it("that never shows what it was given is left alone for a while, which is said", async () => {
+    let changes = 0
+    vpn.changing = () => {
+      changes += 1
+      const publicKey = `STRANGER${changes}`
+      vpn.peers.set(publicKey, { publicKey, allowed: ["198.51.100.77/32"] })
+    }
+    await beside(app, () => Effect.void)
+    expect(changes).toBe(5)
+    expect(await status()).toMatchObject({ inLine: false, trouble: expect.stringContaining("it still differs after 5 changes") })
+  })
 })
 
 describe("the keeper of the VPN", () => {

@@ -14,7 +14,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** Looks that may find the server otherwise than wanted. */
+/** Looks in a row that may find the server otherwise than wanted while the same is wanted. */
 const looksAtMost = 5
 
 /** What was taken from peers of others, of which this many are shown. */
@@ -85,9 +85,14 @@ const look = Effect.gen(function* () {
  */
 export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings | VpnRecords | VpnServer> = Effect.gen(
   function* () {
+    let before = ""
     for (let looks = 1; looks <= looksAtMost; looks++) {
       const { wanted, isInLine } = yield* look
       if (isInLine) return wanted
+      // what is wanted otherwise than a look ago is no failure of the server's
+      const now = JSON.stringify(wanted)
+      if (now !== before) looks = 1
+      before = now
     }
     return yield* new VpnFault({
       doing: "update the VPN's server",
