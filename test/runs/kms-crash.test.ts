@@ -3,7 +3,7 @@ import { type Range, rangeOf, type RangeId } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, type Lab, labSettings, makeCompany, startAndWait } from "./support/lab.ts"
+import { boot, createRange, type Lab, labSettings, makeCompany, outlives, startAndWait } from "./support/lab.ts"
 
 const machine = (name: string, octet: number): string => `
   - vm_name: "{{ range_id }}-${name}"
@@ -61,14 +61,14 @@ const endOf = (lab: Lab) =>
 
 const crashEverywhere = async (requestFor: (lab: Lab) => RunRequest) => {
   const undisturbed = await prepared()
-  const gate = makeCrashGate()
+  const gate = makeCrashGate(undefined, () => outlives(undisturbed.lab))
   const process = boot(undisturbed.lab, gate)
   const { state } = await startAndWait(process, undisturbed.range, requestFor(undisturbed.lab))
   await process.dispose()
   const end = endOf(undisturbed.lab)
   const broken: unknown[] = []
   let crashes = 0
-  for (let at = 1; at <= gate.points(); at++) {
+  for (const at of gate.distinct()) {
     const { lab, range } = await prepared()
     const dying = makeCrashGate(at)
     const request = requestFor(lab)

@@ -181,6 +181,9 @@ export const endOf = ({ sim, store }: MigrationLab) => ({
   ]),
 })
 
+/** What a process leaves when it dies, whole. */
+export const outlives = ({ sim, store, clock }: MigrationLab) => [store, sim.state, clock.now()]
+
 /** Ranges whose router, or whose machines behind it, the gateway does not reach now. */
 export const outOfReach = ({ sim, ranges, gateway = "" }: MigrationLab): readonly number[] =>
   Array.from({ length: ranges }, (_, at) => at + 1).filter((range) =>

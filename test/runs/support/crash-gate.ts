@@ -16,9 +16,21 @@ export interface CrashGate {
   readonly guard: <S extends object>(port: string, service: S) => S
 }
 
-/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. */
-export const makeCrashGate = (crashAt?: number): CrashGate => {
+/** A gate that compares what outlives the process from moment to moment. */
+export interface WatchingGate extends CrashGate {
+  /** The moments at which it had changed. A death at any other leaves exactly what a death a moment before would have left. */
+  readonly distinct: () => readonly number[]
+}
+
+/** Data as text, maps and sets by their entries; functions are left out. */
+const textOf = (data: unknown): string =>
+  JSON.stringify(data, (_name, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value))
+
+/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. `outlives`: what a new process finds when this one dies now. */
+export const makeCrashGate = (crashAt?: number, outlives?: () => unknown): WatchingGate => {
   const trace: string[] = []
+  const distinct: number[] = []
+  let before: string | undefined
   let dead = false
   const death = Promise.withResolvers<void>()
 
@@ -26,6 +38,9 @@ export const makeCrashGate = (crashAt?: number): CrashGate => {
     Effect.suspend(() => {
       if (dead) return Effect.die(new Error("the process is dead"))
       trace.push(moment)
+      const now = outlives && textOf(outlives())
+      if (now === undefined || now !== before) distinct.push(trace.length)
+      before = now
       if (trace.length !== crashAt) return Effect.void
       dead = true
       death.resolve()
@@ -51,5 +66,12 @@ export const makeCrashGate = (crashAt?: number): CrashGate => {
     return Object.fromEntries(entries) as S
   }
 
-  return { points: () => trace.length, dead: () => dead, died: Effect.promise(() => death.promise), trace, guard }
+  return {
+    points: () => trace.length,
+    distinct: () => distinct,
+    dead: () => dead,
+    died: Effect.promise(() => death.promise),
+    trace,
+    guard,
+  }
 }

@@ -229,6 +229,13 @@ export const endOf = ({ world, store }: Lab) => ({
   ),
 })
 
+/** What a process leaves when it dies, whole. */
+export const outlives = ({ world, store, clock }: Lab) => ({
+  store,
+  world: { ...world, calls: world.calls.filter(({ mutating }) => mutating) },
+  now: clock.now(),
+})
+
 /** VMs that carry our mark twice, or that no reservation knows. */
 export const strays = ({ world, store }: Lab): readonly string[] => {
   const ours = [...world.vms.values()].filter(({ description }) => readDescription(description).mark !== undefined)
