@@ -85,8 +85,8 @@ const expectDeployed = async (lab: Cluster): Promise<void> => {
   expect(await stepsOf(lab, again)).toEqual([])
 }
 
-describe("a node that goes in the midst of a deploy", { timeout: 300_000 }, () => {
-  test.concurrent("and that nobody reaches for a while is waited for, named, and the run goes on when it is back", async () => {
+describe.concurrent("a node that goes in the midst of a deploy", { timeout: 300_000 }, () => {
+  test("and that nobody reaches for a while is waited for, named, and the run goes on when it is back", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -100,7 +100,7 @@ describe("a node that goes in the midst of a deploy", { timeout: 300_000 }, () =
     await expectDeployed(lab)
   })
 
-  test.concurrent("and loses its power ends the run or lets it go on; once it is back, one deploy more makes all whole", async () => {
+  test("and loses its power ends the run or lets it go on; once it is back, one deploy more makes all whole", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -114,7 +114,7 @@ describe("a node that goes in the midst of a deploy", { timeout: 300_000 }, () =
     await expectDeployed(lab)
   })
 
-  test.concurrent("and stays away does not keep ranges from being made on the nodes that are there", async () => {
+  test("and stays away does not keep ranges from being made on the nodes that are there", async () => {
     const lab = await cluster()
     await lab.simulator.fault({ kind: "node-off", node: "pve3" })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -124,8 +124,8 @@ describe("a node that goes in the midst of a deploy", { timeout: 300_000 }, () =
   })
 })
 
-describe("a VM that somebody else moves", { timeout: 300_000 }, () => {
-  test.concurrent("between deploys is followed: there is nothing to do, and power and removal reach it", async () => {
+describe.concurrent("a VM that somebody else moves", { timeout: 300_000 }, () => {
+  test("between deploys is followed: there is nothing to do, and power and removal reach it", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
     const moved = await guestNamed(lab, "LAB-m1")
@@ -147,7 +147,7 @@ describe("a VM that somebody else moves", { timeout: 300_000 }, () => {
     expect(JSON.stringify(await lab.simulator.read("/access/acl"))).not.toMatch(/LAB|\/sdn\//u)
   })
 
-  test.concurrent("in the midst of a deploy is worked on where it is, each step once", async () => {
+  test("in the midst of a deploy is worked on where it is, each step once", async () => {
     const lab = await cluster({ speed: 60 })
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -159,7 +159,7 @@ describe("a VM that somebody else moves", { timeout: 300_000 }, () => {
     await expectDeployed(lab)
   })
 
-  test.concurrent("off a node that lost its power, by high availability, is found where it came up; power and removal reach it there", async () => {
+  test("off a node that lost its power, by high availability, is found where it came up; power and removal reach it there", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
     const { node } = await guestNamed(lab, "LAB-m1")
@@ -185,8 +185,8 @@ describe("a VM that somebody else moves", { timeout: 300_000 }, () => {
   })
 })
 
-describe("votes that are lost in the midst of a deploy", { timeout: 300_000 }, () => {
-  test.concurrent("stop changes, not reads, and the run goes on with them", async () => {
+describe.concurrent("votes that are lost in the midst of a deploy", { timeout: 300_000 }, () => {
+  test("stop changes, not reads, and the run goes on with them", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -218,7 +218,7 @@ const stranger = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe("a service that knows two endpoints", { timeout: 300_000 }, () => {
+describe.concurrent("a service that knows two endpoints", { timeout: 300_000 }, () => {
   const atTheStart = {
     "refuses connections": async (simulator: SimulatorProcess) => {
       const pair = await twoWires(simulator)
@@ -233,13 +233,13 @@ describe("a service that knows two endpoints", { timeout: 300_000 }, () => {
     "answers what no node says": async (simulator: SimulatorProcess) => `${await stranger()}, ${simulator.url}`,
   }
   for (const [what, urls] of Object.entries(atTheStart))
-    test.concurrent(`uses the second when the first ${what} from the start`, async () => {
+    test(`uses the second when the first ${what} from the start`, async () => {
       const lab = await cluster({ urls })
       await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
       await expectDeployed(lab)
     })
 
-  test.concurrent("goes on with the second when the first goes in the midst of a deploy, and never does a thing twice", async () => {
+  test("goes on with the second when the first goes in the midst of a deploy, and never does a thing twice", async () => {
     const wires: Relay[] = []
     const lab = await cluster({
       urls: async (simulator) => {
@@ -275,8 +275,8 @@ const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
   )
 }
 
-describe("a node that has missed the networks of a range", { timeout: 300_000 }, () => {
-  test.concurrent("because it was unreachable gets them when a machine is to be put there, and not before", async () => {
+describe.concurrent("a node that has missed the networks of a range", { timeout: 300_000 }, () => {
+  test("because it was unreachable gets them when a machine is to be put there, and not before", async () => {
     const lab = await cluster({ speed: 300 })
     const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -289,7 +289,7 @@ describe("a node that has missed the networks of a range", { timeout: 300_000 },
     expect(await guestNamed(lab, `LAB-m${machines.length}`)).toMatchObject({ node: "pve3", status: "running" })
   })
 
-  test.concurrent("because its reload failed is named, with the words of the reload; once fixed, one deploy more makes all whole", async () => {
+  test("because its reload failed is named, with the words of the reload; once fixed, one deploy more makes all whole", async () => {
     const lab = await cluster({ speed: 300 })
     await configure(lab, labOn("pve2"))
     const complaint = "error: vmbr0: port eno1 does not exist"
@@ -303,7 +303,7 @@ describe("a node that has missed the networks of a range", { timeout: 300_000 },
     await expectDeployed(lab)
   })
 
-  test.concurrent("because it was unreachable in the midst of the deploy gets them when its machines are started", async () => {
+  test("because it was unreachable in the midst of the deploy gets them when its machines are started", async () => {
     const lab = await cluster()
     await configure(lab, labOn("pve3"))
     // the plan is made while the node is there, and the network while it is unreachable
@@ -320,8 +320,8 @@ describe("a node that has missed the networks of a range", { timeout: 300_000 },
   })
 })
 
-describe("a template on the local storage of one node", { timeout: 300_000 }, () => {
-  test.concurrent("is cloned there only, and a machine that is to be elsewhere is refused with the reason", async () => {
+describe.concurrent("a template on the local storage of one node", { timeout: 300_000 }, () => {
+  test("is cloned there only, and a machine that is to be elsewhere is refused with the reason", async () => {
     const lab = await cluster({ speed: 300 })
     const all = await lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
     const shared = all.find(({ name }) => name === "debian-12-x64-server-template")
@@ -344,8 +344,8 @@ describe("a template on the local storage of one node", { timeout: 300_000 }, ()
   })
 })
 
-describe("a configuration that names nodes", { timeout: 300_000 }, () => {
-  test.concurrent("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
+describe.concurrent("a configuration that names nodes", { timeout: 300_000 }, () => {
+  test("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
     const lab = await cluster({ speed: 300 })
     const named = `${smallLab(4).replace("    linux: true", "    linux: true\n    target_node: pve3")}
 defaults:
