@@ -2,7 +2,7 @@ import type { Vmid } from "../access/ids.ts"
 import type { InstallationBridge, MigrationRecord } from "./installation.ts"
 import type { MoveGuard } from "./machines.ts"
 
-/** The way of a node to the network of one range: through the outside address of its router. */
+/** A node's route to the network of one range, through the outside address of the range's router. */
 export interface RangeRoute {
   /** 10.N.0.0/16. */
   readonly network: string
@@ -10,19 +10,19 @@ export interface RangeRoute {
   readonly router: string
 }
 
-/** One card of a machine goes from one network to the other. */
+/** One network card of a machine moves from one network to another. */
 export interface NicMove {
   readonly nic: string
   readonly from: string
   readonly to: string
 }
 
-/** A VXLAN zone to be made, exactly. */
+/** A VXLAN zone to create, with every setting. */
 export interface ZoneToMake {
   readonly name: string
   /** Addresses of all nodes. */
   readonly peers: readonly string[]
-  /** Bytes of a packet. */
+  /** In bytes. */
   readonly mtu: number
 }
 
@@ -34,19 +34,19 @@ export interface VnetToMake {
 }
 
 /**
- * One effect of a migration, with everything chosen. Each may be repeated: what is there already is there, what is gone is gone. What has
- * to be applied is only written; applying is a step of its own, so that one serves all.
+ * One effect of a migration, with everything chosen. Actions are idempotent: they accept what exists or is gone already. They only write
+ * what needs an apply or a reload; applying is a step of its own, so that one serves all.
  */
 export type MigrationAction =
-  /** Keeps how things are now, before anything changes. */
+  /** Saves the current state before anything changes. */
   | { readonly kind: "save-record"; readonly record: MigrationRecord }
-  /** The installation is as the record says again: it has served. */
+  /** Deletes the record once the installation matches it again. */
   | { readonly kind: "drop-record" }
-  /** Refused where a zone of the name came into force meanwhile: it is somebody else's. The same for bridges. */
+  /** Refused when a zone of that name has come into force meanwhile: it is somebody else's. The same holds for bridges. */
   | { readonly kind: "create-zone"; readonly zone: ZoneToMake }
   /**
-   * Refused where the zone is not the one meant, by its type and its peers. `unapplied`: only while it waits for an apply; one that is in
-   * force then was made by somebody else.
+   * Refused when the zone's type or peers are not the expected ones. `unapplied`: removed only while it waits for an apply; a zone that
+   * is in force was then made by somebody else.
    */
   | {
       readonly kind: "remove-zone"
@@ -56,29 +56,29 @@ export type MigrationAction =
     }
   | { readonly kind: "create-vnet"; readonly vnet: VnetToMake }
   | { readonly kind: "remove-vnet"; readonly vnet: string; readonly zone: string; readonly alias: string }
-  /** Puts all SDN changes that wait into force, on every node. Refused where others than these wait. */
+  /** Applies all pending SDN changes on every node. Refused when changes other than these are pending. */
   | {
       readonly kind: "apply-sdn"
       readonly zone: string
-      /** VNets that stand on every node of the zone then, and VNets that are gone. */
+      /** VNets that must exist on every node of the zone afterwards, and VNets that must be gone. */
       readonly present: readonly string[]
       readonly absent: readonly string[]
     }
-  /** Lets groups use a VNet; one call. Plans of older versions also name users, who have their rights by groups now. */
+  /** Lets groups use a VNet, in one call. Plans of older versions also name users, who now get their rights through groups. */
   | {
       readonly kind: "grant-vnet"
       readonly zone: string
       readonly vnet: string
       readonly groups: readonly string[]
     }
-  /** Proves that every one of these networks is usable on each of these nodes. The last step before machines move. */
+  /** Verifies that each network is usable on each of its nodes. The last step before machines move. */
   | {
       readonly kind: "verify-networks"
       /** The zone of the networks; undefined: they are bridges. */
       readonly zone?: string | undefined
       readonly networks: readonly NetworkOnNodes[]
     }
-  /** Moves cards of one machine, in one call. A card that is where it should be stays; one that is elsewhere is a failure. */
+  /** Moves network cards of one machine, in one call. A card on its target stays; a card on a third network is a failure. */
   | {
       readonly kind: "move-nics"
       readonly vmid: Vmid
@@ -88,8 +88,8 @@ export type MigrationAction =
       readonly nics: readonly NicMove[]
     }
   /**
-   * Gives a node an address on a device, and keeps it with the routes to all ranges for the time when the device comes up. This and the
-   * other actions on a host go through a shell.
+   * Adds an address to a device of a node, and saves it with the routes to all ranges, so that they come back with the device. This,
+   * `range-route` and `leave-host` go through a shell.
    */
   | {
       readonly kind: "host-address"
@@ -98,10 +98,10 @@ export type MigrationAction =
       /** With its prefix. */
       readonly address: string
       readonly routes: readonly RangeRoute[]
-      /** The device had nothing of it before: a way back takes all of it. */
+      /** The device had neither address nor file of ours before, so that undoing removes both. */
       readonly fresh: boolean
     }
-  /** Leads from a node to a range through a device. */
+  /** Routes a range's network through a device of a node. */
   | {
       readonly kind: "range-route"
       readonly node: string
@@ -109,28 +109,28 @@ export type MigrationAction =
       readonly network: string
       readonly router: string
     }
-  /** Takes an address from a device, and forgets what was kept for it. */
+  /** Removes an address from a device, and the file that saved it. */
   | { readonly kind: "leave-host"; readonly node: string; readonly device: string; readonly address: string }
-  /** Writes the node's own address to a bridge, or takes it away; a reload puts it into force. */
+  /** Writes the node's own address to the configuration of a bridge, or removes it; a reload applies that. */
   | { readonly kind: "bridge-address"; readonly node: string; readonly bridge: string; readonly address?: string | undefined }
-  /** Makes the bridge again as it was. */
+  /** Creates the bridge as it was before, or a plain one for a range made since. */
   | { readonly kind: "create-bridge"; readonly bridge: InstallationBridge }
   /**
-   * Refused while the bridge has ports or an address, or a guest hangs on it. `unapplied`: only while it waits for a reload; one that is in
-   * force then was made by somebody else.
+   * Refused while the bridge has ports or an address, or a guest is attached to it. `unapplied`: removed only while it waits for a reload;
+   * a bridge that is in force was then made by somebody else.
    */
   | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string; readonly unapplied?: boolean | undefined }
-  /** Drops removals of these bridges that wait for a reload of the node. Refused where edits of others wait beside them. */
+  /** Reverts pending removals of these bridges on the node. Refused when other edits are pending there, which would be lost. */
   | { readonly kind: "revert-network"; readonly node: string; readonly bridges: readonly string[] }
-  /** Puts the changes of a node's own network into force. Refused where others than these wait, or a machine hangs on a bridge that goes. */
+  /** Applies a node's pending network changes. Refused when others than these are pending, or a machine is on a bridge that goes. */
   | {
       readonly kind: "reload-network"
       readonly node: string
-      /** Bridges that stand then, and bridges that are gone. */
+      /** Bridges that must exist afterwards, and bridges that must be gone. */
       readonly present: readonly string[]
       readonly absent: readonly string[]
     }
-  /** Proves that none of these machines of a node hangs on any of these networks. */
+  /** Verifies that none of these machines of a node is attached to any of these networks. */
   | {
       readonly kind: "verify-machines"
       readonly node: string
@@ -146,7 +146,7 @@ export interface NetworkOnNodes {
 }
 
 /**
- * `prepare`: nothing that a machine uses changes, and a failure undoes it. `move`: from the first of these on a run goes forward only.
- * `clean`: what no machine uses any more goes.
+ * `prepare`: changes nothing that a machine uses, and a failure undoes it. `move`: once the first of these has begun, a run only goes
+ * forward. `clean`: removes what no machine uses any more.
  */
 export type MigrationPhase = "prepare" | "move" | "clean"

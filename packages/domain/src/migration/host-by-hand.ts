@@ -3,10 +3,10 @@ import { type Gateway, gatewayOf, steeredGateway } from "./host.ts"
 import type { MigrationPicture } from "./picture.ts"
 import type { MigrationStep } from "./plan.ts"
 
-/** What only the node's administrator knows where to write. */
+/** Only the node's administrator knows where this is configured. */
 const services = (node: string, device: string): string => `On node ${node}: let its DHCP and name service listen on ${device}.`
 
-/** The commands that the steps would run, for a node without a shell for us. */
+/** The commands that the steps would run, for a node that no shell is configured for. */
 const commands = (picture: MigrationPicture, { node, address }: Gateway, from: string, to: string): readonly string[] => {
   const routes = rangeRoutes(picture.installation.ranges)
   const actions = [
@@ -28,14 +28,14 @@ const byHand = (picture: MigrationPicture, steps: readonly MigrationStep[], from
   return left ? [...commands(picture, gateway, from, to), services(gateway.node, to)] : []
 }
 
-/** What is left to do by hand for VNets: all of it as long as a node without a shell has its address on the outside bridge. */
+/** Manual work for the move to VNets: all of it while a node without a configured shell has its address on the outside bridge. */
 export const byHandToVnet = (picture: MigrationPicture, steps: readonly MigrationStep[]): readonly string[] => {
   const { natBridge, natVnet } = picture.options
   const holds = (picture.bridges.get(natBridge) ?? []).some(({ address }) => address !== undefined)
   return byHand(picture, steps, natBridge, natVnet, holds)
 }
 
-/** What is left to do by hand for bridges, where the address that a node had on the outside bridge has gone to the VNet since. */
+/** Manual work for the return to bridges, where a node's address on the outside bridge has moved to the VNet since. */
 export const byHandToBridge = (picture: MigrationPicture, steps: readonly MigrationStep[]): readonly string[] => {
   const { natBridge, natVnet } = picture.options
   const node = gatewayOf(picture)?.node

@@ -7,32 +7,32 @@ export const rangeRoute = (range: Pick<InstallationRange, "number">): RangeRoute
     ? { network: rangeNetwork(range.number).text, router: wanAddress(range.number) }
     : undefined
 
-/** The ways to all ranges, by number. */
+/** The routes to all ranges, in the order of their numbers. */
 export const rangeRoutes = (ranges: readonly InstallationRange[]): readonly RangeRoute[] =>
   ranges.toSorted((a, b) => a.number - b.number).flatMap((range) => rangeRoute(range) ?? [])
 
-/** A command on a node as a value: no shell joins its words. */
+/** A command on a node as data: program and arguments stay separate. */
 export interface HostCommand {
   readonly program: string
   readonly args: readonly string[]
   readonly input?: string
 }
 
-/** Files of interfaces on a node, which `/etc/network/interfaces` takes in; ours are named for their device. */
+/** The folder of interface files that `/etc/network/interfaces` includes; ours are named after their device. */
 export const interfacesFolder = "/etc/network/interfaces.d"
 export const hostFilePrefix = "rangewright-"
 const fileOf = (device: string): string => `${interfacesFolder}/${hostFilePrefix}${device}`
 
 /**
- * The words of `ip` that lead to a range through a device. The router itself gets a way of its own: while two devices have an address in
- * the outside network, only it says behind which of them the router is.
+ * The arguments of `ip` that route a range through a device. The router gets a host route of its own: while two devices have an address in
+ * the outside network, only that route says behind which of them the router is.
  */
 const routeWords = (device: string, { network, router }: RangeRoute): readonly (readonly string[])[] => [
   ["route", "replace", `${router}/32`, "dev", device],
   ["route", "replace", network, "via", router, "dev", device],
 ]
 
-/** What makes address and routes stand again when the device comes up, in the form of ifupdown. */
+/** The ifupdown file that restores address and routes when the device comes up. */
 export const hostFile = (device: string, address: string, routes: readonly RangeRoute[]): string =>
   [
     "# Written by Rangewright: the outside network's address of this node, and its routes to ranges.",
@@ -48,12 +48,12 @@ export type HostAction = Extract<MigrationAction, { readonly kind: "host-address
 
 const ip = (...args: readonly string[]): HostCommand => ({ program: "ip", args })
 
-/** The commands that do an action, in their order. Each may be repeated. */
+/** The commands of an action, in order. Each may be repeated. */
 export const hostCommands = (action: HostAction): readonly HostCommand[] => {
   const { device } = action
   switch (action.kind) {
     case "host-address": {
-      // written beside and renamed: whoever reads it meanwhile finds the old one, whole; ifupdown passes names with a dot over
+      // written to a temporary file and renamed: readers find the old file or the new one, whole; ifupdown skips names with a dot
       const beside = `${interfacesFolder}/.${hostFilePrefix}${device}`
       const input = hostFile(device, action.address, action.routes)
       return [

@@ -14,7 +14,7 @@ export interface Gateway {
   readonly host: InstallationNode["host"]
 }
 
-/** Where we have given the VNet the node's address: the bridge has it no more, and its record may be gone. */
+/** Nodes whose address we have moved to the VNet: the bridge no longer has it, and its record may be gone. */
 const moved = ({ installation, options: { natVnet } }: MigrationPicture) =>
   installation.nodes.flatMap(({ name: node, host }) =>
     host?.type !== "seen" || host.files[natVnet] === undefined
@@ -22,7 +22,7 @@ const moved = ({ installation, options: { natVnet } }: MigrationPicture) =>
       : host.addresses.flatMap(({ device, address }) => (device === natVnet ? [{ node, address }] : [])),
   )
 
-/** Where the outside bridge has the node's address, or had it before a migration. */
+/** The node that has an address on the outside bridge, or had it before a migration. */
 export const gatewayOf = (picture: MigrationPicture): Gateway | undefined => {
   const { bridges, installation, options } = picture
   const held = (bridges.get(options.natBridge) ?? []).filter(({ address }) => address !== undefined)
@@ -36,13 +36,13 @@ export const gatewayOf = (picture: MigrationPicture): Gateway | undefined => {
   return { node: found.node, address: found.address, host }
 }
 
-/** The gateway whose network can be changed from here; undefined: it is changed by hand, or there is none. */
+/** The gateway if its network can be changed from here; undefined: it is changed by hand, or there is none. */
 export const steeredGateway = (picture: MigrationPicture): (Gateway & { readonly host: HostNetwork }) | undefined => {
   const gateway = gatewayOf(picture)
   return gateway?.host?.type === "seen" ? { ...gateway, host: gateway.host } : undefined
 }
 
-/** A gateway with a shell that does not answer: what it needs cannot be said now, and nothing is done by half. */
+/** A configured shell that does not answer blocks: what the gateway needs is unknown, and nothing is done by halves. */
 export const gatewayObstacles = (picture: MigrationPicture): readonly MigrationBlocker[] => {
   const gateway = gatewayOf(picture)
   if (gateway?.host?.type !== "silent") return []
@@ -55,7 +55,7 @@ export const gatewayObstacles = (picture: MigrationPicture): readonly MigrationB
   ]
 }
 
-/** What ends the use of the device that is left: every machine is proven to have gone, and every route leads elsewhere. */
+/** The steps after which the old device is unused: every machine is proven to have left it, and every route leads elsewhere. */
 export const leftKeys = (movers: readonly Mover[], routes: readonly MigrationStep[]): readonly string[] => [
   "verify-networks",
   ...new Set(movers.map(({ own }) => `verify-machines:${own.machine.node}`)),
@@ -63,17 +63,17 @@ export const leftKeys = (movers: readonly Mover[], routes: readonly MigrationSte
 ]
 
 export interface HostSteps {
-  /** Gives the device the address, and keeps it and all routes for the next boot. */
+  /** Adds the address to the device, and saves it with all routes for the next boot. */
   readonly prepare: readonly MigrationStep[]
-  /** Leads to each range through the device, as soon as its router is there. */
+  /** Routes each range through the device, as soon as its router is there. */
   readonly move: readonly MigrationStep[]
-  /** Takes the address from the device that had it before. */
+  /** Removes the address from the device that had it before. */
   readonly leave: readonly MigrationStep[]
 }
 
 const noSteps: HostSteps = { prepare: [], move: [], leave: [] }
 
-/** What the gateway needs when the outside network goes from one device to another; nothing where it cannot be changed from here. */
+/** The gateway's steps when the outside network moves from one device to another; none when it cannot be changed from here. */
 export const hostSteps = (
   picture: MigrationPicture,
   movers: readonly Mover[],
@@ -145,7 +145,7 @@ const routeSteps = (
     })
 }
 
-/** The bridge's own address in the node's configuration, which the API changes; undefined: there is nothing to change. */
+/** Changes the bridge's own address in the node's configuration, through the API; undefined: there is nothing to change. */
 export const bridgeAddressStep = (
   picture: MigrationPicture,
   wanted: "none" | "recorded",
@@ -168,7 +168,7 @@ export const bridgeAddressStep = (
   )
 }
 
-/** Whether an edit of the outside bridge that waits for a reload is what a migration wrote: what is in force differs in the address. */
+/** Whether a pending edit of the outside bridge is what a migration wrote: its address differs from the one in force. */
 export const isOwnAddressEdit = (picture: MigrationPicture, node: string, name: string, wanted: "none" | "recorded"): boolean => {
   const gateway = steeredGateway(picture)
   if (gateway?.node !== node || name !== picture.options.natBridge) return false

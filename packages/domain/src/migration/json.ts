@@ -4,7 +4,7 @@ import type { MigrationAction } from "./action.ts"
 import { HardwareJson } from "../plan/plan-json.ts"
 import type { MigrationRecord } from "./installation.ts"
 
-/** Records and actions as JSON, for stores and journals. What is read back is what was written, or nothing. */
+/** Records and actions as JSON, for stores and journals. Decoding gives exactly what was written, or fails. */
 
 const rangeId = Schema.String as unknown as Schema.Codec<RangeId, string>
 const vmid = Schema.Int as unknown as Schema.Codec<Vmid, number>

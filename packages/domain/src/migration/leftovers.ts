@@ -4,13 +4,13 @@ import { placeOf } from "./picture.ts"
 import type { MigrationStep } from "./plan.ts"
 import { migrationStep } from "./steps.ts"
 
-/** A node on which an earlier migration has written that bridges go, and has not come to the reload. */
+/** A node where an earlier migration has written that bridges go, but did not get to the reload. */
 interface Leftover {
   readonly node: string
   readonly bridges: readonly InstallationBridge[]
 }
 
-/** Those where machines hang on such a bridge (again): the next reload, also that of an apply of the SDN, would cut them off. */
+/** Nodes where machines are (again) on such a bridge: the next reload, also one by an SDN apply, would cut them off. */
 const leftoversOf = ({ nodes, machines, record }: Installation): readonly Leftover[] => {
   const recorded = new Map(record?.bridges.map((bridge) => [placeOf(bridge.node, bridge.name), bridge]))
   const used = new Set(
@@ -18,13 +18,13 @@ const leftoversOf = ({ nodes, machines, record }: Installation): readonly Leftov
   )
   return nodes.flatMap(({ name: node, pending }) => {
     const bridges = pending.flatMap(({ name, change }) => (change === "removed" ? (recorded.get(placeOf(node, name)) ?? []) : []))
-    // edits of others beside them would be lost, and are named as what stands in the way
+    // a revert would also drop edits of others, so a node that has any is reported as a blocker instead
     const isAll = pending.length > 0 && bridges.length === pending.length
     return isAll && bridges.some(({ name }) => used.has(placeOf(node, name))) ? [{ node, bridges }] : []
   })
 }
 
-/** The installation as it is when these removals have been taken back, and the steps that do it; all else is planned from there. */
+/** The installation once these removals are reverted, and the steps that revert them; everything else is planned from there. */
 export const withoutLeftovers = (
   installation: Installation,
 ): { readonly installation: Installation; readonly reverts: readonly MigrationStep[] } => {

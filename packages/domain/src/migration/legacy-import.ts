@@ -28,18 +28,18 @@ export interface ImportedUser {
   readonly number: number
 }
 
-/** What is taken over, and what is not and why. Users come before their ranges, ranges before grants. */
+/** What is imported, and what is skipped and why. Users come before their ranges, ranges before grants. */
 export interface LegacyImport {
   readonly users: readonly ImportedUser[]
   readonly ranges: readonly ImportedRange[]
   readonly grants: readonly { readonly rangeId: RangeId; readonly userId: UserId }[]
-  /** Users whose range is here and who have no default range: an import ended before it said so. */
+  /** Users who have their range but no default range: an earlier import ended before setting it. */
   readonly defaults: readonly { readonly rangeId: RangeId; readonly userId: UserId }[]
   /** For people. */
   readonly skipped: readonly string[]
 }
 
-/** What there is already, so that a second import takes over only what is missing. */
+/** What exists here already, so that a second import adds only what is missing. */
 export interface ImportTarget {
   readonly users: readonly {
     readonly id: UserId
@@ -56,18 +56,18 @@ const accountPattern = /^[a-z_][a-z0-9._-]{0,47}$/u
 const bcryptHash = /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/u
 const longestName = 100
 
-/** Whether a text is a hash of an API key as the first generation kept them. A higher cost would hold up whoever shows the key. */
+/** Whether a text is an API key's hash as the first generation stored it. A higher cost would make each use of the key slow. */
 export const isFirstGenerationKeyHash = (text: string): boolean => bcryptHash.test(text)
 
-/** What is here by now: it grows while the import is planned. */
+/** What exists here by now: it grows while the import is planned. */
 interface Known {
   readonly users: Map<string, ImportTarget["users"][number]>
   readonly ranges: Map<string, ImportTarget["ranges"][number]>
 }
 
 /**
- * What an older installation's data comes to here: users with their keys and passwords, their ranges under their old numbers, and who has
- * whose range. What is here already stays as it is, so that an import may be repeated, also one that ended half-way.
+ * Plans the import of an older installation's data: users with their keys and passwords, their ranges under their old numbers, and who has
+ * whose range. What exists here stays as it is, so that an import may be repeated, even one that stopped half-way.
  */
 export const planImport = (legacy: LegacyInstallation, target: ImportTarget): LegacyImport => {
   const skipped: string[] = [...legacy.unread]
@@ -114,7 +114,7 @@ export const planImport = (legacy: LegacyInstallation, target: ImportTarget): Le
   }
 }
 
-/** Those whose number can be kept come first, so that nobody else is given it. */
+/** Users whose number can be kept come first, so that nobody else gets it. */
 const isUserNumber = (number: number): boolean => number >= userNumberSpan.from && number <= userNumberSpan.to
 
 const firstOfEach = <A>(
@@ -145,7 +145,7 @@ const newUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known:
   return known.ranges.has(user.id) ? `a range ${user.id} exists` : numberRefusal(range, known)
 }
 
-/** Of somebody who is here: only his range may be missing. */
+/** For a user who exists here: only his range may be missing. */
 const knownUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known: Known): string | undefined => {
   if (range === undefined) return undefined
   const own = known.ranges.get(user.id)

@@ -5,23 +5,23 @@ import { addressNumber } from "../network/cidr.ts"
 import type { LegacyInstallation } from "./legacy.ts"
 import { legacyLine } from "./legacy-values.ts"
 
-/** A machine of the old database that is a range's here. */
+/** A machine of the old database that belongs to a range here. */
 export interface ImportedMachine {
   readonly vmid: Vmid
   readonly rangeId: RangeId
   readonly name: string
   readonly poweredOn: boolean
-  /** An IPv4 address; undefined when the old service knew none. */
+  /** An IPv4 address; undefined when the old service had none. */
   readonly address: string | undefined
 }
 
-/** The ranges here that were the old installation's: of the same user under the same number. */
+/** The ranges that were taken over from the old installation: those of the same user with the same number. */
 export const rangesTakenOver = <A extends { readonly id: RangeId; readonly number: number }>(
   { ranges }: LegacyInstallation,
   here: readonly A[],
 ): readonly A[] => here.filter(({ id, number }) => ranges.some((range) => range.userId === id && range.number === number))
 
-/** The machines of these ranges, each VMID once. `left`: how many are of no range, or no machines. */
+/** The machines of these ranges, each VMID once. `left`: how many entries have no such range, no valid VMID, or a repeated one. */
 export const machinesTakenOver = (
   { machines }: LegacyInstallation,
   ranges: readonly { readonly id: RangeId; readonly number: number }[],
@@ -37,7 +37,7 @@ export const machinesTakenOver = (
   return { machines: [...found.values()], left: machines.length - found.size }
 }
 
-/** How a machine of the old database is shown until the hypervisor was looked at. */
+/** A machine of the old database as it is shown until the hypervisor has been read. */
 export const lastSeen = ({ vmid, rangeId, name, poweredOn }: ImportedMachine): ObservedMachine => ({
   vmid,
   node: "",
@@ -50,24 +50,24 @@ export const lastSeen = ({ vmid, rangeId, name, poweredOn }: ImportedMachine): O
   tags: [],
 })
 
-/** What becomes of a VM in the pool of a range that was taken over. */
+/** What happens to a VM in the pool of a range that was taken over. */
 export type Adoption =
-  /** It gets this description, with our mark. */
+  /** It gets this description, which holds our mark. */
   | { readonly kind: "adopt"; readonly description: string }
-  /** It carries our mark. */
+  /** It has our mark already. */
   | { readonly kind: "ours" }
   /** It stays as it is. */
   | { readonly kind: "leave"; readonly why: string }
 
 /**
- * Which VMs of the old service become ours (ADR 24): members of the range's pool whose name the configuration gives to a machine, one VM a
- * name, and whose description holds nothing but the groups that the old service wrote. Others are left alone: a deploy removes what is
- * ours and no longer named, and nobody asked for that.
+ * Which VMs of the old service become ours (ADR 24): members of the range's pool whose name the configuration gives to a machine, one VM
+ * per name, and whose description holds nothing but the groups that the old service wrote. Others are left alone: a deploy removes
+ * VMs of ours that the configuration does not name, and nobody asked for that.
  */
 export const adoptionOf = (
   rangeId: RangeId,
   vm: MachineDetail,
-  /** `named`: by the configuration; undefined where it cannot be read. `namesakes`: VMs in the pool with this one's name. */
+  /** `named`: by the configuration; undefined when it cannot be read. `namesakes`: VMs in the pool with this name, itself included. */
   { named, namesakes }: { readonly named: ReadonlySet<string> | undefined; readonly namesakes: number },
 ): Adoption => {
   const { mark, groups } = readDescription(vm.description)

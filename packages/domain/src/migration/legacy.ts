@@ -1,6 +1,6 @@
 /*
- * What an installation of the first generation left behind. Nothing of it is trusted: its numbers may be any number, its
- * texts any text. Reading bounds them; what they come to here is decided by `planImport`.
+ * What an installation of the first generation left behind. None of it is trusted: its numbers may be any number, its texts any text.
+ * Reading bounds them; `planImport` decides what becomes of them.
  */
 
 export interface LegacyUser {
@@ -11,24 +11,24 @@ export interface LegacyUser {
   readonly apiKeyHash: string
   readonly hypervisorUsername: string
   readonly createdAt: Date | undefined
-  /** His password on the hypervisor; undefined when the installation's files do not tell. */
+  /** Password on the hypervisor; undefined when the installation's files do not contain it. */
   readonly password: string | undefined
-  /** His range's configuration, byte for byte; undefined when he has none. */
+  /** Configuration of the user's range, byte for byte; undefined when there is none. */
   readonly config: string | undefined
-  /** Files of his that are there and were not read, each with the reason. */
+  /** Files of the user that exist but were not read, each with the reason. */
   readonly unread: readonly string[]
 }
 
 export interface LegacyRange {
   readonly userId: string
   readonly number: number
-  /** As the old service wrote it; not one of ours by force. */
+  /** As the old service wrote it; not necessarily one of our states. */
   readonly state: string
   readonly testing: { readonly enabled: boolean; readonly domains: readonly string[]; readonly addresses: readonly string[] }
   readonly lastDeploymentAt: Date | undefined
 }
 
-/** A machine as the old service saw it last. */
+/** A machine as the old service last saw it. */
 export interface LegacyMachine {
   readonly vmid: number
   readonly rangeNumber: number
@@ -37,7 +37,7 @@ export interface LegacyMachine {
   readonly address: string
 }
 
-/** That users have the range of another one. */
+/** Users (source) who have the range of another one (target). */
 export interface LegacyAccess {
   readonly targetUserId: string
   readonly sourceUserIds: readonly string[]
@@ -48,7 +48,7 @@ export interface LegacyInstallation {
   readonly ranges: readonly LegacyRange[]
   readonly machines: readonly LegacyMachine[]
   readonly access: readonly LegacyAccess[]
-  /** The note by which a service says that it has taken the database over, where there is one: what was done since then is not in it. */
+  /** The note of a service that has taken the database over, where there is one: what was done since then is not in the database. */
   readonly takenOver: string | undefined
   /** Parts that could not be read, each with the reason. */
   readonly unread: readonly string[]

@@ -8,39 +8,39 @@ import { nicNetwork } from "./nic.ts"
 export const adminPool = "ADMIN"
 
 /**
- * How a machine proves to be the expected one before it is changed: by our mark, or, where the first generation made it and it has none,
+ * How a machine is proven to be the expected one before it is changed: by our mark or, when the first generation made it and it has none,
  * by its pool and its name.
  */
 export type MoveGuard =
   | { readonly type: "mark"; readonly mark: MachineMark }
   | { readonly type: "pool"; readonly pool: string; readonly name: string }
 
-/** A machine that is ours to move. */
+/** A machine of ours, which may be moved. */
 export interface OwnMachine {
   readonly machine: InstallationMachine
-  /** Undefined: one of the service's own. */
+  /** Undefined: one of the service's own machines. */
   readonly range: RangeId | undefined
   readonly guard: MoveGuard
 }
 
-/** The machines of an installation by whose they are, as far as networks are concerned. */
+/** The machines of an installation by owner, as far as networks are concerned. */
 export interface MachineSurvey {
   /** In the order in which they move: the service's own, then range by range, each range's router first. */
   readonly own: readonly OwnMachine[]
-  /** Somebody else's. */
+  /** Other people's. */
   readonly others: readonly InstallationMachine[]
   readonly templates: readonly InstallationMachine[]
-  /** In the pool of one range and marked as another's. */
+  /** In the pool of one range but marked as another's. */
   readonly contradictory: readonly { readonly machine: InstallationMachine; readonly marked: RangeId; readonly pool: string }[]
-  /** Ours by their pool, and nobody could read them. */
+  /** Ours by their pool, but they could not be read. */
   readonly unreadable: readonly InstallationMachine[]
 }
 
-/** The networks that a machine hangs on, each once. */
+/** The networks that a machine is attached to, each once. */
 export const networksOf = (machine: Pick<InstallationMachine, "nics">): ReadonlySet<string> =>
   new Set((machine.nics ?? []).flatMap(({ text }) => nicNetwork(text) ?? []))
 
-/** Sorts the machines by whose they are. */
+/** Sorts the machines by owner. */
 export const surveyMachines = ({ machines, ranges }: Pick<Installation, "machines" | "ranges">): MachineSurvey => {
   const numbers = new Map<string, number>(ranges.map(({ id, number }) => [id, number]))
   const own: OwnMachine[] = []
@@ -72,7 +72,7 @@ export const surveyMachines = ({ machines, ranges }: Pick<Installation, "machine
   return { own, others, templates, contradictory, unreadable }
 }
 
-/** Whether a machine is the recorded one: a VMID may have gone to another since. A mark outlives a change of the VM's name. */
+/** Whether a machine is the recorded one: its VMID may have been reused since. A mark keeps the machine's name when the VM is renamed. */
 export const isRecorded = (recorded: Pick<RecordedMachine, "vmid" | "name" | "range">, machine: InstallationMachine): boolean => {
   if (machine.vmid !== recorded.vmid) return false
   const { mark } = readDescription(machine.description)

@@ -4,13 +4,13 @@ import type { OwnMachine } from "./machines.ts"
 import { nicNetwork, onNetwork } from "./nic.ts"
 import type { MachineMove } from "./plan.ts"
 
-/** A machine with the cards of it that move. */
+/** A machine and those of its network cards that move. */
 export interface Mover {
   readonly own: OwnMachine
   readonly nics: readonly NicMove[]
 }
 
-/** The machines that hang on a network that has a successor, with every card that does, in the order in which they move. */
+/** The machines that are attached to a network that has a successor, with all such cards, in the order in which they move. */
 export const moversOf = (own: readonly OwnMachine[], successors: ReadonlyMap<string, string>): readonly Mover[] =>
   own.flatMap((one) => {
     const nics = (one.machine.nics ?? []).flatMap(({ nic, text }): readonly NicMove[] => {
@@ -21,13 +21,13 @@ export const moversOf = (own: readonly OwnMachine[], successors: ReadonlyMap<str
     return nics.length === 0 ? [] : [{ own: one, nics }]
   })
 
-/** What a machine is to be set to after a rollback, where cards of its network have been moved since: on the network that took its place. */
+/** The settings owed to a machine after a rollback, with its cards on the networks that have replaced theirs since. */
 export const movedSettings = (settings: MachineSettings, moves: readonly NicMove[]): MachineSettings => ({
   ...settings,
   nics: settings.nics.map((nic) => ({ ...nic, bridge: moves.find(({ from }) => from === nic.bridge)?.to ?? nic.bridge })),
 })
 
-/** What becomes of the machine, for people. */
+/** The move of a machine, for people. */
 export const moveOf = ({ own: { machine, range }, nics }: Mover): MachineMove => ({
   vmid: machine.vmid,
   name: machine.name,
@@ -50,8 +50,8 @@ export const moveAction = ({ own: { machine, guard }, nics }: Mover): Extract<Mi
 })
 
 /**
- * What a move has to write, from how a card is now: undefined when it is where it should be. `elsewhere` names the network of a card that
- * somebody has put on a third one meanwhile, or whose card is gone (no name).
+ * What a move has to write, given how a card is now. `there`: it is where it should be. `elsewhere`: somebody has put it on a third network
+ * meanwhile, or it is gone or on none (no name).
  */
 export const nicChange = (
   text: string | undefined,

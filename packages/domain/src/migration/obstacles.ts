@@ -7,7 +7,7 @@ import { isOurAlias, type MigrationPicture, vnetState, zoneNodes } from "./pictu
 import { peersOf, vxlanMtu, zoneCommands, zoneToMake } from "./zone.ts"
 import type { MigrationBlocker } from "./plan.ts"
 
-/** VXLAN tags that the settings and range numbers lead to, and that cannot be. */
+/** Invalid VXLAN tags that result from the settings and range numbers. */
 export const tagObstacles = ({ pairs }: MigrationPicture): readonly MigrationBlocker[] =>
   pairs.flatMap(({ range, tag }) =>
     range === undefined || (tag >= 1 && tag < lastVxlanTag)
@@ -21,7 +21,7 @@ export const tagObstacles = ({ pairs }: MigrationPicture): readonly MigrationBlo
         ],
   )
 
-/** Names that the settings and range numbers lead to, and that cannot be. */
+/** Invalid and duplicate names that result from the settings and range numbers. */
 export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly MigrationBlocker[] => {
   const blockers: MigrationBlocker[] = []
   const badName = (message: string, hint: string): void => void blockers.push({ code: "bad-name", message, hint })
@@ -51,7 +51,7 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
   return blockers
 }
 
-/** VNets that exist and are not what they have to be, and names and tags that something else has. */
+/** VNets that exist but are not as required, and names and tags that are taken. */
 export const vnetObstacles = (picture: MigrationPicture): readonly MigrationBlocker[] => {
   const { installation, pairs, needed, options } = picture
   const overlay = new Set(installation.zones.filter(({ type }) => type === "vxlan" || type === "evpn").map(({ name }) => name))
@@ -111,7 +111,7 @@ const existingObstacle = (
   }
 }
 
-/** What is wrong with the zone that is there. */
+/** Problems of the zone, and a zone that is missing and is not to be created. */
 export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[]): readonly MigrationBlocker[] => {
   const { zone, options, installation } = picture
   if (zone === undefined) {
@@ -157,8 +157,8 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
 }
 
 /**
- * SDN changes of other people that an apply would put into force with ours. `removing`: VNets of ours that are about to be removed;
- * that of any other network of ours that waits to be removed is no change of ours.
+ * Other people's SDN changes that an apply would put into force with ours. `removing`: VNets that this plan removes; a pending removal of
+ * any other network that is still needed is not one of ours.
  */
 export const pendingSdn = (
   { installation, zone, options, pairs }: MigrationPicture,
@@ -167,7 +167,7 @@ export const pendingSdn = (
   const names = new Set(pairs.map(({ vnet }) => vnet))
   const isOurs = ({ name, alias, state }: InstallationVnet): boolean =>
     isOurAlias(alias) && (state !== "deleted" || removing.has(name) || !names.has(name))
-  // one that waits as we would make or remove it was written by a migration that ended there
+  // a pending zone that is as we would create or remove it was written by a migration that was interrupted
   const ourZone =
     zone?.type === "vxlan" &&
     zone.nodes.length === 0 &&

@@ -6,7 +6,7 @@ import { nicNetwork } from "./nic.ts"
 import type { MigrationPicture } from "./picture.ts"
 import type { MigrationBlocker } from "./plan.ts"
 
-/** The options under which a migration was carried out: what the settings say now may be something else. */
+/** The options with which the recorded migration was carried out: the settings may have changed since. */
 export const asRecorded = ({ record }: Pick<Installation, "record">, options: MigrationOptions): MigrationOptions => ({
   ...options,
   zone: record?.zone ?? options.zone,
@@ -19,7 +19,7 @@ interface RouterOutside {
   readonly bridge: InstallationBridge
 }
 
-/** The routers whose way to the outside, net0, is a bridge: not those on VNets, nor on the network of a range. */
+/** Routers whose way to the outside, net0, is on a bridge: not on a VNet, nor on the network of a range. */
 const routersOnBridges = (
   { bridges, vnets, ranges }: Pick<Installation, "bridges" | "vnets" | "ranges">,
   { own }: Pick<MachineSurvey, "own">,
@@ -35,8 +35,8 @@ const routersOnBridges = (
 }
 
 /**
- * The options with the outside bridge that there is. The first generation let its operator name it, and that setting names the VNet by now:
- * it is the one that every router hangs on. A bridge with ports is the operator's own network, and no outside network of ours.
+ * The options with the outside bridge that exists. The first generation let its operator name it, and that setting now names the VNet: the
+ * bridge is the one that every router is attached to. A bridge with ports is the operator's own network, never our outside network.
  */
 export const asFound = (installation: Installation, options: MigrationOptions): MigrationOptions => {
   const recorded = installation.record?.natBridge
@@ -52,7 +52,7 @@ export const asFound = (installation: Installation, options: MigrationOptions): 
 
 const isElsewhere = ({ options }: MigrationPicture, { bridge }: RouterOutside): boolean => bridge.name !== options.natBridge
 
-/** Routers on another outside bridge than the one that moves: their ranges would be cut in two. */
+/** Routers on another outside bridge than the one that moves: their ranges would be split in two. */
 export const routerObstacles = (picture: MigrationPicture): readonly MigrationBlocker[] =>
   routersOnBridges(picture.installation, picture.survey)
     .filter((router) => isElsewhere(picture, router) && router.bridge.ports.length === 0)
@@ -62,7 +62,7 @@ export const routerObstacles = (picture: MigrationPicture): readonly MigrationBl
       hint: `Put net0 of VM ${machine.vmid} on ${picture.options.natBridge}: only one outside network can be moved.`,
     }))
 
-/** Routers on a network of the operator's own. */
+/** Routers on the operator's own network. */
 export const routerWarnings = (picture: MigrationPicture): readonly string[] =>
   routersOnBridges(picture.installation, picture.survey)
     .filter((router) => isElsewhere(picture, router) && router.bridge.ports.length > 0)

@@ -10,25 +10,25 @@ import { groupBy } from "../group-by.ts"
 import { type NetworkPair, networkPairs } from "./layout.ts"
 import { type MachineSurvey, networksOf, surveyMachines } from "./machines.ts"
 
-/** An installation with what both directions look up in it again and again. */
+/** An installation with the lookups that both directions need. */
 export interface MigrationPicture {
   readonly installation: Installation
   readonly options: MigrationOptions
   readonly pairs: readonly NetworkPair[]
   /**
-   * Those of `pairs` whose VNet has to be there. The VNet of a range that has neither machines nor a bridge, and that no machine hangs on, is made by its first deploy:
-   * a migration has nothing to do for it.
+   * Those of `pairs` whose VNet has to exist. A range that has neither machines nor a bridge, and whose network no machine uses, gets its
+   * VNet with its first deploy: a migration has nothing to do for it.
    */
   readonly needed: readonly NetworkPair[]
   readonly survey: MachineSurvey
   readonly zone: InstallationZone | undefined
   readonly vnets: ReadonlyMap<string, InstallationVnet>
   readonly bridges: ReadonlyMap<string, readonly InstallationBridge[]>
-  /** Machines that hang on a network and are not ours to move, by its name; templates never run. */
+  /** Machines that are not ours to move, by the name of the network they are attached to; no templates, since they never run. */
   readonly strangers: ReadonlyMap<string, readonly InstallationMachine[]>
-  /** Nodes with a machine that is not ours and that nobody could read: it may hang on any network there. */
+  /** Nodes with a machine that is not ours and that could not be read: it may be attached to any network there. */
   readonly dark: ReadonlySet<string>
-  /** Networks that our own machines hang on, by node and name (`placeOf`). */
+  /** Networks that our own machines are attached to, by node and name (`placeOf`). */
   readonly inUse: ReadonlySet<string>
 }
 
@@ -47,7 +47,7 @@ export const migrationPicture = (installation: Installation, options: MigrationO
   const pairs = networkPairs(installation.ranges, options)
   const vnets = new Map(installation.vnets.map((vnet) => [vnet.name, vnet]))
   const bridges = groupBy(installation.bridges, ({ name }) => name)
-  // also by a machine of another range
+  // a machine of another range counts too
   const used = new Set(survey.own.flatMap(({ machine }) => [...networksOf(machine)]))
   const populated = new Set<string | undefined>([
     ...survey.own.map(({ range }) => range),
@@ -73,22 +73,22 @@ export const migrationPicture = (installation: Installation, options: MigrationO
   }
 }
 
-/** What a network's state asks for. */
+/** The state of a network's VNet. */
 export type VnetState =
   | "missing"
-  /** Written as wanted, and an apply away from being usable everywhere. */
+  /** Configured as wanted, but not applied or not on every node yet. */
   | "pending"
   | "usable"
-  /** Somebody else's, or not as it has to be. */
+  /** Somebody else's; `unfit`: not as required. */
   | "foreign"
   | "unfit"
 
-/** Whether an alias is one of ours: the word stands first, as deploys write it. */
+/** Whether an alias is one of ours: it starts with that word, as deploys write it. */
 export const isOurAlias = (alias: string): boolean => /^\s*rangewright\b/iu.test(alias)
 
 /**
- * How the VNet of a network stands. A range's is known by its alias, and never taken over without it. The outside network belongs to the
- * installation: administrators make its VNet too, and any that is VLAN-aware and in the zone serves.
+ * The state of a network's VNet. A range's is recognized by its alias, and never taken over without it. The outside network belongs to the
+ * installation: administrators create its VNet too, and any that is VLAN-aware and in the zone is accepted.
  */
 export const vnetState = ({ vnets, options }: Pick<MigrationPicture, "vnets" | "options">, pair: NetworkPair): VnetState => {
   const vnet = vnets.get(pair.vnet)
@@ -99,6 +99,6 @@ export const vnetState = ({ vnets, options }: Pick<MigrationPicture, "vnets" | "
   return vnet.state === undefined && vnet.missingOn.length === 0 ? "usable" : "pending"
 }
 
-/** Nodes that a zone spans. */
+/** The nodes that a zone spans. */
 export const zoneNodes = (zone: InstallationZone | undefined, { nodes }: Pick<Installation, "nodes">): readonly string[] =>
   zone === undefined || zone.nodes.length === 0 ? nodes.map(({ name }) => name) : zone.nodes

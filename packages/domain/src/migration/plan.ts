@@ -11,9 +11,9 @@ export interface MigrationStep {
   /** For people: `Move LAB-dc (VM 210) to r7`. */
   readonly title: string
   readonly phase: MigrationPhase
-  /** The range it is about; undefined: all, or the outside network. */
+  /** The range concerned; undefined: all, or the outside network. */
   readonly range: RangeId | undefined
-  /** Name of the VM it is about. */
+  /** Name of the VM concerned. */
   readonly machine: string | undefined
   readonly action: MigrationAction
   /** Keys of the steps that must have settled before. */
@@ -55,7 +55,7 @@ export interface MigrationBlocker {
   readonly hint: string
 }
 
-/** What becomes of one machine. */
+/** What happens to one machine. */
 export interface MachineMove {
   readonly vmid: Vmid
   readonly name: string
@@ -66,19 +66,19 @@ export interface MachineMove {
   readonly nics: readonly { readonly nic: string; readonly before: string; readonly after: string }[]
 }
 
-/** A migration as data: nothing in it is left to choose. */
+/** A migration as data, with nothing left to choose. */
 export interface MigrationPlan {
   readonly direction: MigrationDirection
   /** Why there is nothing to do; undefined: there is something. */
   readonly idle: "single-node" | "done" | undefined
   readonly blockers: readonly MigrationBlocker[]
-  /** What the reader should know before he starts. */
+  /** What to know before starting. */
   readonly warnings: readonly string[]
   /** What no API call can do, to be done by hand afterwards. */
   readonly byHand: readonly string[]
   readonly machines: readonly MachineMove[]
-  /** None while anything stands in the way. */
+  /** Empty while there are blockers. */
   readonly steps: readonly MigrationStep[]
-  /** Seconds that it takes, by the timing model. */
+  /** Expected seconds, by the timing model. */
   readonly estimate: number
 }

@@ -4,7 +4,7 @@ import { groupBy } from "../group-by.ts"
 import { isRecorded, type OwnMachine } from "./machines.ts"
 import { type NicText, nicNetwork } from "./nic.ts"
 
-/** What is about to be made, for the record. */
+/** What the migration is about to create, for the record. */
 export interface AboutToMake extends Pick<MigrationOptions, "zone" | "natBridge" | "natVnet"> {
   readonly madeZone: boolean
   readonly madeVnets: readonly string[]
@@ -12,7 +12,7 @@ export interface AboutToMake extends Pick<MigrationOptions, "zone" | "natBridge"
 
 const bridgeKey = ({ node, name }: Pick<InstallationBridge, "node" | "name">): string => `${node}\n${name}`
 
-/** Cards that hang on an old bridge now are as they were before; the others are remembered as the older record has them. */
+/** Cards that are on an old bridge now are recorded as they are; the others stay as the earlier record has them. */
 const recordMachine = (
   { machine, range }: OwnMachine,
   isOld: (network: string | undefined) => boolean,
@@ -27,7 +27,7 @@ const recordMachine = (
 
 const nicIndex = ({ nic }: NicText): number => Number(nic.slice(3))
 
-/** The record of how things are now, with what an earlier one knows of that has moved since: a second migration forgets nothing. */
+/** The record of the current state, together with what an earlier one knows of things that have moved since: nothing is lost. */
 export const takeRecord = (
   installation: Installation,
   pairs: readonly NetworkPair[],
@@ -39,7 +39,7 @@ export const takeRecord = (
   const bridges = new Map(saved?.bridges.map((bridge) => [bridgeKey(bridge), bridge]))
   for (const bridge of installation.bridges) {
     if (!old.has(bridge.name)) continue
-    // an address that has gone to the VNet meanwhile is part of how things were
+    // an address that has moved to the VNet meanwhile belongs to the state before
     const address = bridge.address ?? bridges.get(bridgeKey(bridge))?.address
     bridges.set(bridgeKey(bridge), { ...bridge, address })
   }
@@ -57,7 +57,7 @@ export const takeRecord = (
     madeZone: making.madeZone || (saved?.madeZone ?? false),
     madeVnets: [...new Set([...(saved?.madeVnets ?? []), ...making.madeVnets])].sort(),
     bridges: [...bridges.values()],
-    // whoever is gone stays in the record: the report tells of it
+    // machines that are gone stay in the record: the report lists them
     machines: [...machines, ...(saved?.machines ?? []).filter((one) => !present.has(one))].sort((a, b) => a.vmid - b.vmid),
   }
 }
@@ -68,5 +68,5 @@ const canonical = (record: MigrationRecord): string =>
     bridges: record.bridges.toSorted((a, b) => (bridgeKey(a) < bridgeKey(b) ? -1 : 1)),
   })
 
-/** Whether two records say the same. */
+/** Whether two records say the same, in whatever order their bridges are. */
 export const sameRecord = (a: MigrationRecord, b: MigrationRecord): boolean => canonical(a) === canonical(b)

@@ -4,7 +4,7 @@ import type { MigrationActionKind } from "./action.ts"
 import { nicNetwork } from "./nic.ts"
 import type { MachineMove, MigrationDirection, MigrationPlan, MigrationStep } from "./plan.ts"
 
-/** A migration that cannot begin; nothing was changed. Its message and its issues list everything that stands in the way. */
+/** A migration that cannot begin; nothing was changed. Its message and its issues list all blockers. */
 export class MigrationBlocked extends defineFault(
   "MigrationBlocked",
   "conflict",
@@ -43,7 +43,7 @@ const signs: Readonly<Partial<Record<MigrationActionKind, string>>> = {
   "leave-host": "~",
 }
 
-/** A migration's plan as text: the same for the command line, the API and whoever embeds this. */
+/** A migration's plan as text: the same for the command line, the API and embedders. */
 export const renderMigration = (plan: MigrationPlan): string => {
   const idle = idleText(plan)
   const byHand = listLines("By hand, afterwards:", plan.byHand)

@@ -5,19 +5,19 @@ import { isRecorded } from "./machines.ts"
 import { nicNetwork } from "./nic.ts"
 import { asRecorded } from "./outside.ts"
 
-/** Where a card of a machine stands, seen from before the migration. */
+/** Where a card of a machine is now, compared with before the migration. */
 export interface NicReport {
   readonly nic: string
   readonly before: string
   /** Undefined: the card is gone. */
   readonly now: string | undefined
   readonly state:
-    /** On the VNet that took the bridge's place, and otherwise as it was. */
+    /** On the VNet that replaced the bridge, and otherwise unchanged. */
     | "moved"
-    /** On that VNet, and something else of it was changed since. */
+    /** On that VNet, and otherwise changed since. */
     | "moved-and-changed"
     | "on-bridge"
-    /** On another network than either. */
+    /** On a third network. */
     | "elsewhere"
     | "gone"
 }
@@ -27,12 +27,12 @@ export interface MachineReport {
   readonly name: string
   readonly node: string
   readonly range: RangeId | undefined
-  /** False: the machine is not there any more (its VMID may be another's now), or nobody can read it. */
+  /** False: the machine is gone (its VMID may have been reused), or it cannot be read. */
   readonly present: boolean
   readonly nics: readonly NicReport[]
 }
 
-/** What a migration made of each machine, from the record that it saved and what is there now. */
+/** What a migration did to each machine, from the record that it saved and the current state. */
 export const migrationReport = (installation: Installation, options: MigrationOptions): readonly MachineReport[] => {
   const successors = new Map(
     networkPairs(installation.ranges, asRecorded(installation, options)).map(({ bridge, vnet }) => [bridge, vnet]),

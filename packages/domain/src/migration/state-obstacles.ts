@@ -5,7 +5,7 @@ import type { Mover } from "./moves.ts"
 import type { MigrationPicture } from "./picture.ts"
 import type { MigrationBlocker } from "./plan.ts"
 
-/** Nodes that cannot do their part now. `changesNetworks`: an apply or a reload is part of it. */
+/** Nodes that cannot take part now. `changesNetworks`: the plan contains an apply or a reload. */
 export const nodeObstacles = ({ installation }: MigrationPicture, changesNetworks: boolean): readonly MigrationBlocker[] => {
   const { quorate, nodes, doubts = [] } = installation
   const blockers: MigrationBlocker[] = []
@@ -38,7 +38,7 @@ export const nodeObstacles = ({ installation }: MigrationPicture, changesNetwork
   return blockers
 }
 
-/** Edits of nodes' own networks that are not ours and that a reload would put into force. */
+/** Edits of nodes' own networks that are not ours and that a reload would apply. */
 export const pendingNetwork = (
   nodes: readonly InstallationNode[],
   isOurs: (node: string, edit: PendingInterface) => boolean,
@@ -55,7 +55,7 @@ export const pendingNetwork = (
     ]
   })
 
-/** A card that moves now would take a change of others into force, or lose it. */
+/** Moving a card with a pending change would apply that change, or lose it. */
 const waitingObstacle = (machine: InstallationMachine, leaving: ReadonlySet<string>): readonly MigrationBlocker[] => {
   const now = new Map(machine.nics?.map(({ nic, text }) => [nic, text]))
   const stuck = (machine.waiting ?? []).filter(({ nic, text }) =>
@@ -71,7 +71,7 @@ const waitingObstacle = (machine: InstallationMachine, leaving: ReadonlySet<stri
   ]
 }
 
-/** A node that is down hides all its machines: it is named once. */
+/** Without the machines of nodes that are offline: such a node is reported once. */
 const unreadableObstacles = (
   unreadable: readonly InstallationMachine[],
   nodes: readonly InstallationNode[],
@@ -86,7 +86,7 @@ const unreadableObstacles = (
     }))
 }
 
-/** Machines that cannot be moved, or of which nobody can say whether they should be. `leaving`: the networks that are left. */
+/** Machines that cannot be moved, or that may not be ours to move. `leaving`: the networks that machines leave. */
 export const machineObstacles = (
   { survey, installation }: MigrationPicture,
   movers: readonly Mover[],

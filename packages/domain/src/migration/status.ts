@@ -7,16 +7,16 @@ import { asFound } from "./outside.ts"
 import { type MigrationPicture, migrationPicture, type VnetState, vnetState } from "./picture.ts"
 import { zoneCommands, zoneToMake } from "./zone.ts"
 
-/** What a migration would need, as the wire asks for it, told truly. */
+/** What a migration would need, in the fields of the API. */
 export interface MigrationStatus {
   readonly clusterMode: boolean
   readonly zoneExists: boolean
   readonly natVnetExists: boolean
-  /** Somebody has to make the zone first. */
+  /** The zone has to be created first. */
   readonly needsZone: boolean
   /**
-   * A VNet that has to be there is missing, unfit or not in force on every node, or a machine of ours hangs on an old bridge, or may: nobody
-   * could ever read it. A range without machines and without a bridge needs none: its first deploy makes its VNet.
+   * A VNet that has to exist is missing, unfit or not in force on every node; or a machine of ours is on an old bridge, or may be, because
+   * it could never be read. A range without machines and without a bridge needs no VNet: its first deploy creates it.
    */
   readonly needsMigration: boolean
   readonly zone: string
@@ -61,7 +61,7 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
   }
 }
 
-/** The machines of ours that nobody can read now: what is told of them is what was seen before. */
+/** Machines of ours that cannot be read now: the status is about them as they were last seen. */
 const unseenText = ({ survey }: MigrationPicture): readonly string[] => {
   const unseen = survey.own.flatMap(({ machine }) => (machine.unseen === true ? [machine] : []))
   if (unseen.length === 0) return []
@@ -70,7 +70,7 @@ const unseenText = ({ survey }: MigrationPicture): readonly string[] => {
   return [`${told} cannot be read now, and ${unseen.length === 1 ? "counts" : "count"} as last seen.`]
 }
 
-/** How many names a line of the status tells. */
+/** How many names a line of the status lists. */
 const most = 5
 
 /** What is not as a migration would leave it, for people. */

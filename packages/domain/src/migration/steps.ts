@@ -28,7 +28,7 @@ const seconds: Readonly<Record<MigrationActionKind, number>> = {
   "verify-machines": timing.look,
 }
 
-/** The cluster takes one change of its SDN, and one of its access list, at a time; a node one of its network. */
+/** The cluster takes one SDN change and one change of its access list at a time, and a node one change of its network. */
 const usesOf = (action: MigrationAction): MigrationStep["uses"] => {
   switch (action.kind) {
     case "create-zone":
@@ -59,7 +59,7 @@ const usesOf = (action: MigrationAction): MigrationStep["uses"] => {
   }
 }
 
-/** What tells one step from another besides its action. */
+/** What distinguishes steps besides their action. */
 export interface StepFacts {
   readonly key: string
   readonly title: string
@@ -78,7 +78,7 @@ export const migrationStep = (facts: StepFacts, action: MigrationAction): Migrat
   estimate: seconds[action.kind],
 })
 
-/** The proof that all networks stand, after which machines move. */
+/** The step that verifies all networks; machines move after it. */
 export const networksStep = (
   zone: string | undefined,
   networks: readonly NetworkOnNodes[],
@@ -89,7 +89,7 @@ export const networksStep = (
     { kind: "verify-networks", zone, networks },
   )
 
-/** The moves, and for each node the proof that its machines are where they should be. */
+/** The moves, and for each node a step that verifies that its machines have left the old networks. */
 export const moveSteps = (movers: readonly Mover[], leaving: readonly string[]): readonly MigrationStep[] => {
   const moves = movers.map((mover) => {
     const { machine, range } = mover.own
@@ -123,7 +123,7 @@ export const moveSteps = (movers: readonly Mover[], leaving: readonly string[]):
   return [...moves, ...proofs]
 }
 
-/** Seconds of the whole: the phases come one after the other, and none ends before its scarcest thing has done its work. */
+/** Expected seconds in all: phases run one after the other, and each lasts at least as long as its scarcest resource is busy. */
 export const estimateOf = (steps: readonly MigrationStep[]): number =>
   [...groupBy(steps, ({ phase }) => phase).values()]
     .map((part) => {

@@ -18,15 +18,15 @@ import { moveWarnings } from "./warnings.ts"
 /** What the way back needs besides the picture. */
 interface WayBack extends MigrationPicture {
   readonly movers: readonly Mover[]
-  /** Bridges to be made, each on its node. */
+  /** Bridges to create, each on its node. */
   readonly missing: readonly InstallationBridge[]
-  /** VNets to be removed: those that a migration made, and those of ranges that were made since. */
+  /** VNets to remove: those that a migration created, and those of ranges made since. */
   readonly surplus: readonly NetworkPair[]
 }
 
 /**
- * The plan that takes a migrated installation back to bridges, from the record that the migration saved: the same moves backwards. Ranges
- * that were made since get bridges too. It has nothing to do where no machine is on a VNet and no VNet of ours is left.
+ * Plans the return of a migrated installation to bridges, from the record that the migration saved: the same moves backwards. Ranges
+ * made since get bridges too. There is nothing to do when no machine is on a VNet and no VNet of ours is left.
  */
 export const planReturn = (installation: Installation, options: MigrationOptions): MigrationPlan => {
   if (!options.clusterMode) return idlePlan("to-bridges", "single-node")
@@ -44,7 +44,7 @@ export const planReturn = (installation: Installation, options: MigrationOptions
   const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
   if (work.length === 0 && stuck.length === 0 && way.survey.unreadable.length === 0) {
     const byHand = strays(way)
-    // all is as it was: the record is not needed any more
+    // everything is as it was: the record is no longer needed
     return byHand.length === 0 ? planOf(way, [], [dropStep([])]) : { ...idlePlan("to-bridges", "done"), byHand }
   }
   const blockers = [...obstacles(way, work), ...stuck]
@@ -78,8 +78,8 @@ const wayBack = (picture: MigrationPicture): Way => {
 }
 
 /**
- * Bridges that the moves need and no record has: those of ranges that were made since, on the one node where the range is. A bridge ends
- * at its node, so a machine on another node than its network's bridge cannot be reached there.
+ * Bridges that the moves need and no record has: those of ranges made since, on the one node where the range is. A bridge exists on one
+ * node only, so a machine on another node than its network's bridge cannot be attached to it.
  */
 const bridgesFor = (
   movers: readonly Mover[],
@@ -123,7 +123,7 @@ const obstacles = (way: Way, work: readonly MigrationStep[]): readonly Migration
     ...(applies ? pendingSdn(way, new Set(way.surplus.map(({ vnet }) => vnet))) : []),
     ...pendingNetwork(
       applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)),
-      // taken out by a migration that did not come to the reload, and about to be made again; or made or written already
+      // removed by a migration that did not get to the reload, and about to be created again; or created or changed already
       (node, edit) =>
         edit.change === "changed"
           ? isOwnAddressEdit(way, node, edit.name, "recorded")
@@ -173,7 +173,7 @@ const bridgeSteps = (way: Way): readonly MigrationStep[] => {
   })
 }
 
-/** VNets that no machine uses any more, the zone where a migration made it, and one apply for all. */
+/** Removes VNets that no machine uses any more, and the zone if a migration created it, with one apply for all. */
 const sdnSteps = (way: Way, host: HostSteps): readonly MigrationStep[] => {
   const { surplus, movers, installation, vnets, options } = way
   const proofs = [...new Set(movers.map(({ own }) => own.machine.node))].map((node) => `verify-machines:${node}`)
@@ -234,7 +234,7 @@ const ordered = (way: Way, work: readonly MigrationStep[]): readonly MigrationSt
   return [...prepare, proof, ...rest, ...last]
 }
 
-/** What is left to do by hand for recorded cards that somebody has put on a third network since: as long as there are any, the record stays. */
+/** Recorded cards that somebody has put on a third network since, to be moved by hand: the record stays while there are any. */
 const strays = ({ installation, movers }: Way): readonly string[] => {
   const machines = new Map(installation.machines.map((machine) => [machine.vmid, machine]))
   const cardOf = (vmid: number, nic: string): string => `${vmid} ${nic}`

@@ -37,9 +37,9 @@ export const idlePlan = (direction: MigrationPlan["direction"], idle: NonNullabl
 })
 
 /**
- * The plan that takes an installation from bridges to VNets. Pure: the same installation gives the same plan, and an installation that
- * the plan was carried out on gives an empty one. Only machines in the pools of ranges and of the service, or with our mark, move; only
- * bridges that a range's number gives their name go, and only when nothing is left on them.
+ * Plans the move of an installation from bridges to VNets. Pure: the same installation gives the same plan, and an installation on which
+ * the plan was carried out gives an empty one. Only machines in the pools of ranges and of the service, or with our mark, move; only old
+ * bridges of ours are removed, and only when nothing is left on them.
  */
 export const planMigration = (found: Installation, options: MigrationOptions): MigrationPlan => {
   if (!options.clusterMode) return idlePlan("to-sdn", "single-node")
@@ -98,7 +98,7 @@ const sdnObstacles = (
   ]
 }
 
-/** An old bridge that a migration has taken out of a node's configuration, and that nothing hangs on. */
+/** The removal of an old bridge that a migration has written to a node's configuration, with nothing attached to the bridge. */
 const isOwnRemoval = (picture: MigrationPicture, node: string, { name, change }: PendingInterface): boolean =>
   change === "removed" &&
   picture.pairs.some(({ bridge }) => bridge === name) &&
@@ -108,7 +108,7 @@ const isOwnRemoval = (picture: MigrationPicture, node: string, { name, change }:
 const isOwnEdit = (picture: MigrationPicture, node: string, edit: PendingInterface): boolean =>
   isOwnRemoval(picture, node, edit) || (edit.change === "changed" && isOwnAddressEdit(picture, node, edit.name, "none"))
 
-/** Zone and VNets, one apply for all of them, and who may use them. */
+/** Zone and VNets, one apply for all of them, and the rights to use them. */
 const prepareSteps = (picture: MigrationPicture, reverts: readonly MigrationStep[]): readonly MigrationStep[] => {
   const { options, zone, installation, needed } = picture
   const states = new Map(needed.map((pair) => [pair, vnetState(picture, pair)]))
@@ -162,7 +162,7 @@ const prepareSteps = (picture: MigrationPicture, reverts: readonly MigrationStep
   ]
 }
 
-/** One call for each VNet that somebody should have and has not. */
+/** One call for each VNet on which a group lacks its right. */
 const grantSteps = ({ needed, options, installation }: MigrationPicture, after: readonly string[]): readonly MigrationStep[] => {
   const held = new Set(
     installation.rights.flatMap(({ vnet, subject, name }) => (subject === "group" ? [`${vnet}\n${name}`] : [])),
@@ -185,7 +185,7 @@ const grantSteps = ({ needed, options, installation }: MigrationPicture, after: 
   })
 }
 
-/** Why an old bridge stays; undefined: it goes when our machines have left it. */
+/** Why an old bridge stays; undefined: it is removed when our machines have left it. */
 const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string | undefined => {
   if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
   if (bridge.name === picture.options.natBridge && steeredGateway(picture)?.node === bridge.node)
@@ -207,7 +207,7 @@ const keptBridges = (picture: MigrationPicture): readonly string[] =>
     return why === undefined ? [] : [`the bridge ${bridge.name} on node ${bridge.node} stays: ${why}`]
   })
 
-/** Old bridges that nothing is left on, the outside bridge's address, and one reload for each node that loses any of these. */
+/** Removes unused old bridges and the outside bridge's address, with one reload for each node that loses any of these. */
 const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[], host: HostSteps): readonly MigrationStep[] => {
   const moving = new Set(movers.map(({ own }) => own.machine.node))
   const going = groupBy(
@@ -247,12 +247,12 @@ const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[], host: H
     )
     return [...written, reload]
   })
-  // the reload takes the address itself: whoever leaves first would hide from a restart that the edit is ours
+  // the reload removes the address itself: if leave-host went first, a restarted run could not tell that the pending edit is ours
   const reloaded = cleaned.some(({ key }) => key === `reload-network:${gateway}`) ? [`reload-network:${gateway}`] : []
   return [...cleaned, ...host.leave.map((step) => ({ ...step, after: [...step.after, ...reloaded] }))]
 }
 
-/** The work with what frames it: the record first, and the proof that networks stand before anything uses them. */
+/** Frames the work: the record comes first, and the networks are verified before anything uses them. */
 const ordered = (
   picture: MigrationPicture,
   movers: readonly Mover[],

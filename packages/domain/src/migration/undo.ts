@@ -4,8 +4,8 @@ import { migrationStep } from "./steps.ts"
 import { groupBy } from "../group-by.ts"
 
 /**
- * The steps that take back what a migration has prepared, or may have: `begun` holds the keys of all steps that were started. Undefined
- * when machines have begun to move; from there it goes forward only. With `keepRecord`, what was saved stays: an earlier record is in it.
+ * The steps that undo what a migration has prepared, or may have: `begun` holds the keys of all steps that were started. Undefined once
+ * machines have begun to move; from there it only goes forward. With `keepRecord`, the saved record stays: an earlier one is part of it.
  */
 export const undoMigration = (
   steps: readonly Pick<MigrationStep, "key" | "phase" | "action">[],
@@ -77,8 +77,8 @@ const vnetStep = (action: MigrationAction): MigrationStep => {
 }
 
 /**
- * What takes an action back; undefined for those that leave nothing behind. Rights go with their VNet. What nobody has put into force yet is
- * taken back only while it waits: somebody else may have made the same meanwhile.
+ * The inverse of an action; undefined for those that leave nothing behind. Rights go with their VNet. What has not been applied yet is
+ * removed only while it is pending: somebody else may have created the same meanwhile.
  */
 const inverseOf = (action: MigrationAction, begun: ReadonlySet<string>): MigrationAction | undefined => {
   switch (action.kind) {

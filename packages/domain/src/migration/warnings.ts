@@ -12,7 +12,7 @@ import { vxlanMtu } from "./zone.ts"
 const networksIn = (nics: readonly NicText[], of: ReadonlySet<string>): readonly string[] =>
   [...new Set(nics.flatMap(({ text }) => nicNetwork(text) ?? []))].filter((network) => of.has(network)).sort()
 
-/** Machines of other people on a network that ours leave. */
+/** Other people's machines on a network that ours leave. */
 const strangerWarnings = ({ strangers }: MigrationPicture, leaving: ReadonlySet<string>): readonly string[] => {
   const all = new Set([...leaving].flatMap((network) => strangers.get(network) ?? []))
   return [...all].map(
@@ -32,7 +32,7 @@ const snapshotWarning = (machine: InstallationMachine, leaving: ReadonlySet<stri
   ]
 }
 
-/** Snapshots and templates that name a network that is left. */
+/** Snapshots and templates that refer to a network that machines leave. */
 const memoryWarnings = ({ survey }: MigrationPicture, leaving: ReadonlySet<string>): readonly string[] => [
   ...survey.own.flatMap(({ machine }) => snapshotWarning(machine, leaving)),
   ...survey.templates.flatMap((machine) => {
@@ -45,7 +45,7 @@ const memoryWarnings = ({ survey }: MigrationPicture, leaving: ReadonlySet<strin
   }),
 ]
 
-/** The time in which some machines of a range have moved and some have not. */
+/** How long some machines of a range have moved while others have not. */
 const splitWarning = (movers: readonly Mover[]): readonly string[] => {
   const ranges = [...groupBy(movers, ({ own }) => own.range).entries()].flatMap(([range, list]) =>
     range === undefined
@@ -104,7 +104,7 @@ const zoneWarnings = ({ zone, installation }: MigrationPicture): readonly string
   ]
 }
 
-/** What the reader should know before machines leave these networks. */
+/** What to know before machines leave these networks. */
 export const moveWarnings = (
   picture: MigrationPicture,
   movers: readonly Mover[],
@@ -117,6 +117,6 @@ export const sdnWarnings = (picture: MigrationPicture, movers: readonly Mover[])
   ...routerWarnings(picture),
 ]
 
-/** Networks that machines of other people hang on, on this node. */
+/** Other people's machines that are attached to this network on this node. */
 export const strangersOn = ({ strangers }: MigrationPicture, node: string, network: string): readonly InstallationMachine[] =>
   (strangers.get(network) ?? []).filter((machine) => machine.node === node && networksOf(machine).has(network))

@@ -1,7 +1,7 @@
 import type { ZoneToMake } from "./action.ts"
 import type { Installation } from "./installation.ts"
 
-/** The peers of a zone over all nodes, in the nodes' order, and the nodes whose address nobody knows. */
+/** The peers of a zone over all nodes, in the order of the nodes' names, and the nodes whose address is unknown. */
 export const peersOf = ({
   nodes,
 }: Pick<Installation, "nodes">): { readonly addresses: readonly string[]; readonly unknown: readonly string[] } => {
@@ -12,16 +12,16 @@ export const peersOf = ({
   }
 }
 
-/** What VXLAN leaves of packets of 1500 bytes. */
+/** The MTU that VXLAN leaves of 1500 bytes. */
 export const vxlanMtu = 1450
 
-/** The zone that an installation needs: over all its nodes, as far as their addresses are known. */
+/** The zone that an installation needs: over all nodes whose addresses are known. */
 export const zoneToMake = (name: string, installation: Pick<Installation, "nodes">): ZoneToMake => ({
   name,
   peers: peersOf(installation).addresses,
   mtu: vxlanMtu,
 })
 
-/** The commands that make a zone and put it into force, to be copied to a shell of any node. */
+/** The commands that create and apply a zone, for a shell on any node. */
 export const zoneCommands = ({ name, peers, mtu }: ZoneToMake): string =>
   `pvesh create /cluster/sdn/zones --type vxlan --zone ${name} --peers ${peers.join(",")} --mtu ${mtu} && pvesh set /cluster/sdn`
