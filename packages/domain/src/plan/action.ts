@@ -5,7 +5,7 @@ import type { MachineMark } from "../machine/mark.ts"
 import type { Nic } from "../machine/observed.ts"
 import type { TestingState } from "../range/range.ts"
 
-/** JSON as data. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 /** The layer-2 network of a range: a VLAN-aware Linux bridge on one node, or a VLAN-aware VNet of a VXLAN zone in a cluster. */
@@ -13,28 +13,28 @@ export type NetworkSpec =
   | { readonly type: "bridge"; readonly name: string; readonly node: string; readonly comment: string }
   | { readonly type: "vnet"; readonly name: string; readonly zone: string; readonly tag: number; readonly alias: string }
 
-/** A VM that a mutating action is about: the adapter refuses when the VM does not carry this mark. */
+/** The VM that an action changes: the adapter refuses when the VM does not carry this mark. */
 export interface MachineRef {
   readonly vmid: Vmid
   readonly node: string
   readonly mark: MachineMark
 }
 
-/** What a VM is set to, in one call. */
+/** The settings of a VM, written in one call. */
 export interface MachineSettings {
   readonly cpus: number
   readonly memoryMiB: number
   readonly balloonMiB: number | undefined
   readonly nics: readonly Nic[]
-  /** Whole description text: groups and our mark (`writeDescription`). */
+  /** The whole description: groups and our mark (`writeDescription`). */
   readonly description: string
   readonly tags: readonly string[]
   readonly tablet: boolean
-  /** What it shows of its hardware. Disks that it does not name stay as they are; absent: all stays. */
+  /** The hardware that it shows. Disks that are not listed stay as they are; absent: all of it stays. */
   readonly hardware?: Hardware
 }
 
-/** Names of the stages inside a machine. Each is idempotent: the same input again changes nothing. */
+/** Stages inside a machine. Each is idempotent: the same input again changes nothing. */
 export const guestStages = [
   "address",
   "router",
@@ -66,7 +66,7 @@ export type GuestOs = "windows" | "linux" | "macos"
 export type Action =
   | { readonly kind: "create-pool"; readonly poolId: RangeId }
   | { readonly kind: "remove-pool"; readonly poolId: RangeId }
-  /** `nodes`: where a VNet has to stand in the end; absent: on every node of its zone that is online. */
+  /** `nodes`: where a VNet has to exist in the end; absent: on every online node of its zone. */
   | { readonly kind: "create-network"; readonly network: NetworkSpec; readonly nodes?: readonly string[] }
   | { readonly kind: "remove-network"; readonly network: NetworkSpec }
   | {
@@ -87,23 +87,22 @@ export type Action =
       readonly description: string
     }
   | { readonly kind: "configure"; readonly machine: MachineRef; readonly settings: MachineSettings }
-  /** With `untilAgent`, settled only when the guest agent answers (the boot is over). */
+  /** With `untilAgent`, settled only once the guest agent answers, when the boot is over. */
   | { readonly kind: "start"; readonly machine: MachineRef; readonly untilAgent: boolean }
   | { readonly kind: "stop"; readonly machine: MachineRef }
   | { readonly kind: "shutdown"; readonly machine: MachineRef; readonly timeoutSeconds: number }
   | { readonly kind: "delete"; readonly machine: MachineRef }
-  /** `description`: with the mark of its request (`writeSnapshotText`). Memory is kept of a running VM only. */
+  /** `description`: contains the mark of its request (`writeSnapshotText`). Memory is saved for a running VM only. */
   | {
       readonly kind: "take-snapshot"
       readonly machine: MachineRef
       readonly snapshot: { readonly name: string; readonly description: string; readonly memory: boolean }
     }
   /**
-   * Stops the VM, and rolls it back; it runs afterwards only if the snapshot has memory. `takenAt`: of the
-   * snapshot that was meant, another of its name is never rolled back to. `generation` and `digest`: of the VM before, where they are known: by
-   * them one that is rolled back already is told from one that is not. `settings`: what the VM is set to before
-   * the step is over. Absent in plans of an older version, which have a step of its own for it. `wasOn`: where it cannot be rolled back, it is not
-   * left off.
+   * Stops the VM and rolls it back; it runs afterwards only if the snapshot has memory. `takenAt`: time of the snapshot that was meant;
+   * another one with its name is never used. `generation` and `digest`: of the VM before, where known; they tell whether it was rolled back
+   * already. `settings`: what the VM is set to before the step is over; absent in plans of an older version, which have a step of its own
+   * for that. `wasOn`: the VM is not left off when it cannot be rolled back.
    */
   | {
       readonly kind: "roll-back"
@@ -115,7 +114,10 @@ export type Action =
       readonly settings?: MachineSettings
       readonly wasOn?: boolean
     }
-  /** With `description`, only the snapshot that has just this one: another is not ours to remove. With `takenAt`, only the one of that time: without it, it is gone. */
+  /**
+   * With `description`, removes only a snapshot that has exactly this one: another is not ours. With `takenAt`, removes only the snapshot
+   * taken then; one with its name that was taken at another time means that the right one is gone already.
+   */
   | {
       readonly kind: "remove-snapshot"
       readonly machine: MachineRef
@@ -123,11 +125,11 @@ export type Action =
       readonly takenAt?: number | undefined
       readonly description?: string
     }
-  /** What is kept of the range's testing mode from here on. */
+  /** Stores this testing state for the range. */
   | { readonly kind: "record-testing"; readonly rangeId: RangeId; readonly testing: TestingState }
-  /** Which machines of the range are to be disguised from here on, and as what. */
+  /** Stores which machines of the range are disguised, and as what. */
   | { readonly kind: "record-disguises"; readonly rangeId: RangeId; readonly disguises: Disguises }
-  /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */
+  /** The request cannot be carried out for this VM: fails at once, so that the run reports it. */
   | { readonly kind: "refuse"; readonly vmid: Vmid; readonly because: string }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */
   | { readonly kind: "await-address"; readonly machine: MachineRef; readonly expect: string | undefined; readonly within: string }
@@ -139,8 +141,8 @@ export type Action =
       readonly input: Json
     }
   /**
-   * Work of a run kind of its own (`fetch`, `install-role`): the kind of the run knows what it means and does it. The input is journaled:
-   * it names secrets, it holds none.
+   * Work of another run kind (`fetch`, `install-role`), which knows what it means and does it. The input is journaled: it refers to secrets
+   * but never contains one.
    */
   | { readonly kind: "work"; readonly work: string; readonly input: Json }
 

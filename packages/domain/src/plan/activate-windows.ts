@@ -14,7 +14,7 @@ interface Asked {
   readonly world: PlanWorld
 }
 
-/** What a machine is activated with. The caller's own key is sealed: plans are journaled. */
+/** The key that a machine is activated with. The caller's own key is sealed, because plans are journaled. */
 export type ActivationKeyInput = { readonly client_license_key: string } | { readonly sealed_license_key: string }
 
 export interface ActivateInput extends Asked {
@@ -23,7 +23,7 @@ export interface ActivateInput extends Asked {
   readonly machines: readonly { readonly vmid: Vmid; readonly key: ActivationKeyInput }[]
 }
 
-/** The machine with this number, or why nothing can be done to it. */
+/** The machine with this VMID, or why nothing can be done to it. */
 const found = ({ range, world }: Asked, vmid: Vmid): OwnMachine | string => {
   const { own, foreign, unreadable } = identify(range.id, world)
   const hidden = unreadable.find(({ machine }) => machine.vmid === vmid)
@@ -65,7 +65,7 @@ const planOf = ({ range }: Asked, steps: readonly Step[], reason: string): Plan 
   criticalPathSeconds: criticalPath(steps).seconds,
 })
 
-/** The plan that points machines to a KMS host and activates them, a step for each. One that went off meanwhile is told as refused. */
+/** Plans to point machines to a KMS host and activate them, in a step each. A machine that is no longer running is refused by its step. */
 export const planActivateWindows = ({ machines, host, port, ...asked }: ActivateInput): Plan =>
   planOf(
     asked,
@@ -73,6 +73,6 @@ export const planActivateWindows = ({ machines, host, port, ...asked }: Activate
     "activation of Windows",
   )
 
-/** The plan that makes a machine with Windows Server a KMS host. Its key is in no plan. */
+/** Plans to make a machine with Windows Server a KMS host. The plan does not contain the key. */
 export const planKmsServer = ({ vmid, ...asked }: Asked & { readonly vmid: Vmid }): Plan =>
   planOf(asked, [stepFor(asked, vmid, "kms-server", "Set up a KMS host on", {})], "KMS host")

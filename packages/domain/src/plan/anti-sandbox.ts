@@ -16,20 +16,20 @@ import { criticalPath } from "./schedule.ts"
 import { stageKey } from "./stage-keys.ts"
 
 export interface AntiSandboxInput {
-  /** Everything that a deploy of what was deployed last is planned from, templates too. */
+  /** Everything that a deploy of the last deployed configuration is planned from, templates included. */
   readonly deploy: Omit<DeployInput, "choice">
   readonly vmids: readonly Vmid[]
-  /** Undefined: their disguises come off. */
+  /** Undefined: their disguises are removed. */
   readonly disguise: Disguise | undefined
 }
 
-/** The step that notes which machines are disguised. */
+/** The step that records which machines are disguised. */
 export const recordDisguisesKey = "record-disguises"
 
 /**
- * The plan that disguises machines, or takes their disguises off. It notes what is wanted, and then does what a deploy would do about just that:
- * so a deploy that comes later finds nothing to do, and one that comes after a failure finishes it. What cannot be disguised is refused by its
- * own step.
+ * Plans to disguise machines, or to remove their disguises. It records what is wanted, and then does exactly the part of a deploy that
+ * concerns it: a later deploy finds nothing to do, or finishes what failed. A machine that cannot be disguised is refused by a step of its
+ * own.
  */
 export const planAntiSandbox = (input: AntiSandboxInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { deploy, vmids, disguise } = input
@@ -95,7 +95,7 @@ const changed = (before: Disguises, names: readonly string[], disguise: Disguise
 
 const restarts: ReadonlySet<Action["kind"]> = new Set(["shutdown", "configure", "start"])
 
-/** Of what a deploy would do: the hardware, the address that a new card lacks, and what Windows shows by itself. */
+/** The part of a deploy that concerns disguises: hardware, the address that a new card lacks, and what Windows itself shows. */
 const isAboutDisguise = ({ machine, action }: Step, names: ReadonlySet<string>): boolean =>
   machine !== undefined &&
   names.has(machine) &&
@@ -136,7 +136,7 @@ const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid
   return own
 }
 
-/** What the caller should know although all was done. */
+/** What the caller should know even when everything succeeds. */
 const notesFor = ({ deploy, disguise }: AntiSandboxInput, work: readonly Step[], names: readonly string[]): readonly string[] => {
   if (names.length === 0) return []
   const inside = new Set(work.flatMap(({ key }) => key))

@@ -1,14 +1,14 @@
 import type { ObservedMachine, ObservedNode } from "../machine/observed.ts"
 import { type RangeConfig, renderName } from "../range/config/index.ts"
 
-/** What ranges may take of a node, beside what the node itself shows. */
+/** What ranges may use of a node, besides what the node itself shows. */
 export interface NodeUse {
   readonly machines: number
   readonly machinesOn: number
   /** Of all machines of ranges on it, as if all of them were on. */
   readonly cpus: number
   readonly memoryMiB: number
-  /** Memory that is left when all of them are on; below 0: they cannot all be on. */
+  /** Memory that is left when all of them are on; negative: they cannot all be on. */
   readonly freeMemoryMiB: number
 }
 
@@ -16,8 +16,8 @@ const memoryOf = (machines: readonly Pick<ObservedMachine, "memoryMiB">[]): numb
   machines.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0)
 
 /**
- * What machines of ranges take of their node and may take of it. A machine that is on counts with what the node shows of it, or with all
- * that it may take where that is more: guests take memory later, and give back what they do not use.
+ * What machines of ranges use of their node and may use of it. Machines that are on count with the memory that the node shows as used, or
+ * with all that they may use when that is more: guests use memory later, and give back what they do not need.
  */
 export const nodeUse = (
   { name, memoryMiB, memoryUsedMiB }: ObservedNode,
@@ -36,15 +36,15 @@ export const nodeUse = (
   }
 }
 
-/** A machine of a range that is to be put somewhere. */
+/** A machine of a range that is to be placed. */
 export interface SizedMachine {
   readonly cpus: number
   readonly memoryMiB: number
-  /** Where it must go; undefined: anywhere. */
+  /** The node that it must go to; undefined: any. */
   readonly node: string | undefined
 }
 
-/** The machines that a range of this configuration has, its router included. Without a cluster all of them go to one node, whatever they name. */
+/** The machines of a range with this configuration, router included. Without a cluster all of them go to one node, whatever they name. */
 export const sizedMachines = (
   { router, machines, defaults }: RangeConfig,
   { rangeId, inCluster }: { readonly rangeId: string; readonly inCluster: boolean },
@@ -56,8 +56,8 @@ export const sizedMachines = (
   }))
 
 /**
- * How many ranges with these machines fit into the memory that nodes have left, at most `most`: each machine goes to the node with most room, the
- * largest first. Cores are shared, so they limit nothing.
+ * How many ranges with these machines fit into the memory that nodes have left, at most `most`: the largest machines come first, and each
+ * goes to the node with the most room. Cores are shared, so they limit nothing.
  */
 export const copiesThatFit = (free: ReadonlyMap<string, number>, machines: readonly SizedMachine[], most: number): number => {
   const room = new Map(free)

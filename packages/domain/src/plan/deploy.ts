@@ -26,15 +26,15 @@ import { templatesNamed } from "./templates.ts"
 import type { PlanWorld } from "./world.ts"
 
 /**
- * The plan that makes the world what the configuration says, or every reason why there is none. Pure and deterministic. No difference,
- * no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
+ * Plans how to make the world what the configuration says, or fails with every reason why that is impossible. Pure and deterministic. No
+ * difference, no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
  */
 export const planDeploy = (input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
   Result.flatMap(outlineDeploy(input), ({ plan, hindered }) =>
     hindered.length > 0 ? Result.fail(hindered) : Result.succeed(plan),
   )
 
-/** What a deploy would do, and what of that cannot be done inside machines as things are now. */
+/** What a deploy would do, and which of its work inside machines is impossible at present. */
 export const outlineDeploy = (input: DeployInput): Result.Result<DeployOutline, readonly PlanIssue[]> =>
   Result.map(survey(input), (found) => outlineOf(input, found))
 
@@ -45,13 +45,13 @@ export interface DeployOutline {
 }
 
 /**
- * Whether the plan does nothing and has no machine still to be made. It is then the same whatever other machines the cluster has:
+ * Whether the plan does nothing and no machine is still to be created. Other machines of the cluster make no difference to such a plan:
  * planning it needs no more of `cluster.machines` than the range's own.
  */
 export const changesNothing = ({ steps, placements, allocations }: Plan): boolean =>
   steps.length === 0 && placements.length === allocations.length
 
-/** Templates whose detail `planDeploy` wants in `world.details`, because machines will be cloned from them. */
+/** Templates whose details `planDeploy` needs in `world.details`, because machines will be cloned from them. */
 export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
   const own = identify(input.range.id, input.world).own
   const names = machineNames(input.range.id, input.config)
@@ -121,7 +121,7 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
   return { plan, hindered: hinderedTasks(world.guestObstacles ?? [], kept) }
 }
 
-/** `tasks` are in this sequence; `otherwise` gives the same ones in the other. */
+/** `tasks` are in this sequence; `otherwise` gives the same tasks in the other one. */
 const rolesPlan = (
   sequence: RoleSequence,
   tasks: readonly Task[],

@@ -5,7 +5,7 @@ import { disguiseOf, type DomainPlace, type StageContext } from "./stage-context
 import * as inputs from "./stage-inputs.ts"
 import { roleKey, stageKey } from "./stage-keys.ts"
 
-/** A stage inside a machine as the configuration wants it. */
+/** A stage inside a machine, as the configuration wants it. */
 export interface DesiredStage {
   /** Unique in the range. */
   readonly key: string
@@ -13,17 +13,17 @@ export interface DesiredStage {
   readonly os: GuestOs
   /** For people; also the task name in the log. */
   readonly title: string
-  /** The first is the stage's own; each of them selects it. */
+  /** The first is the stage's own tag; each of them selects the stage. */
   readonly tags: readonly [DeployTag, ...DeployTag[]]
   /** The role's name, for roles. */
   readonly role: string | undefined
-  /** Everything the stage needs; what it changes follows from this alone. */
+  /** Everything the stage needs; its effect follows from this alone. */
   readonly input: Json
   /** How many things it installs. */
   readonly items: number
-  /** Stages of other machines that must be over before. Those of its own machine run in order anyway. */
+  /** Stages of other machines that must be over first. Those of its own machine run in order anyway. */
   readonly needs: readonly string[]
-  /** A stage of another machine without which this one has lost its effect: when that one is made anew, so is this. */
+  /** A stage of another machine that this one's effect depends on: when that one runs from scratch, so does this one. */
   readonly renewedBy: string | undefined
 }
 
@@ -45,7 +45,7 @@ const finish =
 
 const isController = (place: DomainPlace | undefined): boolean => place !== undefined && place.role !== "member"
 
-/** False: nobody waits for the machine's guest agent, and only roles run in it. A domain controller is always managed. */
+/** False: nothing waits for the machine's guest agent, and only roles run in it. A domain controller is always managed. */
 export const isManaged = (context: StageContext, machine: MachineConfig): boolean =>
   !machine.unmanaged || isController(context.placeOf(machine))
 
@@ -72,7 +72,7 @@ export const routerStages = (context: StageContext, hostname: string): readonly 
   return [...drafts.map(finish(name, "linux")), ...roleStages(context, name, undefined)]
 }
 
-/** What needs the internet or names waits for the router's last own stage. */
+/** Stages that need the internet or DNS wait for the router's last own stage. */
 const outside = (context: StageContext): readonly string[] => [stageKey("dns", context.routerName)]
 
 const hostStages = (context: StageContext, machine: MachineConfig, name: string): readonly Draft[] => {
@@ -82,7 +82,7 @@ const hostStages = (context: StageContext, machine: MachineConfig, name: string)
     title: `Set address and host name of ${name}`,
     tags: ["assign-ip"],
     input: inputs.address(context, machine),
-    // a new router passes nothing on before its rules are loaded
+    // a new router forwards nothing before its rules are loaded
     needs: context.input.settings.guestsOverNetwork === true ? [stageKey("firewall", context.routerName)] : [],
   }
   if (os.kind === "windows") return [address, ...windowsStages(context, machine, os, name)]
@@ -131,7 +131,7 @@ const windowsStages = (context: StageContext, machine: MachineConfig, os: inputs
   ]
 }
 
-/** Whether the stage has run in the machine, so that there is something to take back. */
+/** Whether the stage has run in the machine, so that there is something to undo. */
 const wasDisguised = ({ input: { world } }: StageContext, name: string): boolean =>
   [...world.stages.values()].some((stages) => stages.has(stageKey("anti-sandbox", name)))
 
@@ -165,7 +165,7 @@ const joinStage = (context: StageContext, machine: MachineConfig, place: DomainP
   ...fromDomain(context, machine, place),
 })
 
-/** A domain must exist and be reachable: from another VLAN only through the router and its firewall. */
+/** The domain must exist and be reachable; from another VLAN, that takes the router and its firewall. */
 const fromDomain = (
   context: StageContext,
   machine: MachineConfig,
@@ -176,7 +176,7 @@ const fromDomain = (
   return { needs: [primary.key, ...across], renewedBy: primary.key }
 }
 
-/** Programs, those before and those after the machine joins its domain. */
+/** Programs that are installed before and after the machine joins its domain. */
 const installations = (
   context: StageContext,
   os: inputs.Windows,
@@ -221,7 +221,7 @@ const installations = (
   return { before, after }
 }
 
-/** The roles of one machine, in an order that fits the whole range's; `machine` is undefined for the router. */
+/** The roles of one machine, in an order that fits that of the whole range; `machine` is undefined for the router. */
 const roleStages = (context: StageContext, name: string, machine: MachineConfig | undefined): readonly DesiredStage[] => {
   return context.rolesOf(name).map(({ role, needs }) => ({
     key: roleKey(name, role),

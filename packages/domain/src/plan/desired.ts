@@ -10,7 +10,7 @@ import type { DeployInput } from "./input.ts"
 import { roleKey } from "./stage-keys.ts"
 import { disguiseOf, stageContext, type StageContext } from "./stage-context.ts"
 
-/** A network card as the configuration wants it; index and MAC address follow from the VM it is put into. */
+/** A network card as the configuration wants it; index and MAC address depend on the VM. */
 export interface DesiredNic {
   readonly bridge: string
   readonly tag: number
@@ -19,7 +19,7 @@ export interface DesiredNic {
 
 /** A machine as the configuration wants it: everything about it that does not depend on the world. */
 export interface DesiredMachine {
-  /** Its name at the hypervisor, which is its identity in the range. */
+  /** Its name on the hypervisor, which is its identity in the range. */
   readonly name: string
   readonly hostname: string
   readonly isRouter: boolean
@@ -28,9 +28,9 @@ export interface DesiredMachine {
   readonly cpus: number
   readonly memoryMiB: number
   readonly balloonMiB: number | undefined
-  /** A whole disk of its own instead of one that shares the template's. */
+  /** A full clone, instead of a disk that shares the template's. */
   readonly full: boolean
-  /** The router's outer one first. */
+  /** The router's outer card comes first. */
   readonly nics: readonly DesiredNic[]
   /** The address it ends up with; a router's is its outer one. */
   readonly address: string
@@ -38,28 +38,28 @@ export interface DesiredMachine {
   readonly groups: readonly string[]
   readonly tags: readonly string[]
   readonly targetNode: string | undefined
-  /** False: nobody waits for its guest agent, and only roles run in it. */
+  /** False: nothing waits for its guest agent, and only roles run in it. */
   readonly managed: boolean
-  /** What it is to be taken for; undefined: for what it is. */
+  /** The computer that it is disguised as; undefined: none. */
   readonly disguise: Disguise | undefined
   /** In the order in which they run, one at a time. */
   readonly stages: readonly DesiredStage[]
 }
 
-/** What a configuration asks of the world. */
+/** The state that a configuration asks for. */
 export interface DesiredRange {
   readonly id: RangeId
   readonly network: NetworkSpec
-  /** The router first, then as in the file. */
+  /** The router first, then in the order of the file. */
   readonly machines: readonly DesiredMachine[]
-  /** Keys of all roles as in the file, the router's first, each after those that it depends on. */
+  /** Keys of all roles in the order of the file, the router's first, each after those that it depends on. */
   readonly roles: readonly string[]
 }
 
 /** Tag on every VM of ours, for people who look at the hypervisor. */
 export const ownTag = "rangewright"
 
-/** The network of a range. `node` holds the bridge; a VNet is everywhere. */
+/** The network of a range. `node`: where a bridge is; a VNet is everywhere. */
 export const networkOf = (
   range: Pick<DeployInput["range"], "id" | "number">,
   settings: DeployInput["settings"],
@@ -89,7 +89,7 @@ export const desiredRange = (input: DeployInput, node: string): DesiredRange => 
 
 const mebibytes = (gibibytes: number): number => Math.round(gibibytes * 1024)
 
-/** Old virtual hardware for guests that look for signs of virtualisation. */
+/** Old virtual hardware for guests that look for signs of virtualization. */
 export const nicModel = (template: string): DesiredNic["model"] => (template.includes("antisandbox") ? "e1000" : "virtio")
 
 const desiredRouter = (context: StageContext): DesiredMachine => {
@@ -136,7 +136,7 @@ const desiredMachine = (context: StageContext, machine: MachineConfig): DesiredM
     os: machine.os.kind,
     cpus: machine.cpus,
     memoryMiB: mebibytes(machine.ramGb),
-    // the device that takes memory back is one that no computer has
+    // no real computer has a balloon device
     balloonMiB: disguise !== undefined ? 0 : machine.ramMinGb === undefined ? undefined : mebibytes(machine.ramMinGb),
     full: machine.clone === "full",
     nics: [

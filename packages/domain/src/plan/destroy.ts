@@ -13,7 +13,7 @@ import { findNetwork } from "./obstacles.ts"
 import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
-/** What goes: all VMs; the whole range with its networks and pool; or one VM. */
+/** What is removed: all VMs; the whole range with its networks and pool; or one VM. */
 export type DestroyScope =
   | { readonly kind: "machines" }
   | { readonly kind: "range" }
@@ -27,8 +27,8 @@ export interface DestroyInput {
 }
 
 /**
- * The plan that takes VMs of a range away, each stopped first where it may be running. What is not ours stays; it stands in the way of
- * removing the pool. A VM on a node that is down cannot be removed, and nothing is begun then.
+ * Plans to remove VMs of a range, each stopped first if it may be running. What is not ours stays, and then the pool cannot be removed. A VM
+ * on a node that is down cannot be removed either; nothing is begun then.
  */
 export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const found = identify(input.range.id, input.world)
@@ -84,11 +84,11 @@ const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): rea
 
 const isOwn = ({ own }: Identified, vmid: Vmid): boolean => [...own.values()].some((o) => o.observed.vmid === vmid)
 
-/** What a range can have: the bridge and the VNet of its number. It may have been made before the mode was changed. */
+/** Networks that a range can have: the bridge and the VNet of its number. They may have been made before the mode was changed. */
 const networksOf = ({ range, settings, world }: DestroyInput): readonly NetworkSpec[] =>
   [false, true].map((clusterMode) => networkOf(range, { ...settings, clusterMode }, singleNode(world, settings) ?? ""))
 
-/** Networks and pool go when the last VM is gone. */
+/** Networks and pool are removed after the last VM. */
 const rangeSteps = (
   input: DestroyInput,
   after: readonly string[],

@@ -7,30 +7,30 @@ import type { MachineSettings } from "./action.ts"
 import { type DesiredMachine, type DesiredNic, nicModel } from "./desired.ts"
 import type { OwnMachine } from "./identify.ts"
 
-/** One thing in which a VM is not what it should be. */
+/** One way in which a VM differs from what it should be. */
 export interface Difference {
   readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags" | "hardware" | "disguise"
   readonly desired: string
   readonly observed: string
-  /** True: a running VM takes it over only when it starts again. */
+  /** True: a running VM adopts it only when it starts again. */
   readonly needsRestart: boolean
 }
 
-/** The address of each card that a VM keeps which we did not make: what runs in it knows its cards by their addresses. */
+/** The MAC addresses that an adopted VM keeps, by card: the system in it knows its cards by them. */
 const keptMacs = (existing: OwnMachine | undefined): ReadonlyMap<number, string> =>
   new Map(existing?.mark.adopted === true ? existing.detail.nics.map(({ index, mac }) => [index, mac]) : [])
 
-/** The model of a card: that of the template which the VM was made from, also where the configuration names another one now. */
+/** The model of a card follows the template that the VM was made from, even when the configuration now names another one. */
 const modelOf = (machine: DesiredMachine, wanted: DesiredNic["model"], own: OwnMachine | undefined): DesiredNic["model"] =>
   machine.isRouter || machine.disguise !== undefined || own?.mark.template === undefined ? wanted : nicModel(own.mark.template)
 
 /**
- * The network cards of a machine. A router that exists keeps the card of each VLAN where it is, so that a changed order in the file
- * moves nothing; a new VLAN gets the first free place. `own`: the VM that is there. Cards that others have put into it stay, unless nobody
- * has set it up yet: then they are its template's.
+ * The network cards of a machine. An existing router keeps the card of each VLAN where it is, so that a changed order in the file moves
+ * nothing; a new VLAN gets the first free place. `own`: the existing VM. Cards that others have added stay, unless the VM has not been
+ * set up yet: then they are its template's.
  */
 export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | undefined, isHalfMade: boolean): readonly Nic[] => {
-  // what a rollback brought back was put in by nobody
+  // after a rollback the owed settings count: nobody chose the cards that it brought back
   const existing = own?.owed ?? own?.detail
   const macs = keptMacs(own)
   const kept = new Map<number, number>()
@@ -40,7 +40,7 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
       if (at !== undefined) kept.set(i, at.index)
     })
   const known = new Set(kept.values())
-  // the router's legs are all wanted ones
+  // a card of a router on the range's network is a leg, never somebody else's: one that is not wanted goes
   const network = machine.isRouter ? machine.nics[1]?.bridge : undefined
   const isLeg = (nic: Nic): boolean => nic.bridge === network && nic.tag !== undefined
   const others =
@@ -67,13 +67,13 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
   return [...wanted, ...others].toSorted((a, b) => a.index - b.index)
 }
 
-/** The hardware that a VM is to show, and what it showed before that; nothing where it shows what it has. */
+/** The hardware that a VM is to show, and what it showed before that; empty when it shows what it has. */
 interface Shown {
   readonly hardware?: Hardware
   readonly undisguised?: Hardware
 }
 
-/** `now`: what the VM shows, or the one that it is cloned from. */
+/** `now`: what the VM shows, or the template that it is cloned from. */
 const shownBy = (
   { disguise }: DesiredMachine,
   vmid: Vmid,
@@ -82,9 +82,9 @@ const shownBy = (
   means: DisguiseMeans | undefined,
 ): Shown => {
   if (disguise === undefined) return undisguised === undefined ? {} : { hardware: undisguised }
-  // what cannot be told or read now stays as it is
+  // what is unknown or unreadable now stays as it is
   if (means === undefined || now === undefined) return undisguised === undefined ? {} : { undisguised }
-  // a disk that was plugged in since showed what it shows now
+  // a disk that was added since still shows its own texts
   const kept = undisguised ?? now
   const isNew = ({ slot }: Hardware["disks"][number]) => kept.disks.every((disk) => disk.slot !== slot)
   return {
@@ -93,21 +93,21 @@ const shownBy = (
   }
 }
 
-/** What a VM has to be set to. Tags that others have put on it stay. */
+/** The settings that a VM has to have. Tags that others have put on it stay. */
 export const settingsOf = (
   rangeId: OwnMachine["mark"]["range"],
   machine: DesiredMachine,
   vmid: Vmid,
   existing: OwnMachine | undefined,
   isHalfMade: boolean,
-  /** Of the template, where the VM is to be made; and what there is for disguises. */
+  /** `template`: hardware of the template of a VM that is to be created; `means`: what is available for disguises. */
   { template, means }: { readonly template?: Hardware | undefined; readonly means?: DisguiseMeans | undefined },
 ): MachineSettings => {
   const { hardware = existing?.owed?.hardware, undisguised } = shownBy(
     machine,
     vmid,
     existing?.mark.undisguised,
-    // what a rollback brought back is nobody's
+    // after a rollback the owed settings count: nobody chose the hardware that it brought back
     existing === undefined ? template : (existing.owed?.hardware ?? existing.detail.hardware),
     means,
   )
@@ -132,7 +132,7 @@ export const settingsOf = (
   }
 }
 
-/** Everything in which the VM differs from these settings. */
+/** All differences between the VM and these settings. */
 export const differencesOf = (
   existing: OwnMachine,
   machine: DesiredMachine,
@@ -147,7 +147,7 @@ export const differencesOf = (
   compare("memory", `${settings.memoryMiB} MiB`, `${detail.memoryMiB} MiB`, true)
   const wanted = balloonText(settings)
   const balloon = balloonText(detail)
-  // the minimum moves while the VM runs; the device comes and goes only with a start
+  // the minimum changes while the VM runs; the device is added or removed only at a start
   compare("balloon", wanted, balloon, wanted === noBalloon || balloon === noBalloon)
   const otherCards = cardsText(settings.nics) !== cardsText(detail.nics)
   compare("network", nicsText(settings.nics), nicsText(detail.nics), detail.coldCards === true && otherCards)
@@ -166,7 +166,7 @@ export const differencesOf = (
 
 const noBalloon = "none"
 
-/** A minimum of nothing, or of all of the memory, is no ballooning. */
+/** A minimum of 0, or of all of the memory, means no ballooning. */
 const balloonText = ({ balloonMiB, memoryMiB }: Pick<MachineDetail, "balloonMiB" | "memoryMiB">): string =>
   balloonMiB === undefined || balloonMiB === 0 || balloonMiB >= memoryMiB ? noBalloon : `${balloonMiB} MiB`
 
@@ -178,7 +178,7 @@ const inOrder = (nics: readonly Nic[], textOf: (nic: Nic) => string): string =>
 
 const cardText = ({ index, model, mac }: Nic): string => `net${index} ${model} ${mac.toUpperCase()}`
 
-/** The cards themselves, wherever they are plugged in. */
+/** The cards themselves, whatever they are attached to. */
 const cardsText = (nics: readonly Nic[]): string => inOrder(nics, cardText)
 
 const nicsText = (nics: readonly Nic[]): string =>

@@ -18,7 +18,7 @@ const verbs: readonly (readonly [ChangeKind, string])[] = [
   ["none", "unchanged"],
 ]
 
-/** A plan as text for people: what happens to each object and why, where machines go, and how long it takes. Holds no secret. */
+/** A plan as text for people: what happens to each object and why, where machines go, and how long it takes. Contains no secret. */
 export const renderPlan = (plan: Plan): string => {
   const counted = verbs.flatMap(([kind, verb]) => {
     const n = plan.changes.filter((c) => c.kind === kind).length
@@ -61,7 +61,7 @@ const timeLine = (plan: Plan): string => {
   return `${count}, about ${secondsText(makespan)} (the longest chain alone takes ${secondsText(plan.criticalPathSeconds)})`
 }
 
-/** What the graph of the roles' dependencies saves, or would save. */
+/** What ordering roles by their dependencies saves, or would save. */
 const rolesLine = ({ roles }: Plan): readonly string[] => {
   if (roles === undefined || roles.graphSavesSeconds < 1) return []
   const saved = secondsText(roles.graphSavesSeconds)

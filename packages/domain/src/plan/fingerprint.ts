@@ -3,8 +3,8 @@ import type { Plan } from "./plan.ts"
 import { maskAction } from "./secrets.ts"
 
 /**
- * A short text that is the same for the same input of a stage, whatever the order of its keys: how a deploy knows that a stage has run
- * with just this input before. 128 bits, good against chance; nothing is kept secret by it or proven.
+ * A short text that is the same for the same input of a stage, whatever the order of its keys; a deploy uses it to see that a stage has
+ * already run with exactly this input. 128 bits, enough against accidental collisions; it is not cryptographic.
  */
 export const stageFingerprint = (input: Json): string => {
   const text = canonical(input)
@@ -12,8 +12,8 @@ export const stageFingerprint = (input: Json): string => {
 }
 
 /**
- * The same for what a plan does: equal for plans that do the same to the same objects, whatever they estimate and say beside it. Secrets are
- * left out, so that nobody can try them against it.
+ * The fingerprint of what a plan does: equal for plans that do the same to the same objects, whatever their estimates and notes. Secrets are
+ * left out, so that nobody can check guesses against it.
  */
 export const planFingerprint = ({ steps, changes, kept = [] }: Plan): string =>
   stageFingerprint(
@@ -44,7 +44,7 @@ const lanes = [
   [0x165667b1, 0x9e3779b1],
 ] as const
 
-/** Multiply and mix over UTF-16 units, then once more so that every bit of the text reaches every bit of the result. */
+/** Multiplies and mixes over UTF-16 units, then once more so that every bit of the text affects every bit of the result. */
 const hash = (text: string, [start, multiplier]: readonly [number, number]): number => {
   let h = start
   for (let i = 0; i < text.length; i++) {

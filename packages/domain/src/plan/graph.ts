@@ -1,19 +1,18 @@
-/** What a graph of steps is made of: a unique key, and the keys of those that come before. */
+/** A vertex of a graph of steps: a unique key, and the keys of those that come before. */
 export interface Vertex {
   readonly key: string
-  /** Those that must have been done before: where one of them fails, this one is left undone. */
+  /** Those that must have succeeded before: when one of them fails, this one is skipped. */
   readonly after: readonly string[]
-  /** Those that must be over before, however they ended. One that is left undone is over as soon as all before it are. */
+  /** Those that must be over before, however they ended. A skipped one is over as soon as all before it are. */
   readonly behind?: readonly string[]
 }
 
-/** The keys of all that come before, whatever becomes of them. */
+/** The keys of all that come before, of both kinds. */
 export const predecessors = ({ after, behind }: Vertex): readonly string[] =>
   behind === undefined ? after : [...after, ...behind]
 
 /**
- * The vertices in an order in which each comes after all that it waits for; otherwise as given. A graph with a cycle, or with an edge
- * to nowhere, is a defect of whoever made it.
+ * The vertices in topological order. A graph with a cycle, or with an edge to a vertex that does not exist, is a defect of the caller.
  */
 export const inOrder = <V extends Vertex>(vertices: readonly V[]): readonly V[] => {
   const waiting = new Map<string, number>()
@@ -31,7 +30,7 @@ export const inOrder = <V extends Vertex>(vertices: readonly V[]): readonly V[] 
   throw new Error(`the steps ${stuck.slice(0, 10).join(", ")} wait for each other, or for a step that does not exist`)
 }
 
-/** Who waits for whom: key -> the vertices that name it. `edges`: which of their edges count; all of them where absent. */
+/** The dependents of each vertex: key -> the vertices that name it. `edges`: which of their edges count; by default all. */
 export const followersOf = <V extends Vertex>(
   vertices: readonly V[],
   edges: (v: V) => readonly string[] = predecessors,
@@ -47,12 +46,12 @@ export const followersOf = <V extends Vertex>(
 }
 
 /**
- * The part of a graph that is kept. Where a vertex waits for one that is left out, it waits for what that one waits for instead, so that
- * the order of the kept ones stays what it was; what one must have done must still be done only where each on the way must be. Edges that
- * follow from others are left out.
+ * The part of a graph that is kept. A vertex that waits for one that is left out waits for that one's predecessors instead, so that the kept
+ * ones keep their order; such an edge demands success (`after`) only if every edge on the way does. Edges that follow from others are left
+ * out.
  */
 export const keepOnly = <V extends Vertex>(vertices: readonly V[], kept: (v: V) => boolean): readonly V[] => {
-  /** Of each that is left out: the kept ones nearest before it. */
+  /** For each vertex that is left out: the nearest kept ones before it. */
   const nearest = new Map<string, Nearest>()
   const result = new Map<string, V>()
   const places = new Map<string, number>()
@@ -78,7 +77,7 @@ export const keepOnly = <V extends Vertex>(vertices: readonly V[], kept: (v: V) 
 
 type Nearest = Required<Pick<Vertex, "after" | "behind">>
 
-/** The keys with each that is left out replaced by those before it. `onlyLeftOut`: nothing but these. */
+/** The keys, with each that is left out replaced by those before it. `onlyLeftOut`: only the replacements. */
 const through = (
   keys: readonly string[],
   nearest: ReadonlyMap<string, Nearest>,
@@ -93,10 +92,10 @@ const through = (
   ),
 ]
 
-/** Takes out the edges that follow from the others; `places` orders the vertices that are known. */
+/** Removes edges that follow from others; `places`: the order of the known vertices. */
 const reducer = (known: ReadonlyMap<string, Vertex>, places: ReadonlyMap<string, number>) => {
   const placeOf = (key: string): number => places.get(key)!
-  /** Those of `targets` that come before one of `sources` by such edges. */
+  /** Those of `targets` that come before one of `sources` along these edges. */
   const reached = (
     targets: readonly string[],
     sources: readonly string[],
@@ -104,7 +103,7 @@ const reducer = (known: ReadonlyMap<string, Vertex>, places: ReadonlyMap<string,
   ): ReadonlySet<string> => {
     const seen = new Set<string>()
     if (targets.length === 0 || sources.length < 2) return seen
-    // nothing before the first of them leads to any
+    // what comes before the first target leads to none
     const first = Math.min(...targets.map(placeOf))
     const stack = [...sources]
     for (let key = stack.pop(); key !== undefined; key = stack.pop())

@@ -4,42 +4,42 @@ import type { Plan } from "./plan.ts"
 import type { Task } from "./task.ts"
 import { listed } from "../text.ts"
 
-/** Why something cannot be done inside machines, as things are now. A member that is absent does not narrow it. */
+/** Why work inside machines is impossible at present. A field that is absent does not narrow it. */
 export interface GuestObstacle {
   /** Follows "nothing can be run inside LAB-dc: ". */
   readonly because: string
   /** The way out. */
   readonly hint: string
-  /** Machines with one of these systems. */
+  /** Only machines with one of these systems. */
   readonly os?: readonly GuestOs[]
   readonly stages?: readonly GuestStage[]
-  /** Roles of these names. */
+  /** Only roles with these names. */
   readonly roles?: readonly string[]
 }
 
-/** Work inside a machine, as far as an obstacle to it cares. `role` is the name of the role, for roles. */
+/** Work inside a machine, as far as obstacles distinguish it. `role` is the name of the role, for roles. */
 export interface GuestWork {
   readonly os: GuestOs
   readonly stage: GuestStage
   readonly role?: string | undefined
 }
 
-/** Whether the obstacle stands in the way of this. */
+/** Whether the obstacle applies to this work. */
 export const hinders = ({ os, stages, roles }: GuestObstacle, work: GuestWork): boolean =>
   (os === undefined || os.includes(work.os)) &&
   (stages === undefined || stages.includes(work.stage)) &&
   (roles === undefined || (work.role !== undefined && roles.includes(work.role)))
 
-/** Said of a service that is configured to do nothing inside machines, wherever it shows. */
+/** The note of a service that is configured to do nothing inside machines, wherever it appears. */
 export const guestsLeftOut = "nothing is done inside machines: the service is configured with guest_automation: none"
 
-/** The same as a sentence, for the answer to a deploy that leaves something out. */
+/** The same as a sentence, for the response to a deploy that leaves something out. */
 export const leftOutTexts = (plan: Pick<Plan, "notes"> | undefined): readonly string[] =>
   plan?.notes.includes(guestsLeftOut) === true
     ? [`N${guestsLeftOut.slice(1)}. Roles, domains, networks and firewalls are not set up.`]
     : []
 
-/** How many names a message tells. */
+/** How many names a message lists. */
 const most = 8
 
 const eachOnce = (names: Iterable<string>): string => listed([...new Set(names)], most)
@@ -51,7 +51,7 @@ const doneBy = (obstacle: GuestObstacle, tasks: readonly Task[]): string => {
   return `the stage ${eachOnce(tasks.flatMap(({ action }) => (action.kind === "guest" ? [action.stage] : [])))} cannot be run on `
 }
 
-/** One issue for each obstacle to what these tasks do inside machines. */
+/** One issue for each obstacle to the work of these tasks inside machines. */
 export const hinderedTasks = (obstacles: readonly GuestObstacle[], tasks: readonly Task[]): readonly PlanIssue[] =>
   obstacles.flatMap((obstacle) => {
     const stuck = tasks.filter(

@@ -7,14 +7,14 @@ export interface PatternHost {
   readonly groups: readonly string[]
 }
 
-/** The host that Ansible's own plays run on; it is none of ours, and clients append it to every pattern. */
+/** The host that Ansible's own plays run on; it is not a machine of ours, and clients append it to every pattern. */
 const ownHost = "localhost"
 const longestPattern = 4096
 
 /**
- * The machines that a host pattern names, as Ansible reads it: names and groups with wildcards, joined by `,` or `:`; `!x` takes away,
- * `&x` keeps only what is in x too; first all plain ones, then `&`, then `!`. An empty pattern names all. A pattern that names no machine
- * is refused, unless it speaks of `localhost` alone.
+ * The machines that a host pattern selects, as Ansible reads it: names and groups with wildcards, joined by `,` or `:`; `!x` excludes x,
+ * `&x` intersects with x; plain parts apply first, then `&`, then `!`. An empty pattern selects all. A pattern that matches no machine is
+ * refused, unless it contains only `localhost`.
  */
 export const matchHosts = (
   pattern: string,
@@ -54,7 +54,7 @@ const refuse = (
   hint = "List machines or groups, separated by commas; ! excludes, & intersects, * matches any text.",
 ) => Result.fail([{ code: "bad-limit", message, hint }] as const)
 
-/** `*` any text, `?` any character; everything else stands for itself. Matches in time linear in the text for each star. */
+/** `*` any text, `?` any character; everything else is literal. Takes time linear in the text for each star. */
 const wildcard = (pattern: string): ((text: string) => boolean) => {
   if (!/[*?]/u.test(pattern)) return (text) => text === pattern
   return (text) => {

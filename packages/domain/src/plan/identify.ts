@@ -10,17 +10,17 @@ export interface OwnMachine {
   readonly detail: MachineDetail
   readonly mark: MachineMark
   readonly groups: readonly string[]
-  /** It has the hardware of a snapshot, and is to be set to this again. */
+  /** After a rollback, while it has the hardware of the snapshot: the settings that it is to get back. */
   readonly owed?: MachineSettings | undefined
 }
 
-/** Whose the VMs in a range's pool are. Only `own` may ever be touched. */
+/** The VMs in a range's pool by owner. Only `own` may ever be touched. */
 export interface Identified {
   /** One VM for each machine, by the name in its mark. */
   readonly own: ReadonlyMap<string, OwnMachine>
-  /** Without our mark, with another range's, or a second one that claims to be the same machine. */
+  /** Without our mark, with another range's, a template, or a second VM that claims to be the same machine. */
   readonly foreign: readonly { readonly machine: ObservedMachine; readonly why: string }[]
-  /** Their configuration cannot be read now, so nobody can say whose they are. */
+  /** Their configuration cannot be read now, so their owner is unknown. */
   readonly unreadable: readonly Unreadable[]
 }
 
@@ -31,7 +31,7 @@ export interface Unreadable {
   readonly message: string
 }
 
-/** How a VM is called in messages. */
+/** The name of a VM in messages. */
 export const labelOf = (machine: Pick<ObservedMachine, "vmid" | "name">): string =>
   machine.name === undefined ? `VM ${machine.vmid}` : `${machine.name} (VM ${machine.vmid})`
 
@@ -39,8 +39,8 @@ export const offlineNodes = (world: PlanWorld): ReadonlySet<string> =>
   new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
 
 /**
- * VMs that may be of a range: those in its pool, and those in no pool with a number that is reserved for it, because a clone shows its pool
- * only some seconds later, and because people take VMs out of pools. Their details tell.
+ * VMs that may belong to a range: those in its pool, and those in no pool with a VMID that is reserved for it, because a clone shows its
+ * pool only some seconds later, and because people take VMs out of pools. Their details decide.
  */
 export const rangeMembers = (
   rangeId: RangeId,
@@ -58,7 +58,7 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
   const members = rangeMembers(rangeId, world).toSorted((a, b) => a.vmid - b.vmid)
   for (const machine of members) {
     const detail = world.details.get(machine.vmid)
-    // a reserved number outside of the pool proves nothing: only the mark does
+    // outside of the pool, a reserved VMID proves nothing: only the mark does
     if (machine.pool !== rangeId && (detail === undefined || readDescription(detail.description).mark?.range !== rangeId))
       continue
     if (offline.has(machine.node) || detail === undefined) {
@@ -92,10 +92,10 @@ const unreadableFor = (machine: ObservedMachine, unsure: string | undefined, isO
     : { machine, code: "not-ours", message: `${name} cannot be read, so its owner is unknown` }
 }
 
-/** The way out where a machine is in doubt: it is neither made again nor removed. */
+/** The hint for a machine in doubt, which is neither created again nor removed. */
 export const unsureHint = "It is left unchanged until that is known: fix what prevents the service from seeing it, and try again."
 
-/** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, and no other. */
+/** A copy made by hand has the mark too: the machine is the VM whose VMID we reserved, else the one with its name, and no other. */
 const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine | undefined =>
   claimants.find((c) => c.observed.vmid === reserved) ?? claimants.find((c) => c.detail.name === name)
 

@@ -6,7 +6,7 @@ import type { TestingState } from "../range/range.ts"
 import type { DeployTag, RoleSequence } from "./plan.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
-/** What a deploy was asked to do. */
+/** The options of a deploy. */
 export interface DeployChoice {
   /** Empty: everything. */
   readonly tags: readonly DeployTag[]
@@ -14,23 +14,23 @@ export interface DeployChoice {
   readonly limit: string
   /** Empty: all roles. */
   readonly onlyRoles: readonly string[]
-  /** Runs stages inside machines again although nothing changed. */
+  /** Runs stages inside machines again even if nothing changed. */
   readonly force: boolean
   /** Absent: what the configuration says. */
   readonly roleSequence?: RoleSequence
   /** Removes VMs that the configuration no longer names. */
   readonly prune: boolean
-  /** Makes VMs anew that were made from another template than the configuration names. */
+  /** Creates VMs again that were made from another template than the configuration names. */
   readonly replace: boolean
 }
 
-/** A deploy of everything, as asked for without options: it removes nothing. */
+/** A deploy of everything, as requested without options: it removes nothing. */
 export const wholeDeploy: DeployChoice = { tags: [], limit: "", onlyRoles: [], force: false, prune: false, replace: false }
 
-/** Whether the choice leaves no machine and no part of a deploy out. */
+/** Whether the choice covers every machine and every part of a deploy. */
 export const isWhole = ({ tags, limit }: DeployChoice): boolean => tags.length === 0 && limit === ""
 
-/** Whether the choice makes and removes VMs: the router, or the others. */
+/** Whether the choice creates and removes VMs: the router, or the others. */
 export const makesMachines = ({ tags }: DeployChoice, isRouter: boolean): boolean =>
   tags.length === 0 || tags.includes(isRouter ? "network" : "vm-deploy")
 
@@ -39,13 +39,13 @@ export interface DeployInput {
     readonly id: RangeId
     readonly number: number
     readonly testing: TestingState
-    /** Absent: of no machine. */
+    /** Absent: no machine is disguised. */
     readonly disguises?: Disguises | undefined
-    /** Absent: we made it. */
+    /** True: it was taken over from an older service. Absent: we created it. */
     readonly takenOver?: boolean
   }
   readonly config: RangeConfig
-  /** Everybody who has the range, by every path. */
+  /** Everybody who has the range, by any path. */
   readonly grants: readonly Grant[]
   readonly settings: PlanSettings
   readonly world: PlanWorld

@@ -27,11 +27,11 @@ export interface PlanIssue {
   readonly message: string
   /** The way out. */
   readonly hint?: string | undefined
-  /** Those that are missing. */
+  /** The templates that are missing. */
   readonly templates?: readonly string[]
 }
 
-/** The same issues; of missing templates they say what is known of them: which can be built by whoever asked, and which cannot. */
+/** The same issues, with what is known about missing templates: which can be built by the caller, and which cannot. */
 export const withTemplatesKnown = (issues: readonly PlanIssue[], known: UnbuiltTemplates): readonly PlanIssue[] =>
   issues.map((issue) => {
     const { templates } = issue
@@ -42,7 +42,7 @@ export const withTemplatesKnown = (issues: readonly PlanIssue[], known: UnbuiltT
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Whether the hypervisor is in doubt of everything that stands in the way: the same request may be planned later, with nothing changed. */
+/** Whether doubt about the hypervisor is the only obstacle: the same request may succeed later, with nothing changed. */
 export const isOnlyDoubt = (fault: { readonly _tag: string }): boolean =>
   fault instanceof CannotPlan && fault.facts.issues.every(({ code }) => code === "unsure")
 

@@ -5,7 +5,7 @@ import type { OwnMachine } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** The world with those addresses alone that are the machines' own, and a note for each machine that claims others. */
+/** The world with only those addresses that are the machines' own, and a note for each machine that claims others. */
 export const judgedWorld = (
   { range, config, world }: Pick<DeployInput, "range" | "config" | "world">,
   machines: Iterable<OwnMachine>,

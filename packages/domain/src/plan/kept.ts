@@ -6,17 +6,17 @@ import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { KeptMachine } from "./plan.ts"
 
-/** The template that the VM was made from, where the configuration names another one now. */
+/** The template that the VM was made from, if the configuration now names another one. */
 export const otherTemplate = (machine: DesiredMachine, { mark }: OwnMachine): string | undefined =>
   mark.template === machine.template ? undefined : mark.template
 
-/** Why one object is not as configured and stays so, for people. */
+/** Why an object stays although it is not as configured, for people. */
 export const keptReason = ({ template }: KeptMachine): string =>
   template === undefined
     ? "not in the configuration: stays unless the deploy prunes"
     : `made from ${template.made}, not ${template.wanted}: stays unless the deploy replaces`
 
-/** Machines that a sentence names. */
+/** How many machines a sentence names. */
 const namedAtMost = 10
 
 const listed = (kept: readonly KeptMachine[], textOf: (kept: KeptMachine) => string): string =>
@@ -24,7 +24,7 @@ const listed = (kept: readonly KeptMachine[], textOf: (kept: KeptMachine) => str
     ", ",
   )
 
-/** What a deploy leaves as it is although the configuration says otherwise, and how to have it removed: a sentence or two for each sort. */
+/** What a deploy leaves as it is although the configuration says otherwise, and how to remove it: a sentence or two for each kind. */
 export const keptTexts = (kept: readonly KeptMachine[] = []): readonly string[] => {
   const unwanted = kept.filter(({ template }) => template === undefined)
   const older = kept.filter(({ template }) => template !== undefined)
@@ -45,7 +45,7 @@ export const keptTexts = (kept: readonly KeptMachine[] = []): readonly string[] 
   ]
 }
 
-/** Addresses that a VM has, or says it has: in the way of a new machine either way. */
+/** Addresses that a VM has or claims to have: either way a new machine cannot use them. */
 const heldBy = ({ range, world }: DeployInput, { observed }: OwnMachine): ReadonlySet<string | undefined> =>
   new Set([
     world.addresses.get(observed.vmid),
@@ -54,8 +54,8 @@ const heldBy = ({ range, world }: DeployInput, { observed }: OwnMachine): Readon
   ])
 
 /**
- * Machines that are to get the address of a VM that stays: refused while that runs, for two with one address are of no use. Who has its
- * address already is not concerned, whatever others claim.
+ * Machines that are to get the address of a VM that stays: refused while that VM runs, because two machines with one address do not work. A
+ * machine that has its address already is not affected, whatever others claim.
  */
 export const takenAddresses = (
   input: DeployInput,

@@ -1,6 +1,6 @@
 /**
- * Where the boxes of a network's picture stand: the router above, under it the networks side by side, as many as fit, and a trunk on the left
- * that branches to each. In units of whoever draws: characters or pixels. Imports nothing, so that a browser runs it too.
+ * Layout of the picture of a range's network: the router at the top, below it the networks side by side, as many as fit, and a trunk on the
+ * left that branches to each. The renderer chooses the units: characters or pixels. Imports nothing, so that a browser runs it too.
  */
 
 export interface Size {
@@ -13,7 +13,7 @@ export interface Box extends Size {
   readonly y: number
 }
 
-/** A line that runs across or down, both ends included. */
+/** A horizontal or vertical line, both ends included. */
 export interface Line {
   readonly x1: number
   readonly y1: number
@@ -22,19 +22,19 @@ export interface Line {
 }
 
 export interface Metrics {
-  /** What there is; a box that is wider has a row of its own. */
+  /** Available width; a wider box gets a row of its own. */
   readonly width: number
   /** Between two boxes of a row. */
   readonly gap: number
   /** Where boxes begin, right of the trunk. */
   readonly margin: number
   readonly trunk: number
-  /** From the left edge of a box to where its line comes in. */
+  /** From the left edge of a box to where its line enters. */
   readonly joint: number
-  /** From the end of what is above down to the branch, and from the branch to the boxes. */
+  /** From the bottom of what is above to the branch, and from the branch to the boxes. */
   readonly above: number
   readonly below: number
-  /** Where the line from outside begins, and where the router stands. */
+  /** Where the line from outside begins, and where the router is. */
   readonly entry: number
   readonly top: number
 }
@@ -46,7 +46,7 @@ export interface Layout extends Size {
   readonly lines: readonly Line[]
 }
 
-/** The sizes in rows. */
+/** Fills rows with the sizes, in their order. */
 const inRows = (sizes: readonly Size[], room: number, gap: number): readonly (readonly Size[])[] => {
   const rows: Size[][] = []
   let left = 0

@@ -5,15 +5,15 @@ import { rangeMembers } from "./identify.ts"
 import { type DeployInput, isWhole } from "./input.ts"
 
 /**
- * VLANs on which the router has a leg: those of the configuration in order of appearance, then, ascending, those that VMs of the range's pool
- * are on, whoever made them, and those that the router has. `network`: name of the range's network. A whole deploy that prunes leaves the
- * legs that nothing which stays is on.
+ * VLANs on which the router has a leg: those of the configuration in order of appearance, then, ascending, those that other VMs of the
+ * range's pool use, whoever made them, and those that the router has. `network`: name of the range's network. A whole deploy that prunes
+ * drops legs that nothing which stays uses.
  */
 export const legsOf = (input: DeployInput, network: string): readonly number[] => {
   const { config, range, world, choice } = input
   const configured = [...new Set(config.machines.map((m) => m.vlan))]
   const members = rangeMembers(range.id, world).map((observed) => ({ observed, detail: world.details.get(observed.vmid) }))
-  // what cannot be read may be on any of them
+  // a VM that cannot be read may be on any VLAN
   const prunes = choice.prune && isWhole(choice) && members.every(({ detail }) => detail !== undefined)
   const others = members.flatMap(({ observed, detail }) => {
     const isOurs = readDescription(detail?.description ?? "").mark?.range === range.id

@@ -4,9 +4,9 @@ import type { DeployInput } from "./input.ts"
 import type { Survey } from "./survey.ts"
 import type { Task } from "./task.ts"
 
-/** Machines that the steps work in, and that nobody knows how to get into. Said before they fail there. */
+/** Machines that steps work in but for which no login is known, to say so before the steps fail there. */
 export const loginNotes = ({ settings, world, range }: DeployInput, found: Survey, kept: readonly Task[]): readonly string[] => {
-  // the hypervisor's own way into a machine needs no login
+  // access through the hypervisor needs no login
   if (settings.guestsOverNetwork !== true) return []
   const worked = new Set(
     kept.flatMap(({ action, machine }) => (action.kind === "guest" && machine !== undefined ? [machine] : [])),

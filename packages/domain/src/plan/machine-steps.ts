@@ -4,7 +4,7 @@ import type { ResourceUse, Step } from "./plan.ts"
 import { slots, timing } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** Steps that take a VM of ours away, as every kind of plan uses them. */
+/** Steps on a VM of ours that every kind of plan uses. */
 type Draft = Omit<Step, "tag" | "machine">
 
 export const refOf = ({ observed, mark }: OwnMachine): MachineRef => ({
@@ -17,10 +17,10 @@ export const bootUse = (node: string): ResourceUse => ({ resource: `boot@${node}
 
 export const isRunning = (machine: OwnMachine): boolean => machine.observed.power === "running"
 
-/** Seconds that a guest gets to end by itself before it is stopped hard. */
+/** Seconds that a guest gets to shut down before it is stopped hard. */
 export const shutdownPatience = 180
 
-/** Pulls the plug of a VM that is not known to be off. */
+/** Hard-stops a VM that is not known to be off. */
 export const stopStep = (machine: OwnMachine, after: readonly string[]): Draft => ({
   key: `stop:${machine.mark.machine}`,
   title: `Stop ${machine.mark.machine}`,
@@ -30,7 +30,7 @@ export const stopStep = (machine: OwnMachine, after: readonly string[]): Draft =
   estimate: timing.stop,
 })
 
-/** Sets a VM that was rolled back to what it had before, where that could not be done at once. */
+/** Restores the settings of a VM that was rolled back, when that could not be done at once. */
 export const owedStep = (machine: OwnMachine, settings: MachineSettings): Draft => ({
   key: `configure:${machine.mark.machine}`,
   title: `Restore the settings that ${machine.mark.machine} had before its rollback`,
@@ -40,13 +40,13 @@ export const owedStep = (machine: OwnMachine, settings: MachineSettings): Draft 
   estimate: timing.configure,
 })
 
-/** Where a VM's volumes are, as far as locks go: a storage that all nodes share has one for all. */
+/** Where a VM's volumes are, as far as locks go: a storage that all nodes share has one lock for all. */
 export const storagePlace = ({ detail: { storage }, observed: { node } }: OwnMachine, { cluster }: PlanWorld): string => {
   if (storage === undefined) return node
   return cluster.storages.some(({ name, shared }) => name === storage && shared) ? storage : `${node}/${storage}`
 }
 
-/** Removing volumes waits for the lock of their storage, as making them does, but holds it for a moment only. */
+/** Removing volumes waits for the lock of their storage, as creating them does, but holds it only briefly. */
 const deleteStep = (machine: OwnMachine, world: PlanWorld, after: readonly string[]): Draft => ({
   key: `delete:${machine.mark.machine}`,
   title: `Delete ${machine.mark.machine}`,

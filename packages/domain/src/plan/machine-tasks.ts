@@ -12,7 +12,7 @@ import { cloneResource } from "./templates.ts"
 import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
-/** A machine to be made, or one that is there. */
+/** A machine to be created, or an existing one. */
 export type MachineState =
   | { readonly kind: "new"; readonly vmid: Vmid; readonly placed: Placed; readonly replaces: OwnMachine | undefined }
   | { readonly kind: "there"; readonly existing: OwnMachine }
@@ -29,15 +29,15 @@ export interface VmContext {
   readonly rangeId: RangeId
   readonly world: PlanWorld
   readonly settings: PlanSettings
-  /** Keys of the tasks that make pool and network. */
+  /** Keys of the tasks that create pool and network. */
   readonly poolKey: string
   readonly networkKey: string
 }
 
-/** The tag that makes and changes the VM itself. */
+/** The tag that creates and changes the VM itself. */
 const ownTag = (machine: DesiredMachine): DeployTag => (machine.isRouter ? "network" : "vm-deploy")
 
-/** From nothing, or from what is there, to a VM that runs as configured. At most one clone, one configure and one start. */
+/** From nothing, or from the existing VM, to a VM that runs as configured. At most one clone, one configure and one start. */
 export const vmTasks = (context: VmContext, machine: DesiredMachine, machineState: MachineState): VmTasks =>
   machineState.kind === "new" ? newVm(context, machine, machineState) : changedVm(context, machine, machineState.existing)
 
@@ -132,7 +132,7 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
   return { tasks, ref, last: last(), differences }
 }
 
-/** Nothing has run in it yet: an interrupted run cloned it and came no further, so that its settings are not only outdated. */
+/** Nothing has run in it yet: an interrupted run cloned it but got no further, so its settings are not just outdated. */
 const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>
   (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
 

@@ -5,14 +5,14 @@ import { type Identified, unsureHint } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 
-/** The observed network that answers to a desired one. */
+/** The observed network that matches a desired one. */
 export const findNetwork = (
   networks: DeployInput["world"]["networks"],
   network: DesiredRange["network"],
 ): DeployInput["world"]["networks"][number] | undefined =>
   networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
 
-/** Whether the range's network is the bridge that an older service made for it: the range was taken over. It is used as it is. */
+/** Whether the range's network is the bridge that an older service made for it, because the range was taken over. It is used as it is. */
 export const isOlderNetwork = ({ world, range }: DeployInput, { network }: DesiredRange): boolean =>
   range.takenOver === true && network.type === "bridge" && findNetwork(world.networks, network)?.ours === false
 
@@ -25,7 +25,7 @@ export const networkIssues = (input: DeployInput, desired: DesiredRange): PlanIs
   return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
 }
 
-/** Machines within the limit that are not there as ours and cannot be made, with the reason for each. */
+/** Machines within the limit that do not exist as ours and cannot be created, with the reason for each. */
 export const blockedMachines = (
   input: DeployInput,
   desired: DesiredRange,
@@ -64,7 +64,7 @@ const obstacleTo = (
       message: `the name ${machine.name} begins with the ID of another range`,
       hint: `Give the machine another name; those that begin with ${range.id}- belong to the range.`,
     }
-  // a name is no identity at the hypervisor: in another pool anybody may have it
+  // a name identifies nothing on the hypervisor: anybody may have it in another pool
   const other = world.cluster.machines.find((m) => m.pool === range.id && same(m))
   if (other === undefined) return undefined
   return {

@@ -6,7 +6,7 @@ import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import { listed } from "../text.ts"
 
-/** A clone shows its template's cards until it is configured: those say nothing of the range. */
+/** A clone shows its template's cards until it is configured: those say nothing about the range. */
 const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
   mark.adopted === true || nic.mac.toUpperCase() === macOf(observed.vmid, nic.index)
 
@@ -18,8 +18,8 @@ const hintFor = (clusterMode: boolean): string =>
 const namedAtMost = 5
 
 /**
- * Machines of the range that hang on the networks of the other mode: on bridges where ranges have VNets, or the other way round. A deploy
- * would move their cards without what a migration does for safety, and with a limit tear the range in two.
+ * Machines of the range that are attached to networks of the other mode: to bridges where ranges have VNets, or the other way round. A deploy
+ * would move their cards without a migration's safeguards, and with a limit split the range in two.
  */
 export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Identified): readonly PlanIssue[] => {
   const other = !settings.clusterMode

@@ -7,16 +7,16 @@ interface TextBox {
   readonly lines: readonly string[]
 }
 
-/** In characters: the trunk is in the third column, which is also where lines come into boxes. */
+/** In characters: the trunk is in the third column, which is also where lines enter boxes. */
 const metrics = { gap: 1, margin: 4, trunk: 2, joint: 2, above: 0, below: 1, entry: 1, top: 2 } as const satisfies Omit<
   Metrics,
   "width"
 >
 
 /**
- * The network of a range as text: the router above, under it a box for each VLAN with its machines, side by side as far as `width`
- * columns go. A filled dot is a machine that runs, an empty one is off, a dotted one does not exist; an address in brackets is the
- * configured one of a machine that has not reported it yet.
+ * The network of a range as text: the router at the top, below it a box for each VLAN with its machines, side by side as far as `width`
+ * columns allow. A filled dot is a running machine, an empty one is off, a dotted one does not exist; an address in parentheses is the
+ * configured one of a machine that has not reported its own yet.
  */
 export const renderTopology = ({ router, lanes }: Topology, width = 110): string => {
   const routerBox = boxOf("router", [machineLine(router.name, router, "")])
@@ -55,10 +55,10 @@ const up = 1
 const down = 2
 const left = 4
 const right = 8
-/** By the directions that lines leave a cell in. */
+/** Indexed by the directions in which lines leave a cell, as a bit mask. */
 const signs = " │││─┘┐┤─└┌├─┴┬┼"
 
-/** Those that a cell of a box has: lines that come in are added to them. */
+/** The directions that a character of a box has: lines that come in are added to them. */
 const directions = new Map([...signs].map((sign, mask) => [sign, mask]))
 
 const drawn = (layout: Layout, routerBox: TextBox, texts: readonly TextBox[]): string => {

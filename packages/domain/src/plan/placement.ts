@@ -7,15 +7,15 @@ import type { Placement } from "./plan.ts"
 import { hindrance, offlineHolder, type Template, templateFor, templatesNamed } from "./templates.ts"
 import type { PlanSettings, PlanWorld, ReservedCapacity } from "./world.ts"
 
-/** Where a machine that does not exist yet goes, and what it is cloned from. */
+/** Where a new machine goes, and what it is cloned from. */
 export interface Placed extends Placement {
   readonly template: Template
 }
 
 export interface PlacementInput {
-  /** Those to be cloned, in the order of the plan. */
+  /** Machines to clone, in the order of the plan. */
   readonly machines: readonly DesiredMachine[]
-  /** Those that are there and will be started: their memory is counted where they are. */
+  /** Existing machines that will be started: their memory counts on their node. */
   readonly waking: readonly ReservedCapacity[]
   readonly world: PlanWorld
   readonly settings: PlanSettings
@@ -23,7 +23,7 @@ export interface PlacementInput {
   readonly defaultTarget: string | undefined
 }
 
-/** The node that holds everything where there is no cluster mode: the configured one, else the first by name that is up. */
+/** The node that holds everything without cluster mode: the configured one, else the first online one by name. */
 export const singleNode = (
   world: { readonly cluster: Pick<PlanWorld["cluster"], "nodes"> },
   settings: Pick<PlanSettings, "defaultNode">,
@@ -35,8 +35,9 @@ export const singleNode = (
     .sort()[0]
 
 /**
- * A node for each machine: the one that the configuration names, else the one with most room, counting what this plan has put there
- * already and what others were promised; only nodes that are up and where the machine's template can be cloned. Fails with every machine that has no such node.
+ * A node for each machine: the one that the configuration names, else the one with the most room, counting what this plan has put there
+ * already and what is reserved for others. Only online nodes that can clone the machine's template count. Fails with an issue for every
+ * machine that has no such node.
  */
 export const place = (input: PlacementInput): Result.Result<ReadonlyMap<string, Placed>, readonly PlanIssue[]> => {
   const loads = new Map(input.world.cluster.nodes.map((n) => [n.name, loadOf(n)]))
@@ -69,7 +70,7 @@ const placeOne = (
   const able = spanned.filter(
     ({ node }) => templateFor(input.world, templates, node.name, fullTarget(input, machine)) !== undefined,
   )
-  // a node that could not make VNets may be fixed by another apply: it is taken where there is no other
+  // a node on which VNets failed may be repaired by another apply: it is used only when there is no other
   const sound = able.filter(({ node }) => zoneOn(input, node.name) !== "error")
   const rooms = (sound.length > 0 ? sound : able).toSorted(
     (a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1),
@@ -88,7 +89,7 @@ const placeOne = (
   return onNode(input, machine, templates, best.node.name, reason)
 }
 
-/** How the zone of VNets stands on the node; `absent`: no VNet can reach it. Where no node shows the zone, making the network tells what is missing. */
+/** State of the VNets' zone on the node; `absent`: no VNet reaches it. If no node shows the zone, creating the network reports the problem. */
 const zoneOn = ({ settings, world }: PlacementInput, node: string): ObservedZone["state"] | "absent" => {
   const spans = (world.cluster.zones ?? []).filter(({ zone }) => settings.clusterMode && zone === settings.sdnZone)
   if (spans.length === 0) return "available"
@@ -103,7 +104,7 @@ const noZone = ({ settings }: PlacementInput, machine: DesiredMachine): PlanIssu
 
 const reachHint = "Build the template on that node too, move its disk to shared storage, or choose another node."
 
-/** Why none of the templates can be cloned on the nodes, each reason once. */
+/** Why none of the templates can be cloned on these nodes, each reason once. */
 const hindrances = (
   input: PlacementInput,
   machine: DesiredMachine,
@@ -115,7 +116,7 @@ const hindrances = (
   return [...new Set(all)].join("; ")
 }
 
-/** The storage that the machine's disks go to when it is a full clone; undefined: the template's own. */
+/** The storage for the machine's disks when it is a full clone; undefined: the template's own. */
 const fullTarget = ({ settings }: PlacementInput, machine: DesiredMachine): string | undefined =>
   machine.full ? settings.vmStorage : undefined
 
@@ -179,12 +180,12 @@ const onNode = (
     : Result.succeed({ machine: machine.name, node, reason, template })
 }
 
-/** Several machines of one template meet the same. */
+/** Several machines with the same template have the same issue. */
 const eachOnce = (issues: readonly PlanIssue[]): readonly PlanIssue[] => [
   ...new Map(issues.map((issue) => [issue.message, issue])).values(),
 ]
 
-/** Missing templates are one issue that lists them all, each once. */
+/** Merges missing templates into one issue that lists each once. */
 const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[] => {
   const names = [...new Set(issues.flatMap(({ templates = [] }) => templates))].sort()
   const others = issues.filter(({ templates }) => templates === undefined)
@@ -196,14 +197,14 @@ const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[
 interface Load {
   readonly node: ObservedNode
   readonly add: (machine: { readonly memoryMiB: number; readonly cpus: number }) => void
-  /** How full the node would be with the machine: the least is the best. */
+  /** How full the node would be with the machine: the lowest score wins. */
   readonly scoreWith: (machine: { readonly memoryMiB: number; readonly cpus: number }) => number
   readonly text: () => string
 }
 
-/** Cores may be given out this many times over: labs idle. */
+/** How many times over cores may be given out: labs are mostly idle. */
 const coresShared = 4
-/** Memory cannot be shared as cores can, so it counts for more. */
+/** Memory cannot be shared like cores, so it counts for more. */
 const weights = { memory: 0.8, cpu: 0.2 } as const
 
 const loadOf = (node: ObservedNode): Load => {

@@ -4,7 +4,7 @@ import { testingModes } from "../range/range.ts"
 import { guestStages } from "./action.ts"
 import { deployTags, roleSequences } from "./plan.ts"
 
-/** Plans as journals keep them. */
+/** Plans as journals store them. */
 
 const text = Schema.String
 const texts = Schema.Array(text)
@@ -35,7 +35,7 @@ const nic = Schema.Struct({
   firewall: Schema.Boolean,
 })
 
-/** What a VM shows of its hardware. */
+/** The hardware that a VM shows. */
 export const HardwareJson = Schema.Struct({
   cpu: optionalText,
   smbios: Schema.Record(text, text),
@@ -44,7 +44,7 @@ export const HardwareJson = Schema.Struct({
   ),
 })
 
-/** What a VM is set to. */
+/** The settings of a VM. */
 export const MachineSettingsJson = Schema.Struct({
   cpus: Schema.Finite,
   memoryMiB: Schema.Finite,
@@ -152,7 +152,7 @@ const isAnyPlan = Schema.is(
 )
 const isAmong = (known: readonly string[], word: string | undefined): boolean => word === undefined || known.includes(word)
 
-/** Whether a plan has actions, stages or tags that this version does not: a newer one made it. */
+/** Whether a plan has actions, stages or tags that this version does not know: a newer one made it. */
 export const namesWhatIsNew = (plan: unknown): boolean =>
   isAnyPlan(plan) &&
   plan.steps.some(

@@ -6,11 +6,11 @@ import type { MachineState } from "./machine-tasks.ts"
 import type { Task } from "./task.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** What the hypervisor does not show may be there all the same. */
+/** Says that the hypervisor's lists are in doubt: what they lack may exist all the same. */
 export const doubtNotes = ({ doubt }: PlanWorld): readonly string[] =>
   doubt === undefined ? [] : [`the hypervisor's lists cannot be trusted: ${doubt}`]
 
-/** What is left out because nothing is to be done inside machines: one note for each stage. */
+/** What is left out because nothing is done inside machines: one note for each stage. */
 export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
   const machines = new Map<GuestStage, Set<string>>()
   for (const { action, machine } of tasks)
@@ -20,7 +20,7 @@ export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
   return stages.length === 0 ? [] : [guestsLeftOut, ...stages]
 }
 
-/** Steps that stand on a machine which does not exist and which the limit leaves out. */
+/** Steps that depend on a machine that does not exist and that was not selected. */
 export const absentNotes = ({ machines }: DesiredRange, tasks: readonly Task[], kept: readonly Task[]): readonly string[] => {
   const known = new Set(tasks.map((t) => t.key))
   const stages = new Map(machines.flatMap((m) => m.stages.map((stage) => [stage.key, stage] as const)))
@@ -31,7 +31,7 @@ export const absentNotes = ({ machines }: DesiredRange, tasks: readonly Task[], 
   )
 }
 
-/** VMs that are in a state in which steps may have to wait or fail. */
+/** VMs in a state in which steps may have to wait or fail. */
 export const stateNotes = (machineStates: ReadonlyMap<string, MachineState>): readonly string[] =>
   [...machineStates].flatMap(([name, s]) => {
     if (s.kind !== "there") return []
@@ -42,7 +42,7 @@ export const stateNotes = (machineStates: ReadonlyMap<string, MachineState>): re
     ]
   })
 
-/** Tags and roles of the request that nothing in this range answers to. */
+/** Tags and roles of the request that match nothing in this range. */
 export const idleChoiceNotes = ({ tags, onlyRoles }: DeployChoice, tasks: readonly Task[]): readonly string[] => {
   const roles = new Set(tasks.flatMap((t) => t.role ?? []))
   const known = new Set<string>(tasks.flatMap((t) => t.tags))

@@ -26,12 +26,12 @@ export const deployTags = [
 ] as const
 export type DeployTag = (typeof deployTags)[number]
 
-/** A thing of which only so many may be used at once: `clone@<storage>`, `boot@<node>`, `automation`. */
+/** A resource that only so many may use at once: `clone@<storage>`, `boot@<node>`, `automation`. */
 export interface ResourceUse {
   readonly resource: string
   /** How many may use it at once. */
   readonly slots: number
-  /** It belongs to the host of the service: each instance has its own. Absent: all instances share it. */
+  /** It belongs to the service's host: each instance has its own. Absent: all instances share it. */
   readonly ofHost?: true
 }
 
@@ -42,23 +42,23 @@ export interface Step {
   readonly title: string
   /** The tag this step belongs to; undefined for steps every deploy needs. */
   readonly tag: DeployTag | undefined
-  /** Name of the VM it is about. */
+  /** Name of the VM concerned. */
   readonly machine: string | undefined
   readonly action: Action
-  /** Keys of the steps that must have settled before. */
+  /** Keys of the steps that must have succeeded before. */
   readonly after: readonly string[]
   /** Keys of the steps that must be over before, however they ended. */
   readonly behind?: readonly string[]
   readonly uses: readonly ResourceUse[]
   /** Expected seconds, by the timing model. */
   readonly estimate: number
-  /** Its failure neither stops what comes after it nor fails the run, which then ends as `partial`. */
+  /** Its failure does not stop what comes after it, nor fail the run, which then ends as `partial`. */
   readonly tolerated?: boolean
-  /** Once it has begun the run goes forward only: a cancel is refused, for what it would leave is worse than either end. */
+  /** Once it has begun, the run only goes forward: cancelling is refused, because a half-done state is worse than either end. */
   readonly pointOfNoReturn?: boolean
 }
 
-/** `keep`: it is not as configured, and stays so. */
+/** `keep`: it is not as configured, but stays. */
 export type ChangeKind = "create" | "change" | "replace" | "remove" | "keep" | "none"
 
 /** What a plan does to one object, for people. */
@@ -84,13 +84,13 @@ export interface Allocation {
 }
 
 /**
- * In which order the roles of machines run. `file`: when all other work in machines is over, one after another as in the file, what a role
- * depends on before it. `graph`: as soon as what they depend on is done.
+ * The order in which the roles of machines run. `file`: when all other work in machines is over, one after another as in the file, after
+ * the roles they depend on. `graph`: as soon as the roles they depend on are done.
  */
 export const roleSequences = ["file", "graph"] as const
 export type RoleSequence = (typeof roleSequences)[number]
 
-/** How the roles of a plan run, and what the graph saves, or would save, against the file's order. */
+/** How the roles of a plan are ordered, and what the graph saves, or would save, compared with the file's order. */
 export interface RolesPlan {
   readonly sequence: RoleSequence
   /** By the timing model. */
@@ -101,13 +101,13 @@ export interface RolesPlan {
 export interface KeptMachine {
   readonly machine: string
   readonly vmid: Vmid
-  /** The template that it was made from and the one that is configured; absent: the configuration names no such machine. */
+  /** The template it was made from and the configured one; absent: the configuration names no such machine. */
   readonly template?: { readonly made: string; readonly wanted: string }
 }
 
-/** A plan is data: nothing in it is left to choose. No difference, no steps. */
+/** A plan is data, with nothing left to choose. No difference, no steps. */
 export interface Plan {
-  /** The range it changes; undefined when it is about something else. */
+  /** The range that it changes; undefined when it is about something else. */
   readonly rangeId: RangeId | undefined
   readonly steps: readonly Step[]
   readonly changes: readonly Change[]
@@ -119,6 +119,6 @@ export interface Plan {
   readonly notes: readonly string[]
   /** Length of the critical path in seconds, by the timing model. */
   readonly criticalPathSeconds: number
-  /** In which order roles run; absent where none does. */
+  /** The order of roles; absent when none runs. */
   readonly roles?: RolesPlan
 }

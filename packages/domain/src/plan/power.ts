@@ -9,7 +9,7 @@ import { criticalPath } from "./schedule.ts"
 import { timing } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** `off` pulls the plug; `shutdown` asks the guest first. `reboot` and `reset` are the same, and a start afterwards. */
+/** `off` stops the VM hard; `shutdown` asks the guest first. `reboot` is `shutdown` and a start, `reset` is `off` and a start. */
 export const powerChanges = ["on", "off", "shutdown", "reboot", "reset"] as const
 export type PowerChange = (typeof powerChanges)[number]
 
@@ -21,11 +21,11 @@ export interface PowerInput {
   readonly vmids: readonly Vmid[] | undefined
   /** Longest wait for a guest that is asked to shut down; default 3 minutes. */
   readonly timeoutSeconds?: number | undefined
-  /** True: of the machines, those that are off are left out of a reboot or reset, which otherwise refuses them. */
+  /** True: a reboot or reset leaves out machines that are off, which it otherwise refuses. */
   readonly whereOn?: boolean | undefined
 }
 
-/** The plan that switches machines of a range on or off, all at once; those that are there already have no step. */
+/** Plans to switch machines of a range on or off, all at once; machines already in that state get no step. */
 export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, world, vmids, change } = input
   const found = identify(range.id, world)
@@ -38,7 +38,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
   const issues: readonly PlanIssue[] = [
     ...unknown.map((v): PlanIssue => ({ code: "unknown-machine", message: `VM ${v} is not a machine of range ${range.id}` })),
     ...(vmids === undefined ? [] : hidden.map(hiddenIssue)),
-    // a restart of none would be no success
+    // a restart of no machine at all would be no success
     ...(isRestart(change) && (input.whereOn !== true || chosen.every(isOff))
       ? chosen.filter(isOff).map((o) => offIssue(o, change))
       : []),
@@ -75,7 +75,7 @@ const powerSteps = (own: OwnMachine, change: PowerChange, timeoutSeconds: number
   const { machine } = own.mark
   const { power } = own.observed
   const base = { machine, tag: undefined, after: [] } as const
-  /** What it is owed from a rollback first, then the start. */
+  /** Restores the settings owed after a rollback, then starts. */
   const startAfter = (before: readonly Step[]): readonly Step[] => {
     const after = before.map(({ key }) => key)
     const settle: readonly Step[] = own.owed === undefined ? [] : [{ ...base, ...owedStep(own, own.owed), after }]
@@ -101,7 +101,7 @@ const powerSteps = (own: OwnMachine, change: PowerChange, timeoutSeconds: number
         title: `Shut down ${machine}`,
         action: { kind: "shutdown", machine: refOf(own), timeoutSeconds },
         uses: [],
-        // its system is not known here
+        // the operating system is unknown here
         estimate: timing.shutdown.windows,
       }
     : { ...base, ...stopStep(own, []) }

@@ -14,7 +14,7 @@ export interface RangeTasks {
   readonly changes: (kept: readonly Task[]) => readonly Change[]
 }
 
-/** What a range needs besides machines: its pool and its network. Rights on them are no part of a deploy. `nodes`: where its machines are or will be. */
+/** What a range needs besides machines: its pool and its network, without rights on them. `nodes`: where its machines are or will be. */
 export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange, nodes: ReadonlySet<string>): RangeTasks => {
   const { network } = desired
   const observed = findNetwork(world.networks, network)
@@ -67,7 +67,7 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange,
   }
 }
 
-/** Nodes of these that have missed an apply of the zone, or could not make a VNet of it: any VNet of the zone may be missing there. */
+/** Those of these nodes that missed an apply of the zone or failed to create one of its VNets: any VNet of the zone may be missing there. */
 const doubtfulOn = ({ cluster }: PlanWorld, zone: string, nodes: ReadonlySet<string>): readonly string[] =>
   (cluster.zones ?? [])
     .filter((span) => span.zone === zone && span.state !== "available" && nodes.has(span.node))

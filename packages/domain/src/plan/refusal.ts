@@ -1,15 +1,15 @@
 import type { Vmid } from "../access/ids.ts"
 import type { Step } from "./plan.ts"
 
-/** Why one of the machines that were asked for is left as it is. */
+/** Why one of the requested machines is left as it is. */
 export interface Refusal {
   readonly vmid: Vmid
-  /** Undefined: it is none of the range's. */
+  /** Undefined: it does not belong to the range. */
   readonly machine: string | undefined
   readonly because: string
 }
 
-/** The step that says so: it fails, and the others are carried out. */
+/** The step that reports a refusal: it fails, and the others are carried out. */
 export const refusalStep = ({ vmid, machine, because }: Refusal): Step => ({
   key: `refuse:${vmid}`,
   title: `Check ${machine ?? `VM ${vmid}`}`,

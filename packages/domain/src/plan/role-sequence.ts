@@ -3,8 +3,8 @@ import type { StageHost } from "./stage-tasks.ts"
 import type { Task } from "./task.ts"
 
 /**
- * The stages with their roles one after another, as the file has them: the first when all other work in machines is over, whatever became
- * of it on other machines. A router's roles come with its own stages, before any machine has roles, unless they depend on one of a machine.
+ * The stages with their roles one after another, in the order of the file: the first role runs when all other work in machines is over,
+ * even if it failed on other machines. The router's roles run with its own stages, before any machine's, unless they depend on a machine's.
  */
 export const inFileOrder = (
   stages: readonly Task[],
@@ -24,7 +24,7 @@ export const inFileOrder = (
   })
 }
 
-/** What of a machine is over last before its roles of the chain. */
+/** The last work on a machine before its roles in the chain. */
 const lastBefore = ({ stages }: DesiredMachine, host: StageHost | undefined, chain: ReadonlySet<string>): readonly string[] => {
   if (host === undefined) return []
   const last = stages.findLast((s) => !chain.has(s.key))

@@ -1,7 +1,7 @@
 import type { ResourceUse } from "./plan.ts"
 import { followersOf, inOrder, predecessors, type Vertex } from "./graph.ts"
 
-/** A step as far as its time is concerned. */
+/** A step as far as its timing is concerned. */
 export interface TimedStep extends Vertex {
   readonly uses: readonly ResourceUse[]
   /** Expected seconds. */
@@ -10,7 +10,7 @@ export interface TimedStep extends Vertex {
 
 type Steps = readonly TimedStep[]
 
-/** Seconds from the start of a step to the end of the run if nothing were scarce, by key: the longest way from it, itself included. */
+/** Seconds from the start of a step to the end of the run with unlimited resources, by key: the longest path from it, itself included. */
 export const bottomLevels = (steps: Steps): ReadonlyMap<string, number> => {
   const followers = followersOf(steps)
   const levels = new Map<string, number>()
@@ -19,7 +19,7 @@ export const bottomLevels = (steps: Steps): ReadonlyMap<string, number> => {
   return levels
 }
 
-/** The longest way through the plan: no schedule is shorter, however much there is of everything. */
+/** The longest path through the plan: no schedule is shorter, however many resources there are. */
 export const criticalPath = (steps: Steps): { readonly seconds: number; readonly keys: readonly string[] } => {
   const levels = bottomLevels(steps)
   const followers = followersOf(steps)
@@ -34,14 +34,14 @@ export const criticalPath = (steps: Steps): { readonly seconds: number; readonly
   return { seconds: first === undefined ? 0 : levels.get(first.key)!, keys }
 }
 
-/** What a resource must do at least: equal jobs go in whole rounds, others share the slots, and no job is split. */
+/** How long a resource is busy at least: equal jobs go in whole rounds, others share the slots, and no job is split. */
 const resourceBound = (durations: readonly number[], slots: number): number => {
   const longest = Math.max(...durations)
   if (durations.every((d) => d === longest)) return Math.ceil(durations.length / slots) * longest
   return Math.max(longest, durations.reduce((a, b) => a + b, 0) / slots)
 }
 
-/** Seconds below which no schedule of the plan can end: the largest of its critical path and of what each resource must do. */
+/** A lower bound in seconds for any schedule of the plan: the largest of its critical path and of the bounds of its resources. */
 export const lowerBound = (plan: { readonly steps: Steps }): number => {
   const byResource = new Map<string, { readonly slots: number; readonly durations: number[] }>()
   for (const step of plan.steps)
@@ -60,10 +60,10 @@ export interface Schedule {
   readonly starts: ReadonlyMap<string, number>
 }
 
-/** Which of two ready steps goes first: the higher number, then the order of the plan. */
+/** Which of two ready steps goes first: the one with the higher number, then the order of the plan. */
 export type Priorities = ReadonlyMap<string, number>
 
-/** Plays the plan as the run engine does: whenever something ends, every ready step starts for which there is room, the most urgent first. */
+/** Simulates the run engine: whenever something ends, every ready step for which there is room starts, the most urgent first. */
 export const simulateSchedule = (plan: { readonly steps: Steps }, priorities: Priorities = priorityOf(plan.steps)): Schedule => {
   const { steps } = plan
   const place = new Map(steps.map((s, i) => [s.key, i]))
@@ -107,5 +107,5 @@ export const simulateSchedule = (plan: { readonly steps: Steps }, priorities: Pr
   return { makespan: now, starts }
 }
 
-/** How urgent each step is, for whoever has to choose among ready ones: its bottom level. */
+/** How urgent each step is among ready ones: its bottom level. */
 export const priorityOf = (steps: Steps): Priorities => bottomLevels(steps)

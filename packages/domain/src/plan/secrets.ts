@@ -4,19 +4,19 @@ import type { Action, Json } from "./action.ts"
 const secretWords =
   /pass(word|wd|phrase|code)?|secret|token|credential|(^|_)(pin|psk)(_|$)|(access|api|auth|encryption|licen[cs]e|private|shared|signing)_?key/iu
 
-/** Whether a value under this key of a stage's input is taken for a secret. Role variables are users' own, so words decide. */
+/** Whether a value under this key of a stage's input counts as a secret. Users name their role variables, so words in the name decide. */
 export const isSecretKey = (key: string): boolean => secretWords.test(key)
 
 const mask = "***"
 
-/** The same input with every secret covered: what logs, events and people see. */
+/** The same input with every secret masked, for logs, events and people. */
 export const maskSecrets = (input: Json): Json => {
   if (typeof input !== "object" || input === null) return input
   if (Array.isArray(input)) return (input as readonly Json[]).map(maskSecrets)
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, isSecretKey(key) ? mask : maskSecrets(value)]))
 }
 
-/** Every secret text and number of an input, longest first, so that output of tools can be searched for them. */
+/** Every secret text and number of an input, longest first, to search the output of tools for them. */
 export const secretsOf = (input: Json): readonly string[] => {
   const found = new Set<string>()
   const visit = (value: Json, secret: boolean): void => {
@@ -29,14 +29,14 @@ export const secretsOf = (input: Json): readonly string[] => {
   return [...found].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-/** Shorter ones are words of their own elsewhere; covering them would make output unreadable. */
+/** Shorter ones also occur as ordinary words; masking them would make output unreadable. */
 const shortestSecret = 4
-/** Lines of a longer secret, such as a key, are secrets too where they are long enough to be told from others. */
+/** Lines of a longer secret, such as a key, are secrets too if they are long enough to be distinctive. */
 const shortestSecretLine = 8
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** The forms in which tools print a text: as it is, as JSON, as JSON in JSON, in Base64, in an address, and line by line. */
+/** The forms in which tools print a text: as it is, as JSON, as JSON in JSON, in Base64, URL-encoded, and line by line. */
 const asPrinted = (secret: string): readonly string[] => [
   secret,
   inJson(secret),
@@ -46,13 +46,13 @@ const asPrinted = (secret: string): readonly string[] => [
   ...secret.split(/\r?\n/u).filter((line) => line.length >= shortestSecretLine && line !== secret),
 ]
 
-/** Covers every secret of an input, and these further ones, in a text, in every form in which tools print them. */
+/** Masks every secret of an input, and these further ones, in a text, in every form in which tools print them. */
 export const coverOf = (input: Json, further: readonly string[] = []): ((text: string) => string) => {
   const secrets = [...secretsOf(input), ...further].filter(({ length }) => length >= shortestSecret)
   const printed = [...new Set(secrets.flatMap(asPrinted))].toSorted((a, b) => b.length - a.length)
   return (text) => printed.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
 }
 
-/** An action as it may be shown. */
+/** An action with its secrets masked, as it may be shown. */
 export const maskAction = (action: Action): Action =>
   action.kind === "guest" || action.kind === "work" ? { ...action, input: maskSecrets(action.input) } : action

@@ -2,7 +2,7 @@ import type { DeployChoice } from "./input.ts"
 import { inOrder } from "./graph.ts"
 import type { Task } from "./task.ts"
 
-/** What is chosen of a graph of tasks, and what the reader should know about the rest. */
+/** The tasks chosen from a graph, and notes about the rest. */
 export interface Selection {
   readonly keys: ReadonlySet<string>
   readonly notes: readonly string[]
@@ -11,15 +11,15 @@ export interface Selection {
 export interface SelectInput {
   readonly tasks: readonly Task[]
   readonly choice: DeployChoice
-  /** Names of the machines that the limit leaves. */
+  /** Names of the machines within the limit. */
   readonly machines: ReadonlySet<string>
   /** False for a stage that nothing here can run. */
   readonly possible: (task: Task) => boolean
 }
 
 /**
- * Which tasks a deploy runs: those that tags, limit and roles ask for and that have something to do, and every missing effect that they
- * stand on. Naming a tag, a role or force runs a stage again that was done. What is needed but was not asked for is named in a note.
+ * Chooses the tasks that a deploy runs: those that tags, limit and roles ask for and that have something to do, and every missing effect
+ * they depend on. Naming a tag or a role, or force, runs a stage again that was done. What is needed but was not selected gets a note.
  */
 export const select = (input: SelectInput): Selection => {
   const { tasks, choice } = input
@@ -36,7 +36,7 @@ export const select = (input: SelectInput): Selection => {
 
   const chosen = new Set(tasks.filter((t) => allowed(t) && asked(t) && (t.state !== "done" || again(t))).map((t) => t.key))
   const notes = new Set<string>()
-  // backwards, so that what a prerequisite needs is looked at too
+  // backwards, so that the prerequisites of prerequisites are considered too
   const needed = new Map<string, string>()
   for (const task of inOrder(tasks).toReversed()) {
     const wantedBy = chosen.has(task.key) ? task.title : needed.get(task.key)

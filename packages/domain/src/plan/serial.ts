@@ -2,10 +2,10 @@ import type { GuestStage } from "./action.ts"
 import { inOrder } from "./graph.ts"
 import type { Plan, Step } from "./plan.ts"
 
-/** Hosts that a playbook works on at once where nobody sets the number. */
+/** Hosts that a playbook works on at once by default. */
 const forks = 5
 
-/** Stages in the order in which a playbook has them; each begins when the one before has ended everywhere. */
+/** Stages in the order of a playbook; each begins when the one before has ended on every host. */
 const stageOrder: readonly GuestStage[] = [
   "address",
   "sysprep",
@@ -21,8 +21,8 @@ const stageOrder: readonly GuestStage[] = [
 ]
 
 /**
- * Seconds that the same steps take the way loops in playbooks run them: the router first, then one VM after another from its clone to the
- * end of its boot, then stage after stage on five hosts at a time, then one role after another. Pauses that such tools add are left out.
+ * Seconds that the same steps take when playbooks run them in loops: the router first, then one VM after another from its clone to the end
+ * of its boot, then stage after stage on five hosts at a time, then one role after another. Pauses that such tools add are left out.
  */
 export const simulateSerial = (plan: Pick<Plan, "steps">): number => {
   const steps = inOrder(plan.steps)
@@ -37,7 +37,7 @@ export const simulateSerial = (plan: Pick<Plan, "steps">): number => {
   return sum(oneByOne) + batches.reduce((a, b) => a + b, 0)
 }
 
-/** Five at a time, and the slowest of them decides when the next five begin. */
+/** Five at a time; the slowest of them decides when the next five begin. */
 const inBatches = (durations: readonly number[]): number => {
   let seconds = 0
   for (let i = 0; i < durations.length; i += forks) seconds += Math.max(...durations.slice(i, i + forks))

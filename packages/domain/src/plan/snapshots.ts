@@ -12,13 +12,16 @@ import { criticalPath } from "./schedule.ts"
 import { slots, timing } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** What snapshots are planned from. */
+/** The world that snapshots are planned from. */
 export interface SnapshotWorld extends PlanWorld {
-  /** Of each machine that is asked for and could be read. */
+  /** Of each requested machine that could be read. */
   readonly trees: ReadonlyMap<Vmid, SnapshotTree>
-  /** Machines whose disks cannot keep a snapshot. Absent: not asked, since none is to be taken. */
+  /** Machines whose disks cannot keep a snapshot. Absent: not looked up, since none is to be taken. */
   readonly incapable?: ReadonlySet<Vmid>
-  /** The network cards in the snapshot to roll back to, of each machine whose snapshot has memory. Absent: not asked, since nothing is rolled back. */
+  /**
+   * The network cards in the snapshot to roll back to, for each machine whose snapshot has memory. Absent: not looked up, since nothing is
+   * rolled back.
+   */
   readonly cards?: ReadonlyMap<Vmid, readonly Nic[]>
 }
 
@@ -30,21 +33,21 @@ interface Asked {
 }
 
 export interface TakeInput extends Asked {
-  /** With the mark of the request (`writeSnapshotText`): one that has just this was made for the same request. */
+  /** Contains the mark of the request (`writeSnapshotText`): a snapshot with exactly this text was made for the same request. */
   readonly description: string
   readonly memory: boolean
-  /** All of them or none: when one cannot be taken nothing is done. */
+  /** All or none: when one cannot be taken, nothing is done. */
   readonly atomic: boolean
 }
 
 export interface RollBackInput extends Asked {
-  /** All of them or none: nothing is done when one is refused, and when one fails, those that come after it are left alone. */
+  /** All or none: nothing is done when one is refused, and when one fails, those that come after it are left alone. */
   readonly atomic: boolean
-  /** True: the range is cut off, and the rules that the router had then may be open ones. */
+  /** True: the range is cut off, and the rules that the router had at that time may be open ones. */
   readonly routerStays?: boolean
 }
 
-/** What the plan does to one machine; nothing: it is done already. */
+/** What the plan does to one machine; no steps: it is done already. */
 type StepsFor = (able: Able) => readonly Step[]
 
 /** A machine that can be worked on. */
@@ -86,7 +89,7 @@ const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid
   return { own, tree }
 }
 
-/** So many snapshots at once on one storage; one that all nodes have is one. */
+/** How many snapshots are worked on at once on one storage; a storage that all nodes share counts once. */
 const storageUse = ({ own }: Able, world: PlanWorld): ResourceUse => ({
   resource: `snapshot@${storagePlace(own, world)}`,
   slots: slots.snapshot,
@@ -121,7 +124,7 @@ const planned = (asked: Asked, refusals: readonly Refusal[], able: readonly Able
   }
 }
 
-/** Everything that is asked for, checked before anything is done to any machine. `check`: what else stands in the way of one. */
+/** Checks everything requested before anything is done to any machine. `check`: any other reason to refuse a machine. */
 const checked = (asked: Asked, check: (able: Able) => string | undefined) => {
   const found = identify(asked.range.id, asked.world)
   const refusals: Refusal[] = []
@@ -139,7 +142,7 @@ const checked = (asked: Asked, check: (able: Able) => string | undefined) => {
   return { refusals, able }
 }
 
-/** What is done to none when all are asked for or none, and one is refused. */
+/** When all or none were requested and one is refused, the others are left alone. */
 const allOrNone = (refusals: readonly Refusal[], able: readonly Able[], atomic: boolean) => {
   const [first] = refusals
   if (!atomic || first === undefined) return { left: [], able }
@@ -151,16 +154,16 @@ const allOrNone = (refusals: readonly Refusal[], able: readonly Able[], atomic: 
   return { left, able: [] }
 }
 
-/** Where the hypervisor puts the memory of a snapshot, and how much of it there is at least: the memory, and the state of its devices. */
+/** MiB that the state of a VM's devices takes beside its memory in a snapshot, at least. */
 const deviceStateMiB = 500
 
-/** Counts the room on storages down, machine by machine; gives why the memory of one has none. */
+/** Keeps track of free space on storages, machine by machine; returns why a machine's memory does not fit. */
 const roomFor = ({ cluster }: PlanWorld) => {
   const left = new Map<string, number>()
   return ({ own: { detail, observed } }: Able): string | undefined => {
     const name = detail.memoryStorage ?? detail.storage
     const storage = cluster.storages.find((one) => one.name === name && (one.node === observed.node || one.shared))
-    // what is not known refuses nothing: the hypervisor says so itself
+    // what is unknown refuses nothing: the hypervisor itself would
     if (storage === undefined || storage.totalBytes === 0) return undefined
     const key = storage.shared ? storage.name : `${storage.node}/${storage.name}`
     const free = left.get(key) ?? (storage.totalBytes - storage.usedBytes) / 2 ** 20
@@ -172,11 +175,11 @@ const roomFor = ({ cluster }: PlanWorld) => {
   }
 }
 
-/** What was read with the snapshots is newer than the list of the cluster. */
+/** What was read with the snapshots is newer than the cluster's list. */
 const isOn = ({ own: { observed }, tree }: Able): boolean =>
   tree.running ?? (observed.power === "running" || observed.power === "paused")
 
-/** The plan that takes one snapshot of each machine, all at once as far as their storages allow. */
+/** Plans one snapshot of each machine, as many at once as their storages allow. */
 export const planTakeSnapshots = (input: TakeInput): Plan => {
   const { world, name, description, memory, atomic } = input
   const room = roomFor(world)
@@ -214,7 +217,7 @@ export const planTakeSnapshots = (input: TakeInput): Plan => {
   return planned(input, [...refusals, ...left], taken, take, `snapshot ${name}`)
 }
 
-/** The plan that removes the snapshot of this name from each machine. */
+/** Plans the removal of the snapshot with this name from each machine. */
 export const planRemoveSnapshots = (input: Asked): Plan => {
   const { refusals, able } = checked(input, lacks(input.name))
   const remove: StepsFor = (one) => [
@@ -242,8 +245,8 @@ const lacks =
     findSnapshot(tree, name) === undefined ? `${labelOf(own.observed)} has no snapshot ${name}` : undefined
 
 /**
- * With memory the hypervisor starts a machine itself, on the network cards of the snapshot, before anybody can set them: one that is plugged in
- * elsewhere by now would run where it must not be.
+ * With memory, the hypervisor itself starts the machine with the network cards of the snapshot, before anybody can change them: a machine
+ * that is connected differently by now would run where it must not be.
  */
 const startsElsewhere =
   (name: string, { cards }: SnapshotWorld) =>
@@ -258,7 +261,7 @@ const startsElsewhere =
       : `the snapshot ${name} of ${labelOf(observed)} includes memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), but it now has others (${[...now].join("; ") || "none"}). Roll back to a snapshot without memory, or first connect the machine as it was then`
   }
 
-/** What the machine has before it is rolled back: it keeps this, whatever the snapshot had. */
+/** The settings that the machine has before its rollback: it keeps them, whatever the snapshot had. */
 const settingsNow = ({ own: { detail, owed } }: Able): MachineSettings =>
   owed ?? {
     cpus: detail.cpus,
@@ -272,9 +275,10 @@ const settingsNow = ({ own: { detail, owed } }: Able): MachineSettings =>
   }
 
 /**
- * The plan that rolls each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
- * a network that is gone, another number of processors. The step that rolls it back sets it to what it has now, so that an abort cannot
- * come between, and it is started if it ran, also where it cannot be rolled back, or if the snapshot has its memory. The router is last: until then it lets through what it does now.
+ * Plans to roll each machine back to its snapshot with this name. A snapshot also brings back the hardware of that time: a card on a
+ * network that is gone, another number of processors. So the step that rolls a machine back also sets it to what it has now, and an abort
+ * cannot come between the two. A machine that ran runs afterwards, even if it cannot be rolled back, and so does one whose snapshot has
+ * memory. The router comes last: until then it lets through what it does now.
  */
 export const planRollBack = (input: RollBackInput): Plan => {
   const { world, name, range, atomic } = input
@@ -289,7 +293,7 @@ export const planRollBack = (input: RollBackInput): Plan => {
   const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
   const others = able.filter((one) => !isRouterOf(one)).map(keyOf)
   const inTurn = [...others, ...able.filter(isRouterOf).map(keyOf)]
-  /** One after another, so that no machine has begun when an earlier one fails. */
+  /** One after another, so that no later machine has begun when one fails. */
   const before = (key: string): readonly string[] => (atomic ? inTurn.slice(0, inTurn.indexOf(key)).slice(-1) : [])
   const rollBack: StepsFor = (one) => {
     const { own } = one

@@ -19,7 +19,7 @@ export interface PrimaryController {
   readonly hostname: string
   readonly address: string
   readonly machine: MachineConfig
-  /** Key of the stage that makes the domain. */
+  /** Key of the stage that creates the domain. */
   readonly key: string
 }
 
@@ -31,7 +31,7 @@ export interface DomainPlace {
   readonly primary: PrimaryController | undefined
 }
 
-/** The places of machines for which a domain means something: those with Windows. */
+/** Gives a machine's place in its domain; only machines with Windows have one. */
 export type DomainPlaces = (machine: MachineConfig) => DomainPlace | undefined
 
 /** A role on a machine, and the roles of other machines that must have run before. */
@@ -40,10 +40,10 @@ export interface PlacedRole {
   readonly needs: readonly RoleNode[]
 }
 
-/** A range and what its configuration says. */
+/** A range and its configuration. */
 export type Described = Pick<DeployInput, "config"> & { readonly range: Pick<DeployInput["range"], "id" | "number"> }
 
-/** What the stages of all machines of a range have in common; made once. */
+/** What the stages of all machines of a range share; computed once. */
 export interface StageContext {
   readonly input: DeployInput
   readonly routerName: string
@@ -51,9 +51,9 @@ export interface StageContext {
   readonly legs: readonly number[]
   readonly nameOf: (text: string) => string
   readonly placeOf: DomainPlaces
-  /** The roles of all machines, in an order that fits what they depend on. None where the dependencies make no order. */
+  /** The roles of all machines, in an order that respects their dependencies. Empty when the dependencies allow no order. */
   readonly roles: readonly RoleNode[]
-  /** The roles of a machine by its name, in an order that fits the whole range's. None where the dependencies make no order. */
+  /** The roles of the named machine, in an order that fits the whole range. Empty when the dependencies allow no order. */
   readonly rolesOf: (machine: string) => readonly PlacedRole[]
 }
 
@@ -72,7 +72,7 @@ export const stageContext = (input: DeployInput): StageContext => {
   }
 }
 
-/** What a machine is to be taken for: one with Windows only. */
+/** What a machine is to be disguised as; only machines with Windows are. */
 export const disguiseOf = ({ input: { range }, nameOf }: StageContext, machine: MachineConfig): Disguise | undefined =>
   machine.os.kind === "windows" && Object.hasOwn(range.disguises ?? {}, nameOf(machine.name))
     ? range.disguises?.[nameOf(machine.name)]

@@ -1,4 +1,4 @@
-/** What each stage inside a machine is given. Keys that hold secrets are those that `isSecretKey` names. */
+/** The input of each stage inside a machine. Secrets are under keys that `isSecretKey` recognizes. */
 import { dnsNames } from "../network/dns.ts"
 import { allowedDomain, type AllowedDomain } from "../network/allowed-domain.ts"
 import { type FirewallInput, grantComment, packetFilter, type TestingFirewall } from "../network/firewall.ts"
@@ -19,7 +19,7 @@ import type { PlanWorld } from "./world.ts"
 
 export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
 
-/** Zone of names that are only known at home, for machines without a domain. */
+/** The DNS zone for names that are only known locally, for machines without a domain and beside that of a domain. */
 const searchDomain = "home.arpa"
 
 /** JSON has no undefined: keys without a value are left out. */
@@ -37,10 +37,10 @@ const nameServers = (context: StageContext, machine: MachineConfig): readonly st
   ...(machine.dnsServers.secondary === undefined ? [] : [machine.dnsServers.secondary]),
 ]
 
-/** First label, at most 15 characters as NetBIOS allows. */
+/** The first label, cut to the 15 characters that NetBIOS allows. */
 const netbiosName = (fqdn: string): string => (fqdn.split(".")[0] ?? fqdn).slice(0, 15).toUpperCase()
 
-/** Stages that are told so see to it that the machine's login has a password of its own. The password is none of their input. */
+/** Tells a stage to give the machine's login a password of its own. The password is not part of the input. */
 const ownLogin = { login: "generated" } as const
 
 const loginOf = ({ input }: StageContext, { os }: MachineConfig) =>
@@ -54,7 +54,7 @@ export const address = (context: StageContext, machine: MachineConfig): Json => 
   search: searchDomain,
   hostname: context.nameOf(machine.hostname),
   timezone: context.input.config.defaults.timezone,
-  // to Windows another card is one without an address: the stage runs again when it comes and when it goes, also by a rollback
+  // another card starts without an address in Windows: the stage must run again when it comes or goes, also by a rollback
   ...(disguiseOf(context, machine) === undefined ? {} : { card: disguisedNic }),
   ...loginOf(context, machine),
 })
@@ -64,15 +64,15 @@ export const windowsBase = (context: StageContext, machine: MachineConfig, os: W
   return object({
     dns: nameServers(context, machine),
     wallpaper: context.input.config.defaults.dynamicWallpaper,
-    // in a domain they are the domain's: its stages see to them, since before them none of its users is known
+    // in a domain they belong to the domain, whose stages set them: before those, none of its users is known
     autologon: place === undefined ? autologon(context, os, place) : undefined,
     gpos: place === undefined ? os.gpos : undefined,
-    // whoever logs on by itself may do so as the machine's login
+    // the user that is logged on automatically may be the machine's login
     ...loginOf(context, machine),
   })
 }
 
-/** Whom a machine logs on by itself: the configured user, else its domain's, else the local one. */
+/** The user that a machine logs on automatically: the configured one, else its domain's, else the local one. */
 const autologon = ({ input }: StageContext, os: Windows, place: DomainPlace | undefined): Json => {
   const { defaults } = input.config
   if (os.autologon.user !== undefined) return object({ user: os.autologon.user, password: os.autologon.password })
@@ -82,7 +82,7 @@ const autologon = ({ input }: StageContext, os: Windows, place: DomainPlace | un
     : { user: defaults.domainAdmin, password: defaults.domainAdminPassword, domain: netbiosName(place.fqdn) }
 }
 
-/** What Windows shows by itself of the computer. Without a disguise, what was there before comes back. */
+/** What Windows itself shows of the computer. Without a disguise, the original values are restored. */
 export const antiSandbox = (disguise: Disguise | undefined): Json => {
   if (disguise === undefined) return { disguised: false }
   const { manufacturer, product, bios } = shownComputer(disguise)
@@ -148,15 +148,15 @@ export const domainJoin = (context: StageContext, machine: MachineConfig, place:
     admin_password: defaults.domainAdminPassword,
     search: [place.fqdn, searchDomain],
     autologon: machine.os.kind === "windows" ? autologon(context, machine.os, place) : undefined,
-    // policies of the domain apply after another restart
+    // policies of the domain apply only after another restart
     restart_for_policies: primary?.kind === "windows" && primary.gpos.length > 0,
   })
 }
 
-/** Everything that roles of a machine are given: those of the router where there is no machine. */
+/** What the input of roles is computed from. Without a machine, it is that of the router's roles. */
 type RoleContext = Pick<StageContext, "placeOf"> & { readonly input: Described }
 
-/** A role and the variables that it may rely on. */
+/** The input of a role: its name and the variables that it may rely on. */
 export const role = (context: RoleContext, machine: MachineConfig | undefined, name: string): Json => ({
   role: name,
   ...roleVariables(context, machine),
@@ -190,7 +190,7 @@ export const router = (context: StageContext, hostname: string): Json => {
     dns: [natHost],
     hostname,
     ...ownLogin,
-    // found by the tag of the network card, whatever its place
+    // the stage finds the network card by its tag, whatever its index
     legs: vlans.map((vlan) => ({ vlan, address: `${gatewayAddress(range.number, vlan)}/24` })),
     outbound_vpn:
       config.router.outboundWireguard === undefined
@@ -207,7 +207,7 @@ export const router = (context: StageContext, hostname: string): Json => {
   })
 }
 
-/** Stands for the router's outer interface in the rules; only the guest knows its name. */
+/** A placeholder for the router's outer interface in the rules; only the guest knows its name. */
 const outerInterface = "outside"
 
 export const firewall = (context: StageContext): Json => {
@@ -230,7 +230,7 @@ export const firewall = (context: StageContext): Json => {
   })
 }
 
-/** Numbers of the users whom a router lets in that was given this input of `firewall`, ascending. */
+/** Numbers of the users that a router with this input of `firewall` lets in, ascending. */
 export const letIn = (input: Json): readonly number[] => {
   const rules = typeof input === "object" && input !== null && "rules" in input ? input["rules"] : undefined
   if (typeof rules !== "string") return []
@@ -263,7 +263,10 @@ const testingFirewall = (context: StageContext): TestingFirewall | undefined => 
   }
 }
 
-/** What a machine has in its VLAN, as routers spell it; of one that is still to be made, what it will have. None: routers know no exemption for it. */
+/**
+ * The MAC addresses of a machine in its VLAN, in the spelling of routers; for one that is still to be created, the one that it will have. A
+ * machine without any gets no exemption.
+ */
 export const hardwareAddresses = (
   { id: rangeId }: { readonly id: RangeId },
   world: PlanWorld,
@@ -279,7 +282,7 @@ export const hardwareAddresses = (
   }
 }
 
-/** Names in the range; in testing mode also what the name service of its machines knows of the outside. */
+/** Names in the range; in testing mode also what its name service knows of the outside. */
 export const dns = (context: StageContext): Json => {
   const { config, range } = context.input
   const { records } = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })

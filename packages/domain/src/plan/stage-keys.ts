@@ -1,6 +1,6 @@
 import type { GuestStage } from "./action.ts"
 
-/** Key of the step of one stage of one machine; also the name under which its success is remembered. */
+/** Key of the step of one stage of one machine; its success is stored under the same name. */
 export const stageKey = (stage: Exclude<GuestStage, "role">, machine: string): string => `${stage}:${machine}`
 
 /** Key of the step of one role of one machine. Machine names hold no colon. */

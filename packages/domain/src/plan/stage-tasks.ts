@@ -6,18 +6,18 @@ import type { Task, TaskState } from "./task.ts"
 import { slots, stageSeconds } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** A machine as its stages meet it. */
+/** A machine, as far as its stages need it. */
 export interface StageHost {
   readonly ref: MachineRef
-  /** True: it is made by this plan, so that nothing has run in it. */
+  /** True: this plan creates it, so nothing has run in it. */
   readonly isNew: boolean
   /** Keys that its first stage waits for. */
   readonly after: readonly string[]
 }
 
 /**
- * The stages of every machine that can be reached, each in a chain of its own machine, with the edges between machines. A stage that ran
- * with the same input before is done, unless what it stands on is made anew.
+ * The stages of every machine that can be reached, chained per machine, with the edges between machines. A stage that has already run with
+ * the same input is done, unless the stage that its effect depends on has to run from scratch.
  */
 export const stageTasks = (desired: DesiredRange, hosts: ReadonlyMap<string, StageHost>, world: PlanWorld): readonly Task[] => {
   const reachable = desired.machines.flatMap((machine) => {
@@ -57,7 +57,7 @@ const stageState = (world: PlanWorld, machine: DesiredMachine, host: StageHost, 
   return stage.stage === "address" && strayAddress(world, machine, host) !== undefined ? "outdated" : "done"
 }
 
-/** The machine's own address that its guest was seen with instead of the wanted one; undefined when it has that, or none is known. */
+/** The machine's own address that its guest was seen with instead of the wanted one; undefined when it has that one, or none is known. */
 export const strayAddress = (world: PlanWorld, machine: DesiredMachine, host: Pick<StageHost, "ref">): string | undefined => {
   const seen = world.addresses.get(host.ref.vmid)
   return machine.isRouter || seen === machine.address ? undefined : seen

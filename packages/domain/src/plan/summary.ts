@@ -4,14 +4,14 @@ import { keptReason } from "./kept.ts"
 import type { Change, KeptMachine } from "./plan.ts"
 import type { Task } from "./task.ts"
 
-/** What is known of one object besides its steps. */
+/** What is known about one object besides its steps. */
 export interface ObjectFacts {
   readonly name: string
   readonly differences: readonly Difference[]
-  /** Name of the template that the VM was made from, where another one takes its place. */
+  /** Name of the template that the VM was made from, when another one replaces it. */
   readonly replacedTemplate?: string | undefined
   readonly template?: string | undefined
-  /** Not as configured, and left so. */
+  /** Not as configured, and left as it is. */
   readonly kept?: KeptMachine | undefined
 }
 
@@ -37,7 +37,7 @@ export const changeOf = (facts: ObjectFacts, own: readonly Task[]): Change => {
   return { kind, object, reasons: [...reasons, ...stays] }
 }
 
-/** Nodes whose memory the plan would fill beyond what they have. */
+/** Nodes whose memory the plan would overcommit. */
 export const overcommitted = (
   nodes: readonly ObservedNode[],
   added: readonly { readonly node: string; readonly memoryMiB: number }[],

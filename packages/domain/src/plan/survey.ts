@@ -14,15 +14,15 @@ import { place, singleNode } from "./placement.ts"
 import type { KeptMachine } from "./plan.ts"
 import { doubtNotes } from "./plan-notes.ts"
 
-/** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
+/** The desired state beside the observed one: everything that a deploy is planned from. Only the placements are chosen yet. */
 export interface Survey {
   readonly desired: DesiredRange
   readonly identified: Identified
-  /** Names of the machines that the limit leaves, those to be removed included. */
+  /** Names of the machines within the limit, including those to be removed. */
   readonly limited: ReadonlySet<string>
   /** Ours, no longer in the configuration, and to be removed. */
   readonly pruned: readonly OwnMachine[]
-  /** Ours, not as configured, and left so. */
+  /** Ours, not as configured, and left as they are. */
   readonly kept: readonly KeptMachine[]
   readonly machineStates: ReadonlyMap<string, MachineState>
   readonly notes: readonly string[]
@@ -103,7 +103,7 @@ interface Sorted {
   readonly older: readonly KeptMachine[]
 }
 
-/** Which machines are there and stay, and which are to be made, in place of another or not. */
+/** Sorts the machines into those that exist and stay, and those to create, which may replace others. */
 const sortOut = (
   { choice }: DeployInput,
   desired: DesiredRange,
@@ -143,7 +143,7 @@ const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
   ...unreadable.map(({ message }) => message),
 ]
 
-/** What differs and no deploy changes: VMs stay where they are and keep the name that somebody gave them. */
+/** Differences that no deploy changes: VMs stay on their node and keep the name that somebody gave them. */
 const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: ReadonlyMap<string, MachineState>): readonly string[] =>
   desired.machines.flatMap((machine) => {
     const machineState = there.get(machine.name)

@@ -3,16 +3,16 @@ import type { Vertex } from "./graph.ts"
 import type { DeployTag, ResourceUse, Step } from "./plan.ts"
 
 /**
- * How a task stands against the world: its effect is not there; it is there, but as an older configuration wanted it; or there is
- * nothing to do. Whoever needs a missing effect waits for it in this plan; an outdated one is good enough to go on with.
+ * The state of a task's effect in the world: it is missing; it is there, but as an older configuration wanted it; or there is nothing to
+ * do. Tasks that need a missing effect wait for it in this plan; an outdated one is good enough to go on with.
  */
 export type TaskState = "missing" | "outdated" | "done"
 
-/** A step that a plan may have: choosing among tasks makes the plan. */
+/** A step that a plan may contain: a plan is a selection of tasks. */
 export interface Task extends Vertex {
   readonly title: string
   readonly machine: string | undefined
-  /** Each of them selects the task; none: every deploy needs it. The first is the step's tag. */
+  /** Each of them selects the task; empty: every deploy needs it. The first is the step's tag. */
   readonly tags: readonly DeployTag[]
   readonly state: TaskState
   /** Name of the role, for roles. */

@@ -10,17 +10,17 @@ export interface Template {
   readonly vmid: Vmid
   readonly node: string
   readonly name: string
-  /** Storage of its disk; undefined when its detail was not read. */
+  /** Storage of its disk; undefined when its details were not read. */
   readonly storage: string | undefined
-  /** True: its storage is one for several nodes, so that clones may go to any of those. */
+  /** True: several nodes share its storage, so that clones may go to any of those. */
   readonly shared: boolean
 }
 
-/** Whether the VM lies in another range's pool: what its users make, and call a template, is nobody else's. */
+/** Whether the VM is in another range's pool: what that range's users make, even if they call it a template, is not for others. */
 const isOthers = ({ otherRanges = [] }: PlanWorld, { pool }: ObservedMachine): boolean =>
   otherRanges.some(({ id }) => id === pool)
 
-/** Templates with this name on nodes that are up, those in other ranges' pools left out: ascending by VMID. */
+/** Templates with this name on online nodes, without those in other ranges' pools: ascending by VMID. */
 export const templatesNamed = (world: PlanWorld, name: string): readonly Template[] => {
   const online = new Set(world.cluster.nodes.filter((n) => n.online).map((n) => n.name))
   return world.cluster.machines
@@ -32,17 +32,17 @@ export const templatesNamed = (world: PlanWorld, name: string): readonly Templat
     })
 }
 
-/** The node that has a template of this name and is offline, so that nobody can clone it; undefined where there is none. */
+/** The offline node that has a template of this name, which therefore cannot be cloned; undefined when there is none. */
 export const offlineHolder = (world: PlanWorld, name: string): string | undefined => {
   const offline = new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
-  // whether it is a template is not known of what is on such a node
+  // for a VM on an offline node, it is not known whether it is a template
   return world.cluster.machines.find((m) => m.name === name && offline.has(m.node) && !isOthers(world, m))?.node
 }
 
 const storageOf = (world: PlanWorld, name: string | undefined, node: string): ObservedStorage | undefined =>
   world.cluster.storages.find((s) => s.name === name && s.node === node)
 
-/** Why no clone of the template can be made on the node; undefined when one can. `target`: the storage that a full clone goes to. */
+/** Why the template cannot be cloned to the node; undefined when it can. `target`: the storage of a full clone. */
 export const hindrance = (world: PlanWorld, template: Template, node: string, target: string | undefined): string | undefined => {
   const isHere = template.node === node
   const has = (storage: string | undefined): boolean => storageOf(world, storage, node)?.active === true
@@ -55,7 +55,7 @@ export const hindrance = (world: PlanWorld, template: Template, node: string, ta
   return undefined
 }
 
-/** The template to clone from onto this node: one that lives there, else one whose disk the node sees too. */
+/** The template to clone from to this node: one on the node itself, else one whose disk the node can reach. */
 export const templateFor = (
   world: PlanWorld,
   templates: readonly Template[],
@@ -66,7 +66,7 @@ export const templateFor = (
     .toSorted((a, b) => Number(b.node === node) - Number(a.node === node))
     .find((template) => hindrance(world, template, node, target) === undefined)
 
-/** The storage that a clone works on. Clones of one storage wait for its lock: a shared one has one lock for all nodes. */
+/** The storage that a clone works on. Clones on one storage wait for its lock: a shared one has one lock for all nodes. */
 export const cloneResource = (world: PlanWorld, template: Template, node: string, target: string | undefined): ResourceUse => {
   const storage = target ?? template.storage
   const shared = target === undefined ? template.shared : (storageOf(world, target, node)?.shared ?? false)

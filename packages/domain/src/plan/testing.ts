@@ -23,26 +23,26 @@ interface TestedRange {
 interface TestingInput {
   readonly range: TestedRange
   readonly config: RangeConfig
-  /** With the snapshots of `machinesInTesting`. */
+  /** Includes the snapshots of `machinesInTesting`. */
   readonly world: SnapshotWorld
-  /** Loads the rules and names of the wanted state on the router (`planDeploy`). */
+  /** The plan that loads the rules and names of the wanted state on the router (`planDeploy`). */
   readonly router: Plan
 }
 
 export interface StartTestingInput extends TestingInput {
-  /** With the mark of the request (`writeSnapshotText`). */
+  /** Contains the mark of the request (`writeSnapshotText`). */
   readonly description: string
   readonly at: Date
 }
 
 export interface StopTestingInput extends TestingInput {
-  /** The range is opened although a machine could not be rolled back. */
+  /** The range is opened even if a machine could not be rolled back. */
   readonly force: boolean
 }
 
 /**
- * What testing mode has to do with in a range: all but its router. What the configuration names is known by its mark: a name or a tag at the
- * hypervisor makes no machine a router.
+ * The machines of a range that testing mode is about: all but its router. Configured machines are recognized by their mark: a name or a tag
+ * on the hypervisor does not make a machine a router.
  */
 const inTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld) => {
   const nameOf = (name: string): string => renderName(name, { rangeId })
@@ -53,7 +53,7 @@ const inTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld) => {
     ({ observed, mark }) => mark.machine !== router && (configured.has(mark.machine) || !isRouter(observed, rangeId)),
   )
   return {
-    /** Also those that are in the configuration no longer. */
+    /** Includes those that are no longer in the configuration. */
     machines,
     /** Those that are to have no snapshot. */
     spared: new Set(machines.filter(({ mark }) => configured.get(mark.machine)?.snapshot === false)),
@@ -62,14 +62,14 @@ const inTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld) => {
   }
 }
 
-/** The machines whose snapshots testing mode is planned from. */
+/** The machines whose snapshots are needed to plan testing mode. */
 export const machinesInTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly OwnMachine[] =>
   inTesting(rangeId, config, world).machines
 
 const hasOne = (tree: SnapshotTree | undefined): boolean =>
   tree !== undefined && findSnapshot(tree, testingSnapshot) !== undefined
 
-/** Cards of machines that are plugged in where the router does not see them: testing mode does not hold there. */
+/** Cards of machines that are attached where the router does not see them: testing mode does not hold there. */
 const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly string[] => {
   const { own: machines } = identify(rangeId, world)
   const own = [...machines.values()]
@@ -88,7 +88,7 @@ const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): re
   )
 }
 
-/** Key of the step that notes this mode: when it is settled, the mode holds. */
+/** Key of the step that records this mode: once it is settled, the mode holds. */
 export const testingKey = (mode: TestingMode): string => `testing:${mode}`
 
 const recordTitles: Readonly<Record<TestingMode, string>> = {
@@ -112,7 +112,7 @@ const recordStep = (rangeId: RangeId, testing: TestingState, after: readonly str
 const keysOf = (steps: readonly Step[]): readonly string[] => steps.map(({ key }) => key)
 const isGuest = ({ action }: Step): boolean => action.kind === "guest"
 
-/** The router's steps: what runs inside it waits for these, the rest need not. */
+/** The router's steps. Only those that run inside it wait for `after`. */
 const routerSteps = ({ steps }: Plan, after: readonly string[]): readonly Step[] =>
   steps.map((step) => (isGuest(step) ? { ...step, after: [...step.after, ...after] } : step))
 
@@ -141,8 +141,8 @@ const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
 type CleanSnapshot = "none" | "kept" | "stale"
 
 /**
- * Whether a machine's snapshot is one to roll back to. While testing mode is being entered it is, for it was taken for that. Else only its age
- * counts: one with the mark of the request may be from long before the run was resumed.
+ * Whether a machine's snapshot is one to roll back to. While testing mode is being entered it is, because it was taken for that. Otherwise
+ * only its age counts: even one with the mark of the request may be from long before the run was resumed.
  */
 const cleanSnapshotOf = ({ range, config, at }: StartTestingInput, tree: SnapshotTree | undefined): CleanSnapshot => {
   const known = tree === undefined ? undefined : findSnapshot(tree, testingSnapshot)
@@ -155,9 +155,10 @@ const cleanSnapshotOf = ({ range, config, at }: StartTestingInput, tree: Snapsho
 }
 
 /**
- * The plan that starts testing: snapshots of all machines first, then the note that it begins, then the router's rules, then the note that it is
- * on. A snapshot that is too old is replaced only when each machine without one has its own, and never without another one in its place: the
- * hypervisor renames no snapshot, so a stand-in is there from before the old one goes until after the new one is made.
+ * Plans the start of testing: first snapshots of all machines, then the record that it begins, then the router's rules, then the record
+ * that it is on. A snapshot that is too old is replaced only after each machine without one has its own, and never without another one in
+ * its place: the hypervisor cannot rename snapshots, so a stand-in exists from before the old one is removed until after the new one is
+ * taken.
  */
 export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, router, description } = input
@@ -268,7 +269,7 @@ const sparedText = ({ observed, mark }: OwnMachine, { trees }: SnapshotWorld): s
     ? `${mark.machine} should have no snapshot ${withoutSnapshot}, but one was taken since testing began: a stop rolls it back`
     : `${mark.machine} gets no snapshot and is not rolled back when testing stops ${withoutSnapshot}`
 
-/** A stop rolls back what has a snapshot: one that is not of this time would bring back a state that nobody means. */
+/** A stop rolls back whatever has a snapshot: one from another time would bring back a state that nobody wants. */
 const leftOverIssues = ({ observed }: OwnMachine, { trees }: SnapshotWorld): readonly PlanIssue[] =>
   hasOne(trees.get(observed.vmid))
     ? [
@@ -280,22 +281,22 @@ const leftOverIssues = ({ observed }: OwnMachine, { trees }: SnapshotWorld): rea
       ]
     : []
 
-/** As it will be when its step has come: so that its removal can be planned. */
+/** The snapshots as they will be when the stand-in has been taken, so that its removal can be planned. */
 const withStandIn = (tree: SnapshotTree): SnapshotTree => ({
   ...tree,
   snapshots: [...tree.snapshots, { name: testingStandIn, description: "", takenAt: 0, memory: false, incomplete: false }],
 })
 
-/** Its failure fails the run. */
+/** Makes the step's failure fail the run. */
 const required = ({ tolerated: _tolerated, ...step }: Step): Step => step
 
 const forceHint = "Repeat with force to open the range anyway: the machines that are not rolled back stay as they are."
 
 /**
- * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the note that it is
- * off, and the router's rules. With force that comes whatever became of the machines. The note is before the rules: a range that is noted as
- * open and is not does no harm, the other way round it does. A machine that cannot be looked at is not rolled back, and
- * so is one in the pool that is not ours. What has a snapshot is rolled back also where the configuration names it no longer.
+ * Plans the end of testing: the record that it ends, then every machine back to its snapshot, and only when all are back, the record that it
+ * is off and the router's rules. With force these come whatever happened to the machines. The record comes before the rules: a range that
+ * is recorded as open but closed does no harm, the opposite does. A machine that cannot be read counts as not rolled back, and so does one
+ * in the pool that is not ours. Whatever has a snapshot is rolled back, even if the configuration no longer names it.
  */
 export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, router, force } = input
@@ -322,9 +323,9 @@ export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, re
 }
 
 /**
- * The plan that changes what is allowed. It is noted first that testing mode begins anew, without what is no longer allowed; then the router is
- * told; then it is noted that testing mode is on, with what is newly allowed. So a change that did not come to its end shows: the router may
- * let through more than is noted, and a start tells it again.
+ * Plans a change of what is allowed: first the record that testing mode begins again, without what is no longer allowed; then the router's
+ * rules; then the record that testing mode is on, with what is newly allowed. So an unfinished change can be seen: the router may let
+ * through more than is recorded, and a start loads its rules again.
  */
 export const planChangeTesting = ({
   range,

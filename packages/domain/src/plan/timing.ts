@@ -1,62 +1,62 @@
 import type { GuestOs, GuestStage } from "./action.ts"
 
 /**
- * How long a step is expected to take, in seconds, and how many may run at once. Every figure of the planner is here. They are round
- * figures for one server of the middle class with SSDs and templates that are ready; a plan uses them to say how long it will take and
- * which step is worth starting first, never to decide what is done.
+ * How long a step is expected to take, in seconds, and how many may run at once. All figures of the planner are here. They are round
+ * figures for a mid-range server with SSDs and finished templates; a plan uses them to say how long it will take and which step is worth
+ * starting first, never to decide what is done.
  */
 export const timing = {
-  /** A pool is one record of the cluster's file system. */
+  /** A pool is one record in the cluster's file system. */
   pool: 1,
-  /** Entries of the access list, one call a subject. */
+  /** Entries of the access list, one call per subject. */
   grant: 1,
   /** A bridge is a stanza and a reload of the node's network. */
   bridge: 3,
-  /** A VNet is a reload on every node, side by side, waited for together. */
+  /** A VNet is a reload on every node, in parallel, waited for together. */
   vnet: 4,
   /** A linked clone allocates one thin volume (0.5 s alone under the storage's lock) and writes a configuration. */
   linkedClone: 4,
   /** A full clone copies the used part of a disk: 20 to 30 GiB at 200 MiB a second. */
   fullClone: 120,
-  /** One entry of the cluster's SDN, and one of a node's network, written and not applied. */
+  /** One entry of the cluster's SDN or of a node's network, written and not applied. */
   networkEntry: 0.5,
-  /** One node puts the changes of its network into force. */
+  /** One node applies its network changes. */
   networkReload: 3,
-  /** A running VM's network cards go to another network. */
+  /** A running VM's network cards move to another network. */
   moveNics: 1,
-  /** A look at what is there, to prove that it is as it should be. */
+  /** A check that things are as they should be. */
   look: 1,
   /** One call that touches one file. */
   configure: 1,
-  /** Pulling the plug. */
+  /** A hard stop. */
   stop: 1,
-  /** A guest that hears the request ends its services first; Windows has more of them. */
+  /** A guest that is asked to shut down ends its services first; Windows has more of them. */
   shutdown: { linux: 5, windows: 15, macos: 15 },
-  /** A snapshot of thin volumes, its removal, or a rollback to it: a few calls of the storage, one disk after another. */
+  /** A snapshot of thin volumes, its removal, or a rollback to it: a few storage calls, one disk after another. */
   snapshot: 4,
-  /** MiB of memory that a snapshot writes in a second, and a rollback reads again. */
+  /** MiB of memory that a snapshot writes, and a rollback reads, in a second. */
   snapshotMemoryMiB: 300,
   /** The VM and its thin volumes. */
   delete: 2,
-  /** A start whose boot nobody waits for: until the process runs. */
+  /** A start without waiting for the boot: until the process runs. */
   startOnly: 1,
   /** From power on until the guest agent answers. */
   boot: { linux: 25, windows: 75, macos: 75 },
   /** A static address and a host name, confirmed by a new connection. Windows changes its network profile and restarts. */
   address: { linux: 12, windows: 60, macos: 12 },
-  /** Outer address, forwarding, leases and the name service of a router whose template brings the programs. */
+  /** Outer address, forwarding, leases and the name service of a router whose template includes the programs. */
   router: 30,
   /** One rule set, loaded at once. */
   firewall: 3,
   /** One list of names, loaded at once. */
   dns: 2,
-  /** Generalising an installation, with its restart, from a prepared answer file. */
+  /** Generalizing an installation, with its restart, from a prepared answer file. */
   sysprep: 120,
   /** Common settings of a Windows machine: about sixty small ones, batched. */
   windowsBase: 60,
   /** Features, forest, restart, directory services up. */
   primaryDc: 330,
-  /** As the first one; replication in place of the forest. */
+  /** Like the first one, with replication instead of the forest. */
   altDc: 300,
   /** Join, restart, policies, first log-on. */
   domainJoin: 110,
@@ -72,29 +72,29 @@ export const timing = {
   windowsUpdate: 3600,
   antiSandbox: 60,
   inspectRouter: 5,
-  /** One question to the licensing service. */
+  /** One query to the licensing service. */
   inspectWindows: 10,
-  /** A product key, and an answer of the KMS host. */
+  /** A product key, and a response of the KMS host. */
   activateWindows: 45,
-  /** A role of Windows Server, a key, and an answer of Microsoft's servers. */
+  /** A role of Windows Server, a key, and a response of Microsoft's servers. */
   kmsServer: 180,
   /** An average role: packages and a service. */
   role: 120,
 } as const
 
-/** How many steps may use a scarce thing at once. */
+/** How many steps may use a limited resource at once. */
 export const slots = {
-  /** Clones of one storage: more wait for its lock, which gives up after 10 s. */
+  /** Clones on one storage: more wait for its lock, which gives up after 10 s. */
   clone: 4,
-  /** VMs whose volumes leave one storage. Each holds its lock for a fraction of a second; with the clones beside them all get it within its 10 s. */
+  /** VMs deleted from one storage. Each holds its lock for a fraction of a second; with the clones beside them, all get it within 10 s. */
   delete: 10,
-  /** VMs of one storage whose snapshots are taken, removed or rolled back to. */
+  /** VMs on one storage whose snapshots are taken, removed or rolled back to. */
   snapshot: 4,
-  /** Guests that one node boots at once before its disks are the limit. */
+  /** Guests that one node boots at once before its disks become the limit. */
   boot: 8,
   /** Playbook processes of one control node. */
   automation: 20,
-  /** VMs of one node that move to another network: so many calls its management works on at once. */
+  /** VMs of one node that move to another network: its management handles this many calls at once. */
   move: 3,
 } as const
 

@@ -12,7 +12,7 @@ import {
   renderName,
 } from "../range/config/index.ts"
 
-/** What is known of a machine now. */
+/** What is known about a machine now. */
 export interface SeenNow {
   readonly vmid?: number
   readonly name: string
@@ -30,7 +30,7 @@ export interface TopologyMachine {
   readonly power: PowerState | "absent"
   /** As the guest reports it. */
   readonly address?: string
-  /** The one that it is to have; absent: the configuration does not know the machine. */
+  /** The address that it is to have; absent: the configuration does not name the machine. */
   readonly configured?: string
   readonly os?: OsKind
   readonly template?: string
@@ -39,7 +39,7 @@ export interface TopologyMachine {
 }
 
 export interface TopologyLane {
-  /** Absent: in which network these machines are is not known. */
+  /** Absent: the network of these machines is unknown. */
   readonly vlan?: number
   readonly network?: string
   readonly gateway?: string
@@ -58,11 +58,11 @@ export interface TopologyRule {
 /** The network of a range: what its picture and its text show. */
 export interface Topology {
   readonly router: TopologyMachine
-  /** By VLAN; machines of which it is not known are last. */
+  /** By VLAN; machines whose VLAN is unknown are last. */
   readonly lanes: readonly TopologyLane[]
   /** In the order of the configuration: where several match, the last one decides. */
   readonly rules: readonly TopologyRule[]
-  /** What holds where no rule matches. */
+  /** What applies when no rule matches. */
   readonly defaults?: { readonly betweenVlans: FirewallAction; readonly outside: FirewallAction; readonly vpn: FirewallAction }
 }
 
@@ -111,7 +111,7 @@ const ruleOf = ({ name, source, destination, protocol, ports, action }: Firewall
 const byAddress = (a: TopologyMachine, b: TopologyMachine): number =>
   lastOctet(a.configured ?? a.address) - lastOctet(b.configured ?? b.address) || (a.name < b.name ? -1 : 1)
 
-/** What the configuration says and what is there, in one: machines that do not exist yet, and those that it does not know. */
+/** Merges the configuration and what exists: machines that do not exist yet, and those that the configuration does not name. */
 export const topologyOf = (
   config: RangeConfig | undefined,
   range: { readonly id: RangeId; readonly number: number },
@@ -160,7 +160,7 @@ export const topologyOf = (
   }
 }
 
-/** Where a machine is in the network of its range, and what is known of it there; undefined: nowhere. The router stands in no lane. */
+/** Where a machine is in the network of its range, and what is known about it; undefined: nowhere. The router is in no lane. */
 export const placeOf = (
   { router, lanes }: Topology,
   vmid: number,

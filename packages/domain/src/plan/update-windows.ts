@@ -21,7 +21,7 @@ export interface UpdateWindowsInput {
   readonly guestsLeftOut: boolean
 }
 
-/** The plan that installs the updates of Windows on each machine that the pattern names, and switches on those that are off. */
+/** Plans to install Windows updates on each Windows machine that the pattern selects, and to start those that are off. */
 export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, machines, guestsLeftOut } = input
   if (guestsLeftOut)

@@ -6,7 +6,7 @@ import type { MachineSettings } from "./action.ts"
 import type { OtherRange } from "../range/naming.ts"
 import type { GuestObstacle } from "./guest-obstacles.ts"
 
-/** A network of the hypervisor, as far as a plan cares. */
+/** A network of the hypervisor, as far as a plan needs it. */
 export interface PlanNetwork {
   readonly name: string
   /** Node of a bridge; undefined for a VNet, which every node has. */
@@ -17,47 +17,47 @@ export interface PlanNetwork {
   readonly ours: boolean
 }
 
-/** Room on a node that another range's plan has given to a machine which does not take it yet. */
+/** Room on a node that another range's plan has given to a machine which does not use it yet. */
 export interface ReservedCapacity {
   readonly node: string
   readonly memoryMiB: number
   readonly cpus: number
 }
 
-/** Everything a plan is made from besides what is wanted: the world at one moment, and what is remembered of it. */
+/** Everything a plan is made from besides what is wanted: the world at one moment, and what is stored about it. */
 export interface PlanWorld {
   readonly cluster: ObservedCluster
-  /** Of every VM that `rangeMembers` names and whose node answers, and of the templates that `templatesToRead` names. */
+  /** Of every VM that `rangeMembers` returns and whose node answers, and of the templates that `templatesToRead` returns. */
   readonly details: ReadonlyMap<Vmid, MachineDetail>
   readonly networks: readonly PlanNetwork[]
   readonly poolExists: boolean
-  /** What the guests were last seen with, by VMID: claims, until `judgedWorld` has judged them. */
+  /** The addresses that guests were last seen with, by VMID: claims, until `judgedWorld` has judged them. */
   readonly addresses: ReadonlyMap<Vmid, string>
-  /** What else they claim to have and is not theirs. Absent: nothing is known. */
+  /** Other addresses that they claim and that are not theirs. Absent: nothing is known. */
   readonly foreignAddresses?: ReadonlyMap<Vmid, readonly string[]>
   /** Stages inside machines that have succeeded: step key -> fingerprint of its input (`stageFingerprint`). */
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
-  /** What guests said of their operating systems. Absent: nothing. */
+  /** Operating systems as guests reported them. Absent: nothing was reported. */
   readonly systems?: ReadonlyMap<Vmid, GuestSystem>
-  /** What machines that were rolled back have not been set to again. Absent: all were. */
+  /** Settings owed to machines that were rolled back. Absent: none are. */
   readonly owed?: ReadonlyMap<Vmid, MachineSettings>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
   readonly reservations: ReadonlyMap<string, Vmid>
-  /** All other ranges. Their pools are named like them. Absent: there are none. */
+  /** All other ranges. Their pools have the same names. Absent: there are none. */
   readonly otherRanges?: readonly OtherRange[]
-  /** Machines among `cluster.machines` that the hypervisor's list lacks, as they were last seen, and why nobody can say whether they are gone. */
+  /** Machines in `cluster.machines` that the hypervisor's list lacks, as last seen, and why it is unknown whether they are gone. */
   readonly unsure?: ReadonlyMap<Vmid, string>
-  /** Why the hypervisor's lists are not believed. Absent: they are. */
+  /** Why the hypervisor's lists are in doubt. Absent: they are trusted. */
   readonly doubt?: string | undefined
-  /** Absent: nothing is known of other plans. */
+  /** Absent: nothing is known about other plans. */
   readonly reserved?: readonly ReservedCapacity[]
-  /** What stands in the way of work inside machines: a plan that needs such work is none. Absent: nothing does. */
+  /** Why work inside machines is impossible: a plan that needs such work is refused. Absent: nothing prevents it. */
   readonly guestObstacles?: readonly GuestObstacle[]
-  /** What the hypervisor can do for disguises. Absent: not asked, since the range has none. */
+  /** What the hypervisor can do for disguises. Absent: not looked up, since the range has none. */
   readonly disguiseMeans?: DisguiseMeans | undefined
 }
 
-/** What the operator decides and a plan needs. */
+/** The operator's choices that a plan needs. */
 export interface PlanSettings {
   /** True: networks are VNets of an SDN zone and VMs may go to any node. False: a bridge on one node that holds everything. */
   readonly clusterMode: boolean
@@ -69,9 +69,9 @@ export interface PlanSettings {
   readonly defaultNode: string | undefined
   /** Storage for full clones; undefined: the template's own. */
   readonly vmStorage: string | undefined
-  /** True: the operator wants nothing done inside machines. What would be is left out, and named in the plan's notes. */
+  /** True: the operator wants nothing done inside machines. Such work is left out, and named in the plan's notes. */
   readonly guestsLeftOut: boolean
-  /** Stages speak to machines over the range's network, which begins at its router; otherwise through the hypervisor. */
+  /** True: stages reach machines over the range's network, which begins at its router; otherwise through the hypervisor. */
   readonly guestsOverNetwork?: boolean
   /** Templates that have a login of their own. Absent: none. */
   readonly templatesWithLogin?: ReadonlySet<string>

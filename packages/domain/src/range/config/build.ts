@@ -1,4 +1,4 @@
-/** A checked file, in its own spelling, to the typed model. */
+/** Turns a checked file, in its own spelling, into the typed model. */
 import type { Json } from "../../plan/action.ts"
 import type { RangeFile } from "./declare-range.ts"
 import { network as networkShape, router as routerShape } from "./declare-network.ts"
@@ -40,7 +40,7 @@ export const build = (file: RangeFile, server: RangeDefaults): RangeConfig => ({
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-/** Variables that are no object are reported by `checkRangeConfig`, and set nothing. */
+/** Variables that are not an object are reported by `checkRangeConfig`, and set nothing. */
 const mapping = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 
 const machine = (file: MachineFile): MachineConfig => ({

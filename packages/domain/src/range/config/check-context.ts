@@ -3,18 +3,18 @@ import type { OtherRange } from "../naming.ts"
 import type { NameTemplate, RangeConfig } from "./model.ts"
 import type { Node, Path } from "./node.ts"
 
-/** What is known about the range and the server; what is absent is not checked. */
+/** What is known about the range and the server; absent facts are not checked. */
 export interface RangeFacts {
   readonly rangeId: string
   readonly rangeNumber: number
   /** Names of the templates that are built and visible to the caller. */
   readonly templates?: ReadonlySet<string> | undefined
-  /** What the caller knows of templates that are not built. Absent: nothing is known. */
+  /** What is known to the caller about templates that are not built. Absent: nothing is known. */
   readonly unbuilt?: UnbuiltTemplates | undefined
   readonly roles?: InstalledRoles | undefined
   readonly nodes?: ReadonlyArray<NodeFacts> | undefined
   readonly otherRanges?: ReadonlyArray<Pick<OtherRange, "id">> | undefined
-  /** Names that the range has already, in its configuration or at the hypervisor: it keeps them. */
+  /** Names that the range uses already, in its configuration or on the hypervisor: it keeps them. */
   readonly keptNames?: ReadonlySet<string> | undefined
 }
 export interface InstalledRoles {
@@ -30,7 +30,7 @@ export interface NodeFacts {
 
 export type Look = (path: Path, code: string, message: string, allowed?: string) => void
 
-/** What every check gets; it says what it finds through `error` and `warning`. */
+/** Passed to every check, which reports what it finds through `error` and `warning`. */
 export interface CheckContext {
   readonly config: RangeConfig
   readonly facts: RangeFacts

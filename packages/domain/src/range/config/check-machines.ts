@@ -54,7 +54,7 @@ const templates = ({ config, facts, error, warning }: CheckContext): void => {
         built,
       )
   const { template } = config.router
-  // A file may wait for the router's template; a deploy cannot.
+  // A configuration may be stored before the router's template is built; a deploy needs it.
   if (!known.has(template))
     warning(
       ["router", "template"],
