@@ -27,8 +27,8 @@ export interface DestroyInput {
 }
 
 /**
- * Plans to remove VMs of a range, each stopped first if it may be running. What is not ours stays, and then the pool cannot be removed. A VM
- * on a node that is down cannot be removed either; nothing is begun then.
+ * Plans to remove VMs of a range, each stopped first if it may be running. What is not ours stays, and then the pool cannot be removed. A
+ * VM on a node that is down cannot be removed either; nothing is begun then.
  */
 export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const found = identify(input.range.id, input.world)

@@ -12,8 +12,8 @@ export const stageFingerprint = (input: Json): string => {
 }
 
 /**
- * The fingerprint of what a plan does: equal for plans that do the same to the same objects, whatever their estimates and notes. Secrets are
- * left out, so that nobody can check guesses against it.
+ * The fingerprint of what a plan does: equal for plans that do the same to the same objects, whatever their estimates and notes. Secrets
+ * are left out, so that nobody can check guesses against it.
  */
 export const planFingerprint = ({ steps, changes, kept = [] }: Plan): string =>
   stageFingerprint(

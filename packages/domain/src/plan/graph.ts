@@ -46,9 +46,9 @@ export const followersOf = <V extends Vertex>(
 }
 
 /**
- * The part of a graph that is kept. A vertex that waits for one that is left out waits for that one's predecessors instead, so that the kept
- * ones keep their order; such an edge demands success (`after`) only if every edge on the way does. Edges that follow from others are left
- * out.
+ * The part of a graph that is kept. A vertex that waits for one that is left out waits for that one's predecessors instead, so that the
+ * kept ones keep their order; such an edge demands success (`after`) only if every edge on the way does. Edges that follow from others are
+ * left out.
  */
 export const keepOnly = <V extends Vertex>(vertices: readonly V[], kept: (v: V) => boolean): readonly V[] => {
   /** For each vertex that is left out: the nearest kept ones before it. */

@@ -18,8 +18,8 @@ const hintFor = (clusterMode: boolean): string =>
 const namedAtMost = 5
 
 /**
- * Machines of the range that are attached to networks of the other mode: to bridges where ranges have VNets, or the other way round. A deploy
- * would move their cards without a migration's safeguards, and with a limit split the range in two.
+ * Machines of the range that are attached to networks of the other mode: to bridges where ranges have VNets, or the other way round. A
+ * deploy would move their cards without a migration's safeguards, and with a limit split the range in two.
  */
 export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Identified): readonly PlanIssue[] => {
   const other = !settings.clusterMode

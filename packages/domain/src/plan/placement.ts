@@ -89,7 +89,7 @@ const placeOne = (
   return onNode(input, machine, templates, best.node.name, reason)
 }
 
-/** State of the VNets' zone on the node; `absent`: no VNet reaches it. If no node shows the zone, creating the network reports the problem. */
+/** State of the VNets' zone on the node; `absent`: no VNet reaches it. If no node shows the zone, creating the network tells why. */
 const zoneOn = ({ settings, world }: PlacementInput, node: string): ObservedZone["state"] | "absent" => {
   const spans = (world.cluster.zones ?? []).filter(({ zone }) => settings.clusterMode && zone === settings.sdnZone)
   if (spans.length === 0) return "available"

@@ -67,7 +67,7 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange,
   }
 }
 
-/** Those of these nodes that missed an apply of the zone or failed to create one of its VNets: any VNet of the zone may be missing there. */
+/** Those of these nodes that missed an apply of the zone, or failed to create a VNet of it: any of its VNets may be missing there. */
 const doubtfulOn = ({ cluster }: PlanWorld, zone: string, nodes: ReadonlySet<string>): readonly string[] =>
   (cluster.zones ?? [])
     .filter((span) => span.zone === zone && span.state !== "available" && nodes.has(span.node))

@@ -293,10 +293,10 @@ const required = ({ tolerated: _tolerated, ...step }: Step): Step => step
 const forceHint = "Repeat with force to open the range anyway: the machines that are not rolled back stay as they are."
 
 /**
- * Plans the end of testing: the record that it ends, then every machine back to its snapshot, and only when all are back, the record that it
- * is off and the router's rules. With force these come whatever happened to the machines. The record comes before the rules: a range that
- * is recorded as open but closed does no harm, the opposite does. A machine that cannot be read counts as not rolled back, and so does one
- * in the pool that is not ours. Whatever has a snapshot is rolled back, even if the configuration no longer names it.
+ * Plans the end of testing: the record that it ends, then every machine back to its snapshot, and only when all are back, the record that
+ * it is off and the router's rules. With force these come whatever happened to the machines. The record comes before the rules: a range
+ * that is recorded as open but closed does no harm, the opposite does. A machine that cannot be read counts as not rolled back, and so does
+ * one in the pool that is not ours. Whatever has a snapshot is rolled back, even if the configuration no longer names it.
  */
 export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, router, force } = input

@@ -9,14 +9,14 @@ const millisecondsOf: ReadonlyMap<string, number> = new Map([
   ["h", 3_600_000],
 ])
 
-/** The longest that a Go duration holds: 2^63 - 1 nanoseconds. */
+/** The longest duration that Go can hold, in milliseconds: 2^63 - 1 nanoseconds. */
 const longest = 9_223_372_036_854.775
 
 const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/uy
 
 /**
- * Milliseconds of a duration as Go writes it (`4h`, `1h30m`, `1.5h`), `0` needs no unit. Undefined for any other text, for negative
- * ones and for what Go could not hold.
+ * Milliseconds of a duration in Go's notation (`4h`, `1h30m`, `1.5h`); `0` needs no unit. Undefined for any other text, for negative
+ * durations and for those that Go could not hold.
  */
 export const parseDuration = (text: string): number | undefined => {
   if (text === "0" || text === "+0") return 0

@@ -5,8 +5,8 @@ import { type MachineConfig, renderName } from "./config/index.ts"
 export const routerGroups = (rangeId: RangeId): readonly string[] => [rangeId, `${rangeId}_router`]
 
 /**
- * Inventory groups of a machine, in the order that descriptions keep: the range, what kind of machine it is, then the configured ones.
- * A domain controller is in the domain's groups instead of the endpoints'.
+ * Inventory groups of a machine, in the order of descriptions: the range, the kind of machine, then the configured groups. A domain
+ * controller is in the domain's groups instead of the endpoints'.
  */
 export const machineGroups = (rangeId: RangeId, machine: MachineConfig): readonly string[] => {
   const isController = machine.domain !== undefined && machine.domain.role !== "member"

@@ -1,15 +1,15 @@
 import type { RangeId, RecordId, UserId } from "../access/ids.ts"
 import type { Disguises } from "../machine/disguise.ts"
 
-/** States of a range on the wire. A run that waits shows as DEPLOYING. */
+/** States of a range on the wire. A range with a waiting run shows as DEPLOYING. */
 export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
 export type RangeState = (typeof rangeStates)[number]
 
-/** How far testing mode is: while a run begins, changes or ends it, and after one that broke off there, it is `entering` or `leaving`. */
+/** `entering` and `leaving`: a run is beginning, changing or ending testing mode, or broke off there. */
 export const testingModes = ["off", "entering", "on", "leaving"] as const
 export type TestingMode = (typeof testingModes)[number]
 
-/** Testing mode: the range is cut off from the internet but for what is allowed. */
+/** Testing mode: the range is cut off from the internet except for what is allowed. */
 export interface TestingState {
   readonly mode: TestingMode
   /** Each `<domain> (<ipv4>)`. */
@@ -19,47 +19,50 @@ export interface TestingState {
 
 export const noTesting: TestingState = { mode: "off", allowedDomains: [], allowedIps: [] }
 
-/** Whether the range is to be cut off: from before its router is told until every machine is rolled back. Its router may be open nonetheless: only in the mode `on` it is not. */
+/**
+ * Whether the range is to be cut off: from before its router gets the rules until every machine is rolled back. The router may be open
+ * nonetheless, except in the mode `on`.
+ */
 export const isClosed = ({ mode }: Pick<TestingState, "mode">): boolean => mode !== "off"
 
-/** A range as the service keeps it. Its configuration text is kept apart. */
+/** A range as the service stores it. Its configuration text is stored separately. */
 export interface Range {
   readonly id: RangeId
   readonly recordId: RecordId
-  /** 1 to 153: the second octet of its addresses is this number, its router's outer address ends in 100 + this. */
+  /** 1 to 153: the second octet of its addresses; its router's outer address ends in 100 + this. */
   readonly number: number
   readonly name: string
   readonly description: string
   readonly purpose: string
   readonly state: RangeState
   readonly testing: TestingState
-  /** Undefined: of no machine. */
+  /** Undefined: no machine is disguised. */
   readonly disguises: Disguises | undefined
   readonly lastDeploymentAt: Date | undefined
   readonly lastActiveAt: Date | undefined
   /** As given: a Go duration, `0` for never, undefined for the server's default. */
   readonly autoShutdown: string | undefined
-  /** Somebody asked that it is not shut down for being idle before then. */
+  /** Somebody asked that it is not shut down for idleness before then. */
   readonly stayOnUntil: Date | undefined
   readonly createdBy: UserId | undefined
-  /** Who is charged for it while this user has it directly (`payerOf`): the first to have it. */
+  /** The user who is charged for it while they have it directly (`payerOf`): the first to have it. */
   readonly madeFor: UserId | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** True: an older service made it, and with it its network (ADR 24). */
+  /** True: an older service created it, and with it its network (ADR 24). */
   readonly takenOver: boolean
 }
 
-/** What somebody says of a range that is to be made; the rest follows. */
+/** What is given for a range to be created; the rest follows. */
 export interface RangeDraft extends Pick<
   Range,
   "id" | "recordId" | "name" | "description" | "purpose" | "createdBy" | "createdAt"
 > {
-  /** What the range was at an older service that it is taken over from; absent: it is new. */
+  /** Its state at the older service that it is taken over from; absent: it is new. */
   readonly past?: Pick<Range, "state" | "testing" | "lastDeploymentAt">
 }
 
-/** `owners`: who has it directly. */
+/** `owners`: users who have it directly. */
 export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number, owners: readonly UserId[]): Range => ({
   ...said,
   number,

@@ -2,7 +2,7 @@ import { natNetwork, vpnNetwork } from "../network/addressing.ts"
 import { addressNumber, type Cidr, parseCidr } from "../network/cidr.ts"
 import type { TestingState } from "./range.ts"
 
-/** Entries of one kind that a range may have at once, and that a request may name. */
+/** The most entries of one kind that a range may have at once, and that a request may name. */
 export const allowedAtMost = 1000
 export const namedAtOnce = 200
 
@@ -10,10 +10,10 @@ const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${te
 
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/u
 
-/** A name as it is kept: in lower case, without the dot at its end. */
+/** A name as it is stored: in lower case, without a trailing dot. */
 export const domainName = (text: string): string => text.toLowerCase().replace(/\.$/u, "")
 
-/** Why this is no name of a host on the internet; undefined: it is one. `name` is as `domainName` gives it. */
+/** Why this is not the name of a host on the internet; undefined: it is. `name` comes from `domainName`. */
 export const domainProblem = (name: string): string | undefined => {
   const labels = name.split(".")
   if (addressNumber(name) !== undefined || /^[0-9.]+$/u.test(name))
@@ -28,7 +28,7 @@ export const domainProblem = (name: string): string | undefined => {
   return undefined
 }
 
-/** Networks that no rule may open: those of ranges and of the installation, and what is no single host. */
+/** Networks that no rule may open: those of ranges and of the installation, and addresses that are not a single host. */
 const closedNetworks: readonly (readonly [Cidr, string])[] = [
   [natNetwork, "in the installation's own network"],
   [vpnNetwork, "in the network of the VPN"],
@@ -46,7 +46,7 @@ const closedNetworks: readonly (readonly [Cidr, string])[] = [
   }),
 ]
 
-/** Why this is no address that testing mode may allow; undefined: it may. */
+/** Why testing mode may not allow this address; undefined: it may. */
 export const allowedAddressProblem = (text: string, protectedAddresses: readonly string[]): string | undefined => {
   const number = addressNumber(text)
   if (number === undefined) return `${shown(text)} is not an IPv4 address: write four numbers with dots, not a network or a name`
@@ -59,12 +59,12 @@ export const allowedAddressProblem = (text: string, protectedAddresses: readonly
   return isProtected ? `${text} belongs to the hypervisor` : undefined
 }
 
-/** An allowed domain as it is kept. */
+/** An allowed domain as it is stored. */
 export const domainEntry = (name: string, address: string): string => `${name} (${address})`
 
-/** The name in an entry. Entries of an older service may have none of an address. */
+/** The name in an entry. Entries of an older service may have no address. */
 const nameIn = (entry: string): string => domainName(entry.replace(/ \([^)]*\)$/u, ""))
 
-/** The entries for just this domain: not those for one above or below it. */
+/** The entries for exactly this domain: not those for one above or below it. */
 export const entriesOf = ({ allowedDomains }: Pick<TestingState, "allowedDomains">, name: string): readonly string[] =>
   allowedDomains.filter((entry) => nameIn(entry) === name)

@@ -6,7 +6,7 @@ import type { Path } from "./node.ts"
 
 const legalName = /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/u
 const allowedName = "1 to 63 letters, digits, dots and hyphens, the first a letter or digit; {{ range_id }} is replaced"
-/** Windows knows a machine by this many characters of its host name. */
+/** Windows identifies a machine by this many characters of its host name. */
 const netbiosLength = 15
 
 export const nameChecks = ({ config, facts, render, error, warning }: CheckContext): void => {
@@ -56,7 +56,7 @@ export const nameChecks = ({ config, facts, render, error, warning }: CheckConte
         `Windows cuts ${quote(hostname)} to ${quote(short)}`,
         `${netbiosLength} characters`,
       )
-    // A host name that is repeated as a whole is reported as that only.
+    // A host name that is repeated in full is reported only as that.
     if (machine.domain === undefined || hostNames.get(hostname) !== owner) continue
     const what = `in the domain ${machine.domain.fqdn}, ${quote(short)} (${netbiosLength} characters of the host name)`
     const key = `${short.toLowerCase()} ${machine.domain.fqdn.toLowerCase()}`

@@ -1,4 +1,4 @@
-/** The firewall: settings that do other than their author will expect. */
+/** Firewall settings that do something else than their author expects. */
 import { rangeNetwork } from "../../network/addressing.ts"
 import { ruleComment } from "../../network/comment.ts"
 import { overlaps, parseCidr } from "../../network/cidr.ts"

@@ -1,4 +1,4 @@
-/** Keys that are well-formed but do nothing, or half of what is meant. */
+/** Keys that are well-formed but have no effect, or only half of the intended one. */
 import type { CheckContext } from "./check-context.ts"
 import { childOf, type Node, type Path } from "./node.ts"
 

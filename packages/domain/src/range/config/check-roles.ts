@@ -1,4 +1,4 @@
-/** Roles: named as roles are, installed, their dependencies resolvable, and their variables such as Ansible takes. */
+/** Roles: valid names, installed, resolvable dependencies, and variables that Ansible accepts. */
 import * as Result from "effect/Result"
 import { allowedNames } from "../../library/artifact.ts"
 import { allowedVariableNames, isVariableName } from "../../library/variable-name.ts"
@@ -47,10 +47,10 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   if (Result.isFailure(order)) for (const { path, code, message } of order.failure) error(path, code, message)
 }
 
-/** Names that are compared with all that are installed: a host may have thousands, and a configuration may name as many that are not. */
+/** How many unknown names are compared with all installed ones: there may be thousands of either. */
 const mostCompared = 5
 
-/** A role of a source is called by its author and its folder, and people write its folder alone; else somebody mistyped. */
+/** A role of a source is named by its author and its folder, but people write the folder alone; otherwise it may be a typo. */
 const suggestions = (roles: InstalledRoles | undefined): ((role: string) => string) => {
   const told = new Map<string, string>()
   return (role) => {
@@ -64,7 +64,7 @@ const suggestions = (roles: InstalledRoles | undefined): ((role: string) => stri
   }
 }
 
-/** Whether a role is there: `namespace.collection.role` is with its collection, any role by itself. */
+/** Whether a role is installed: `namespace.collection.role` comes with its collection, any role by itself. */
 export const hasRole = ({ names, collections }: InstalledRoles, role: string): boolean => {
   const [namespace, collection, ...rest] = role.split(".")
   return names.has(role) || (rest.length === 1 && collections.has(`${namespace}.${collection}`))

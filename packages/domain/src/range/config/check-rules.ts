@@ -1,4 +1,4 @@
-/** Firewall rules that are well-formed and still cannot be loaded, or mean nothing. */
+/** Firewall rules that are well-formed but cannot be loaded, or mean nothing. */
 import { parseCidr } from "../../network/cidr.ts"
 import { type Finding, quote } from "./issue.ts"
 import type { Endpoint, FirewallRule, Protocol } from "./model.ts"
@@ -61,8 +61,8 @@ const end = ({ zone, octets }: Endpoint, side: "src" | "dst", found: Found): Rea
 }
 
 /**
- * Entries of `always_blocked_networks` that are no network, and so block nothing. The first must be `address/length`, as it always
- * had to; the others only warn, because files that hold them are in use.
+ * Entries of `always_blocked_networks` that are not a network, and so block nothing. The first must be `address/length`, as it always
+ * had to; the others only cause a warning, because files that contain them are in use.
  */
 export const unusableNetworks = (networks: ReadonlyArray<string>, root: Node): ReadonlyArray<Finding> =>
   networks.flatMap((network, index) => {

@@ -11,9 +11,8 @@ import type { ParsedRangeConfig } from "./parse.ts"
 import { renderName } from "./variables.ts"
 
 /**
- * What is wrong with a configuration as a whole, for this range on this server: errors first, then warnings, each in document
- * order. Errors are what a deploy could not do; what works, but hardly as
- * meant, is a warning. Facts that are absent are not checked.
+ * Everything that is wrong with a configuration as a whole, for this range on this server: errors first, then warnings, each in document
+ * order. An error is what a deploy could not do; a warning is what works, but probably not as intended. Absent facts are not checked.
  */
 export const checkRangeConfig = (parsed: ParsedRangeConfig, facts: RangeFacts): ReadonlyArray<ConfigIssue> => {
   const findings: Array<Finding> = []

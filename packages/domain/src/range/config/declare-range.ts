@@ -1,4 +1,4 @@
-/** The one declaration of a range configuration: validation, defaults, types and the JSON Schema all come from it. */
+/** The single declaration of a range configuration: validation, defaults, types and the JSON Schema all derive from it. */
 import { roleSequences } from "../../plan/plan.ts"
 import { machine } from "./declare-machine.ts"
 import { network, router } from "./declare-network.ts"
@@ -8,7 +8,7 @@ import { any, choice, defaulted, flag, type Infer, list, object, optional, requi
 const functionalLevel = choice("Win2003", "Win2008", "Win2008R2", "Win2012", "Win2012R2", "WinThreshold", "Win2025")
 const secret = text({ secret: true })
 
-/** `server` are the server's defaults: the keys of a range's own `defaults` win over them one by one. */
+/** `server`: the server's defaults; the keys of a range's own `defaults` override them one by one. */
 export const declareRange = (server: RangeDefaults) => {
   const defaults = object({
     snapshot_with_RAM: defaulted(flag, server.snapshotWithRam, "Testing snapshots include memory."),

@@ -1,4 +1,4 @@
-/** Checks placed values against the declaration and gives the typed value, or everything that is wrong. */
+/** Checks a file's values against the declaration and returns the typed value, or everything that is wrong. */
 import * as Result from "effect/Result"
 import { type Finding, quote } from "./issue.ts"
 import type { Json } from "../../plan/action.ts"
@@ -6,18 +6,18 @@ import { emptyMap, type MapNode, type Node, type Path, toJson } from "./node.ts"
 import { similar } from "./similar.ts"
 import type { Infer, Key, NumberShape, ObjectShape, Of, Shape, TextShape } from "./shape.ts"
 
-/** The value of the shape's type; keys with a default are filled in where the object that holds them is present. */
+/** The typed value of the shape; keys with a default are filled in where the object that contains them is present. */
 export const decode = <A>(shape: Of<A>, node: Node): Result.Result<A, ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   const value = read(findings, shape, node, [])
-  // The declaration is the type: `read` gave a value of this very shape.
+  // The declaration is the type: `read` returned a value of exactly this shape.
   return findings.length > 0 ? Result.fail(findings) : Result.succeed(value as A)
 }
 
-/** The value of an object of which the file says nothing. Only for shapes without required keys. */
+/** The value of an object that the file does not mention. Only for shapes without required keys. */
 export const absent = <S extends ObjectShape>(shape: S): Infer<S> => read([], shape, emptyMap, []) as Infer<S>
 
-/** A file that is wrong everywhere has thousands of findings, and shows few: beyond these they only count. */
+/** A file that is wrong everywhere has thousands of findings, and few are shown: beyond this number they are only counted. */
 const mostTold = 200
 const untold: Finding = { path: [], offset: Number.POSITIVE_INFINITY, code: "untold", message: "" }
 const add = (findings: Array<Finding>, tell: () => Finding): void =>

@@ -1,6 +1,6 @@
 import type { RangeDefaults } from "./model.ts"
 
-/** What a server uses when its own settings say nothing. */
+/** The defaults of a server whose own settings say nothing. */
 export const builtinDefaults: RangeDefaults = {
   snapshotWithRam: true,
   staleHours: 0,
@@ -16,12 +16,12 @@ export const builtinDefaults: RangeDefaults = {
   machineLogins: "template",
 }
 
-/** The machine that routes for a range, where the file says nothing. */
+/** The router of a range, where the file says nothing. */
 export const routerDefaults = {
   name: "{{ range_id }}-router-debian11-x64",
   template: "debian-11-x64-server-template",
   ramGb: 2,
-  /** Ballooning minimum of a router whose `ram_gb` is not set; one whose memory is chosen has none. */
+  /** Ballooning minimum of a router whose `ram_gb` is not set; one with `ram_gb` has none by default. */
   ramMinGb: 0.5,
   cpus: 2,
 } as const

@@ -1,4 +1,4 @@
-/** The configuration that a server shows to whoever asks for an example: a small domain, an office workstation and an attacker. */
+/** The example configuration that a server shows: a small domain, an office workstation and an attacker. */
 export const exampleRangeConfig = `# A domain controller, an office workstation and an attacker's machine in a network of its own.
 # {{ range_id }} stands for the id of the range. Every machine gets the address 10.<number of the range>.<vlan>.<ip_last_octet>.
 ludus:

@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, said so that its author can fix it. */
+/** Problems of a configuration, described so that its author can fix them. */
 import type { Path } from "./node.ts"
 
 export interface ConfigIssue {
@@ -8,7 +8,7 @@ export interface ConfigIssue {
   readonly line: number
   /** From 1, in UTF-16 units. */
   readonly column: number
-  /** Kebab-case, stable: what programs tell issues apart by. */
+  /** Kebab-case, stable: programs tell issues apart by it. */
   readonly code: string
   /** What is wrong. */
   readonly message: string
@@ -32,7 +32,7 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_-]*$/u
 const longestKeyShown = 60
 const longestAllowedShown = 160
 
-/** `["ludus", 2, "vlan"]` as `ludus[2].vlan`; keys that are no plain words are quoted. */
+/** `["ludus", 2, "vlan"]` as `ludus[2].vlan`; keys that are not plain words are quoted. */
 export const formatPath = (path: Path): string => {
   if (path.length === 0) return "(root)"
   return path.reduce<string>((text, step) => {
@@ -46,7 +46,7 @@ export const formatPath = (path: Path): string => {
 export const quote = (text: string): string =>
   JSON.stringify(text.length > longestKeyShown ? `${text.slice(0, longestKeyShown).toWellFormed()}…` : text)
 
-/** Turns offsets into lines and columns, both from 1. Reads the text no further than the highest offset asked for. */
+/** Converts offsets to lines and columns, both from 1. Reads the text only up to the highest offset asked for. */
 export const locator = (text: string): ((offset: number) => { readonly line: number; readonly column: number }) => {
   const starts = [0]
   let read = 0
@@ -67,7 +67,7 @@ export const locator = (text: string): ((offset: number) => { readonly line: num
   }
 }
 
-/** No report names more issues than this; the last one then says how many more there are. */
+/** A report lists no more issues of one severity than this; a last entry then says how many more there are. */
 export const mostIssues = 100
 
 /** Findings as issues: errors first, then warnings, each in document order and at most `mostIssues` of them. */
@@ -97,8 +97,8 @@ export const report = (text: string, findings: ReadonlyArray<Finding>): Readonly
 const graphCodes: ReadonlySet<string> = new Set(["role-dependency-not-found", "role-dependency-cycle"])
 
 /**
- * The text that clients get with a refused configuration. Begins with `Configuration error: `; what the file itself gets wrong
- * follows `invalid YAML: ` as `<path>: <message>; …`, role dependencies keep their own `ERROR: `.
+ * The text that clients get with a refused configuration. Begins with `Configuration error: `; errors of the file itself follow
+ * `invalid YAML: ` as `<path>: <message>; …`, role dependencies keep their own `ERROR: `.
  */
 export const configurationError = (issues: ReadonlyArray<ConfigIssue>): string => {
   const errors = issues.filter((issue) => issue.severity === "error")

@@ -5,8 +5,8 @@ import type { JsonObject, RangeDefaults } from "./model.ts"
 import type { Key, ObjectShape, Shape } from "./shape.ts"
 
 /**
- * The JSON Schema (2020-12) of range configurations, for editors: generated from the declaration that files are checked by.
- * `id` is where it is served. It says what one file must look like; names, addresses and what a server has are checked at upload.
+ * The JSON Schema (2020-12) of range configurations, for editors: generated from the declaration that files are checked against.
+ * `id`: where it is served. It describes a single file; names, addresses and what a server has are checked at upload.
  */
 export const rangeConfigJsonSchema = (options: {
   readonly id: string
@@ -62,7 +62,7 @@ const ofObject = (shape: ObjectShape): JsonObject => {
 const ofKey = (key: Key): Json => ({
   ...schemaOf(key.shape),
   description: key.description,
-  // The schema is public: a server's own default for a secret stays out of it.
+  // The schema is public: a server's own default for a secret is left out.
   ...(key.fallback === undefined || (key.shape.kind === "text" && key.shape.secret === true) ? {} : { default: key.fallback }),
   ...(key.examples === undefined ? {} : { examples: key.examples }),
 })

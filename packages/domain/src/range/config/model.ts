@@ -1,17 +1,17 @@
 /**
- * A range configuration in the domain's words: typed, with every default applied. `parseRangeConfig` makes it from the text of a
- * file; the planner, the firewall and the name service read it. Nothing here knows how the file spells its keys.
+ * A range configuration in the domain's terms: typed, with every default applied. `parseRangeConfig` creates it from the text of a
+ * file; the planner, the firewall and the name service read it. Nothing here depends on how the file spells its keys.
  */
 
 import type { Json } from "../../plan/action.ts"
 import type { RoleSequence } from "../../plan/plan.ts"
 
-/** What role variables and extensions hold. Never has a `__proto__` key. */
+/** Role variables and extensions. Never has a `__proto__` key. */
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** Text in which `{{ range_id }}` may stand. `renderName` gives the name that machines, DNS and the hypervisor see. */
+/** Text that may contain `{{ range_id }}`. `renderName` gives the name that machines, DNS and the hypervisor see. */
 export type NameTemplate = string
 
 export interface RangeConfig {
@@ -23,14 +23,14 @@ export interface RangeConfig {
   /** Variables of every machine that has roles, and of the router; a machine's own `roleVars` win. */
   readonly globalRoleVars: JsonObject
   readonly notify?: NotifyConfig | undefined
-  /** In which order roles run, unless a deploy asks for another one. */
+  /** The order in which roles run, unless a deploy asks for another one. */
   readonly roleSequence: RoleSequence
   /** Data of other tools, kept as it is. */
   readonly extensions: JsonObject
 }
 
 export interface MachineConfig {
-  /** Name at the hypervisor and in inventories: the identity of the machine. Unique in the range. */
+  /** Name on the hypervisor and in inventories: the identity of the machine. Unique in the range. */
   readonly name: NameTemplate
   /** Host name inside the guest. Unique in the range. */
   readonly hostname: NameTemplate
@@ -57,7 +57,7 @@ export interface MachineConfig {
   readonly roles: ReadonlyArray<RoleUse>
   readonly roleVars: JsonObject
   readonly ansibleGroups: ReadonlyArray<string>
-  /** Further names (wildcards allowed) that are answered with this machine's address. May hold template variables. */
+  /** Further DNS names (wildcards allowed) for this machine's address. May contain template variables. */
   readonly dnsRewrites: ReadonlyArray<string>
   readonly dnsServers: DnsServers
   readonly targetNode?: NameTemplate | undefined
@@ -107,7 +107,7 @@ export interface RoleDependency {
   readonly role: string
 }
 
-/** Absent primary: the router's address in the machine's VLAN. */
+/** Without `primary`: the router's address in the machine's VLAN. */
 export interface DnsServers {
   readonly primary?: string | undefined
   readonly secondary?: string | undefined
@@ -121,7 +121,7 @@ export interface RouterConfig {
   readonly cpus: number
   readonly roles: ReadonlyArray<RoleUse>
   readonly roleVars: JsonObject
-  /** Shell lines, run last when the firewall is set up. */
+  /** Shell commands, run last when the firewall is set up. */
   readonly iptablesCommands: ReadonlyArray<string>
   readonly outboundWireguard?: OutboundWireguard | undefined
   readonly inboundWireguard?: InboundWireguard | undefined
@@ -141,7 +141,7 @@ export interface InboundWireguard {
 
 export type FirewallAction = "ACCEPT" | "REJECT" | "DROP"
 export interface NetworkConfig {
-  /** Between VLANs of the range, where no rule says otherwise. */
+  /** Between VLANs of the range, unless a rule says otherwise. */
   readonly interVlanDefault: FirewallAction
   /** From the range to everything outside. */
   readonly externalDefault: FirewallAction
@@ -178,7 +178,7 @@ export interface PortRange {
 export type FunctionalLevel = "Win2003" | "Win2008" | "Win2008R2" | "Win2012" | "Win2012R2" | "WinThreshold" | "Win2025"
 export interface RangeDefaults {
   readonly snapshotWithRam: boolean
-  /** Hours for which an earlier testing snapshot is used again. */
+  /** Hours for which an earlier testing snapshot is reused. */
   readonly staleHours: number
   readonly domainFunctionalLevel: FunctionalLevel
   readonly forestFunctionalLevel: FunctionalLevel
@@ -190,12 +190,12 @@ export interface RangeDefaults {
   /** A name of the tz database. */
   readonly timezone: string
   readonly dynamicWallpaper: boolean
-  /** Whether the logins of machines keep their template's password or each has its own. Routers always have their own. */
+  /** Whether the logins of machines keep their template's password or each gets its own. Routers always get their own. */
   readonly machineLogins: "template" | "generated"
   readonly targetNode?: NameTemplate | undefined
 }
 
 export interface NotifyConfig {
-  /** Where the end of a deploy is announced; may carry secrets. */
+  /** URLs that are notified of the end of a deploy; may contain secrets. */
   readonly urls: ReadonlyArray<string>
 }

@@ -1,21 +1,21 @@
-/** A configuration file as read: values with the place where they stand in the text. */
+/** A configuration file as read: values with their positions in the text. */
 import type { Json } from "../../plan/action.ts"
 
 export type Node = ScalarNode | ListNode | MapNode
 interface Placed {
   /** Offset of the first character of the value. */
   readonly start: number
-  /** Values in this one, aliases followed: at least 1. */
+  /** How many values this one contains, itself included and aliases expanded. */
   readonly size: number
-  /** Levels in this one: 1 for a scalar. */
+  /** Levels of nesting: 1 for a scalar. */
   readonly depth: number
 }
 export interface ScalarNode extends Placed {
   readonly kind: "scalar"
   readonly value: string | number | boolean | null
-  /** As written, without quotes; longer or other than the value where the reader converted it. */
+  /** As written, without quotes; differs from the value where the reader converted it. */
   readonly source: string
-  /** Not quoted and without a tag: what it means is the reader's choice. */
+  /** Unquoted and without a tag: the reader decides what it means. */
   readonly plain: boolean
 }
 export interface ListNode extends Placed {
@@ -41,7 +41,7 @@ export const childOf = (node: Node, step: string | number): Node | undefined => 
   return undefined
 }
 
-/** Offset of the value at a path, or of the nearest value around it that is in the file. */
+/** Offset of the value at a path, or of the nearest enclosing value that is in the file. */
 export const offsetOf = (root: Node, path: Path): number => {
   let node = root
   for (const step of path) {

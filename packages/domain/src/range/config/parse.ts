@@ -19,13 +19,13 @@ const tooManyRoles = ({ router, machines }: RangeConfig, root: Node): readonly F
 }
 
 export interface ParseOptions {
-  /** The server's own defaults; what is absent is the built-in one. The range's `defaults` win, key by key. */
+  /** The server's own defaults; absent ones are built in. The range's `defaults` override them, key by key. */
   readonly defaults?: Partial<RangeDefaults>
 }
 
 export interface ParsedRangeConfig {
   readonly config: RangeConfig
-  /** What the file means otherwise to other readers, or says without effect. Never an error. */
+  /** What other readers of the file understand differently, and what has no effect. Never an error. */
   readonly warnings: ReadonlyArray<ConfigIssue>
   /** The file itself, so that later checks can point at it. */
   readonly file: PlacedFile
@@ -38,7 +38,7 @@ export interface PlacedFile {
 /**
  * Reads the text of a range configuration, YAML or JSON. Fails with everything that is wrong with it: the syntax, or else every
  * key. Never throws, and takes time in proportion to `limits.tokens` at most. What depends on the range and the server (names,
- * addresses, templates, roles) is for `checkRangeConfig`.
+ * addresses, templates, roles) is checked by `checkRangeConfig`.
  */
 export const parseRangeConfig = (
   text: string,

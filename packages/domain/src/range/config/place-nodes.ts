@@ -1,4 +1,4 @@
-/** A parsed YAML document to placed values: scalars resolved, aliases followed, merges made, repeated keys settled. */
+/** Turns a parsed YAML document into values with positions: scalars resolved, aliases followed, merges and repeated keys settled. */
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Scalar, type YAMLMap, type YAMLSeq } from "yaml"
 import { type Finding, quote } from "./issue.ts"
 import type { ListNode, MapEntry, MapNode, Node, Path, ScalarNode } from "./node.ts"
@@ -12,7 +12,7 @@ interface Reading {
   readonly anchors: Map<string, Node | undefined>
 }
 
-/** The value with all errors in it; what cannot be read stands as null, or is left out where it has no name. */
+/** The value with all errors in it; what cannot be read becomes null, or is left out when its key cannot be read. */
 export const placeNodes = (
   contents: unknown,
   warnings: Array<Finding>,
@@ -31,7 +31,7 @@ const nothing = (start: number): ScalarNode => ({
   plain: true,
 })
 
-/** Every value, whatever is wrong with it, so that all errors are found; `start` is used where the text has none. */
+/** Reads every value, whatever is wrong with it, so that all errors are found; `start` is used where the text has no offset. */
 const place = (reading: Reading, source: unknown, path: Path, start: number): Node => {
   if (!isNode(source)) return nothing(start)
   const at = source.range?.[0] ?? start
@@ -83,7 +83,7 @@ const placeScalar = (reading: Reading, scalar: Scalar, path: Path, start: number
 }
 
 const numericTags: ReadonlySet<string> = new Set(["int", "float", "bool", "null"].map((name) => `tag:yaml.org,2002:${name}`))
-/** Tags that name a scalar type are honoured; any other leaves text. */
+/** Tags that name a scalar type are honored; with any other tag, the value is text. */
 const taggedValue = (tag: string | undefined, source: string): ScalarNode["value"] =>
   tag !== undefined && numericTags.has(tag) ? plainValue(source) : source
 
@@ -94,7 +94,7 @@ const collection = (reading: Reading, path: Path, start: number, children: Itera
     size += child.size
     depth = Math.max(depth, child.depth + 1)
   }
-  // Once reported, the value counts as small: one alias bomb, one error.
+  // Once reported, the value counts as small, so that one alias bomb is one error.
   if (size > limits.values || depth > limits.depth) {
     const [what, most] = size > limits.values ? ["values", limits.values] : ["levels", limits.depth]
     reading.errors.push({
@@ -174,7 +174,7 @@ const placeKey = (reading: Reading, source: unknown, path: Path, around: number)
   return { name: key.source, start, merge: key.plain && key.source === "<<" }
 }
 
-/** What the map says itself wins over what it merges in; of several merged maps, the first wins. */
+/** The map's own keys override those that it merges in; of several merged maps, the first wins. */
 const mergeInto = (reading: Reading, merged: Map<string, MapEntry>, value: Node, path: Path): void => {
   const maps = value.kind === "list" ? value.items : [value]
   for (const map of maps) {

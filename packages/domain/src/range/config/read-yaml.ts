@@ -1,4 +1,4 @@
-/** Text of a configuration file to placed values. The text is hostile: no input takes long, goes deep or throws. */
+/** Reads the text of a configuration file into values with positions. The text is hostile: no input takes long, goes deep or throws. */
 import * as Result from "effect/Result"
 import { Composer, type Document, Lexer, Parser, type ParsedNode, type CST } from "yaml"
 import type { Finding } from "./issue.ts"
@@ -6,13 +6,13 @@ import { limits } from "./limits.ts"
 import type { Node } from "./node.ts"
 import { placeNodes } from "./place-nodes.ts"
 
-/** The values of the one document in the text. Fails with every error found; warnings go to `warnings`. */
+/** The values of the single document in the text. Fails with every error found; warnings are added to `warnings`. */
 export const readYaml = (text: string, warnings: Array<Finding>): Result.Result<Node, ReadonlyArray<Finding>> =>
   Result.flatMap(readYamlInPart(text, warnings), ({ node, errors }) =>
     errors.length > 0 ? Result.fail(errors) : Result.succeed(node),
   )
 
-/** As `readYaml`, but fails for what is no YAML alone: values that are none are told by `errors`, with the others around them. */
+/** Like `readYaml`, but fails only for what is not YAML: unreadable values are reported in `errors`, next to the readable ones. */
 export const readYamlInPart = (
   text: string,
   warnings: Array<Finding>,
@@ -37,7 +37,7 @@ const problem = (offset: number, code: string, message: string, allowed?: string
   ...(allowed === undefined ? {} : { allowed }),
 })
 
-/** Code points that no YAML text may hold, and halves of character pairs. */
+/** Code points that no YAML text may contain, and unpaired surrogates. */
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF\uD800-\uDFFF]/u
 
@@ -57,7 +57,7 @@ const refuseText = (text: string): Finding | undefined => {
   )
 }
 
-/** Found without reading the file: counting line ends takes a millisecond. */
+/** Checked without parsing the file: counting line ends takes a millisecond. */
 const tooManyLines = (text: string): Finding | undefined => {
   let lines = 0
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
@@ -67,10 +67,10 @@ const tooManyLines = (text: string): Finding | undefined => {
   return undefined
 }
 
-/** Reads token by token, so that a file beyond the limits is given up before it costs anything. */
+/** Parses token by token, so that a file beyond the limits is rejected before it costs anything. */
 const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Finding> => {
   const parser = new Parser()
-  // No tag is resolved: what a scalar means is decided by scalar.ts, and repeated keys are ours to report.
+  // No tag is resolved: scalar.ts decides what a scalar means, and repeated keys are ours to report.
   const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false, strict: true, keepSourceTokens: false })
   const documents: Array<Document.Parsed> = []
   let tokens = 0
@@ -95,7 +95,7 @@ const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Fi
     }
     if (parser.stack.length > limits.depth)
       return Result.fail(problem(at, "too-deep", "values are nested too deeply", `at most ${limits.depth} levels`))
-    // What comes after a token that fits nowhere, or in a second document, does not count.
+    // What follows an unexpected token, or is in a second document, does not count.
     if (broken || documents.length > 1) break
   }
   for (const token of parser.end()) take(token)
@@ -108,7 +108,7 @@ const isProperty = (lexeme: string): boolean => {
   return first === 0x26 || first === 0x2a || first === 0x21 || first === 0x25
 }
 
-/** Up to the first token that fits nowhere: what follows it is mostly its consequence. */
+/** Errors up to the first unexpected token: what follows it is mostly its consequence. */
 const syntaxErrors = (document: Document.Parsed<ParsedNode>): ReadonlyArray<Finding> => {
   const findings: Array<Finding> = []
   for (const error of document.errors) {

@@ -1,4 +1,4 @@
-/** In which order the roles of a range run, from what each says it depends on. */
+/** The order in which the roles of a range run, from their dependencies. */
 import * as Result from "effect/Result"
 import type { RangeConfig, RoleUse } from "./model.ts"
 import type { Path } from "./node.ts"
@@ -15,19 +15,19 @@ export interface RoleEdge {
   readonly after: RoleNode
 }
 export interface RoleOrder {
-  /** Every role once, each after all that it depends on; otherwise as in the file, the router's first. */
+  /** Every role once, each after all its dependencies; otherwise as in the file, the router's first. */
   readonly order: ReadonlyArray<RoleNode>
   readonly edges: ReadonlyArray<RoleEdge>
 }
 export interface RoleProblem {
   readonly code: "role-dependency-not-found" | "role-dependency-cycle"
-  /** The dependency in the file. */
+  /** Place of the dependency in the file. */
   readonly path: Path
-  /** Holds `ERROR: Dependency not found <machine>:<role>` or `ERROR: Circular dependency found for <machine>:<role>`. */
+  /** Contains `ERROR: Dependency not found <machine>:<role>` or `ERROR: Circular dependency found for <machine>:<role>`. */
   readonly message: string
 }
 
-/** Whether any machine is given a role. */
+/** Whether the router or any machine has a role. */
 export const usesRoles = ({ machines, router }: RangeConfig): boolean =>
   [router, ...machines].some(({ roles }) => roles.length > 0)
 
@@ -35,7 +35,7 @@ interface Vertex extends RoleNode {
   readonly needs: Array<{ readonly key: string; readonly path: Path }>
 }
 
-/** The order and the edges; or every dependency that names nothing, and every cycle with its whole path. */
+/** The order and the edges; or every dependency that does not exist, and every cycle with its path. */
 export const resolveRoleOrder = (config: RangeConfig, rangeId: string): Result.Result<RoleOrder, ReadonlyArray<RoleProblem>> => {
   const vertices = collect(config, rangeId)
   const problems: Array<RoleProblem> = []

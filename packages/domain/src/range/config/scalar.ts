@@ -1,5 +1,5 @@
 /**
- * What an unquoted scalar means. The dialect is YAML 1.1 as configurations of ranges have always been read at upload: yes, no, on,
+ * The meaning of an unquoted scalar. The dialect is YAML 1.1 as range configurations have always been read at upload: yes, no, on,
  * off, y and n are booleans, a leading zero is octal, and there are no base-60 numbers and no dates.
  */
 
@@ -15,10 +15,10 @@ const based = /^([-+]?)0([xX][0-9a-fA-F]+|[bB][01]+|[oO]?[0-7]+)$/u
 const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/u
 const base60 = /^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/u
 
-/** A number that JSON cannot say (`.inf`, `.nan`): no value at all. */
+/** A number that JSON cannot express (`.inf`, `.nan`): no value at all. */
 export const hasNoJsonForm = (source: string): boolean => notFinite.test(source)
 
-/** Text to us, a number in base 60 to other readers of YAML 1.1: `20:25` is 1225 to them. */
+/** Text for us, but a base-60 number for other readers of YAML 1.1: `20:25` is 1225 to them. */
 export const isBase60Elsewhere = (source: string): boolean => base60.test(source)
 
 /** The value of a plain scalar. Whole numbers that a double cannot hold exactly stay text. */

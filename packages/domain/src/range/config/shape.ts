@@ -1,6 +1,6 @@
 /**
- * Words to declare what a configuration may hold. One declaration gives the check of a file (`decode.ts`), the JSON Schema for
- * editors (`json-schema.ts`) and the TypeScript type of the decoded value (`Infer`).
+ * Building blocks to declare what a configuration may contain. One declaration gives the check of a file (`decode.ts`), the JSON Schema
+ * for editors (`json-schema.ts`) and the TypeScript type of the decoded value (`Infer`).
  */
 import type { Json } from "../../plan/action.ts"
 import type { JsonObject } from "./model.ts"
@@ -16,7 +16,7 @@ export interface TextShape {
   /** Never repeated in a message. */
   readonly secret?: boolean
 }
-/** `allowed` says in words what matches. The expression has the flag `u`, as JSON Schema reads it. */
+/** `allowed` says in words what matches. The expression has the flag `u`, as JSON Schema interprets it. */
 export interface TextPattern {
   readonly expression: RegExp
   readonly allowed: string
@@ -41,7 +41,7 @@ export interface ListShape {
 export interface ObjectShape {
   readonly kind: "object"
   readonly keys: Readonly<Record<string, Key>>
-  /** Further keys may stand beside the declared ones. */
+  /** Other keys are allowed besides the declared ones. */
   readonly open: boolean
   readonly constraints: ReadonlyArray<Constraint>
 }
@@ -62,14 +62,14 @@ export interface Key {
   readonly examples?: ReadonlyArray<Json>
 }
 
-/** A rule between the keys of one object, said twice: for a check and for editors. */
+/** A rule between the keys of one object, stated twice: for the check and for editors. */
 export interface Constraint {
   readonly schema: JsonObject
   readonly check: (node: MapNode) => Violation | undefined
 }
 export interface Violation {
   readonly code: string
-  /** The key that is wrong; none: the object as a whole. */
+  /** The offending key; absent: the object as a whole. */
   readonly key?: ReadonlyArray<string>
   readonly message: string
   readonly allowed: string

@@ -1,6 +1,6 @@
 const mostAway = 2
 
-/** The one of `names` that a typist most likely meant: at most two letters away, and not by replacing most of the word. */
+/** The one of `names` that was most likely meant: at most two letters away, and not by replacing most of the word. */
 export const similar = (typed: string, names: ReadonlyArray<string>): string | undefined => {
   if (typed.length > 40) return undefined
   const lower = typed.toLowerCase()

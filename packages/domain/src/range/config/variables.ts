@@ -4,7 +4,7 @@ const rangeIdExpression = /\{\{\s*range_id\s*\}\}/giu
 const expression = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/gu
 const leftover = /\{\{|\{%|\{#/u
 
-/** A name with the range's id put in; nothing else is evaluated in names. */
+/** A name with the range's ID filled in; nothing else is evaluated in names. */
 export const renderName = (text: string, range: { readonly rangeId: string }): string =>
   text.replaceAll(rangeIdExpression, () => range.rangeId)
 
@@ -14,11 +14,11 @@ export interface TemplateVariables {
 }
 export interface Rendered {
   readonly text: string
-  /** False: expressions that only Ansible can evaluate are left in the text. */
+  /** False: the text still contains expressions that only Ansible can evaluate. */
   readonly complete: boolean
 }
 
-/** Puts in `range_id` and `range_second_octet`; every other expression stays as it is. */
+/** Fills in `range_id` and `range_second_octet`; every other expression stays as it is. */
 export const renderString = (text: string, { rangeId, rangeNumber }: TemplateVariables): Rendered => {
   let complete = true
   const rest = text.replaceAll(expression, (whole, name: string) => {

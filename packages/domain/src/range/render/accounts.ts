@@ -5,22 +5,22 @@ import type { RangeHost } from "./host.ts"
 
 export type LoginProtocol = "ssh" | "winrm" | "rdp"
 
-/** A login that a machine has. */
+/** A login of a machine. */
 export interface MachineAccount {
-  /** Names it among the accounts of its machine. */
+  /** Identifies it among the accounts of its machine. */
   readonly label: string
   readonly user: string
-  /** First label of the domain's name; absent: the machine's own account. */
+  /** First label of the domain's name; absent: an account of the machine itself. */
   readonly domain?: string
-  /** Absent: the service does not know it. */
+  /** Absent: unknown to the service. */
   readonly password?: string
   readonly protocols: readonly LoginProtocol[]
 }
 
 /**
- * The accounts that a range's deployed configuration and its templates give a machine: those of its domain, the one that it logs on by
- * itself, and its template's. The last one has the password that the service gave it, where it gave one and the host's facts hold it.
- * None for a machine whose system nobody knows.
+ * The accounts that a range's deployed configuration and its templates give a machine: those of its domain, the one that it logs on
+ * automatically, and its template's. The last one has the password that the service gave it, if it gave one and the host's facts contain
+ * it. None for a machine whose operating system is unknown.
  */
 export const machineAccounts = (
   range: Pick<Range, "id" | "number">,

@@ -1,6 +1,6 @@
 import type { RangeId, Vmid } from "../../access/ids.ts"
 
-/** How automation and people get into a machine. */
+/** How automation and people log in to a machine. */
 export interface GuestLogin {
   readonly connection: "ssh" | "winrm"
   readonly user: string
@@ -9,7 +9,7 @@ export interface GuestLogin {
 
 const local: GuestLogin = { connection: "ssh", user: "localuser", password: "password" }
 
-/** Logins that all templates of a system have, by its id (`osIdOf`): lab defaults, no secrets of an installation. */
+/** Logins that all templates of a system have, by its ID (`osIdOf`): lab defaults, not secrets of an installation. */
 const logins: ReadonlyMap<string, GuestLogin> = new Map([
   ["windows", { connection: "winrm", user: "localuser", password: "password" }],
   ["debian", { connection: "ssh", user: "debian", password: "debian" }],
@@ -22,25 +22,25 @@ const logins: ReadonlyMap<string, GuestLogin> = new Map([
   ["macos", local],
 ])
 
-/** The login of one template, where it is another than its system's. */
+/** The login of one template, when it differs from its system's. */
 export interface TemplateLogin {
   readonly user: string
   readonly password: string
 }
 
-/** What a login follows from. */
+/** What a login is derived from. */
 export interface LoginFacts {
   readonly osId: string | undefined
   /** The password that the service gave the machine. */
   readonly password?: string | undefined
-  /** The login of the template that the configuration names for the machine: never by what a machine says of itself. */
+  /** The login of the template that the configuration names for the machine, never of one that the machine itself claims. */
   readonly templateLogin?: TemplateLogin | undefined
 }
 
 /**
- * The login that a machine has now: its template's, with the password that the service gave it where it gave one. `known`: logins of
- * systems that an installation has besides; they win over the usual ones. What a machine says of its system chooses among logins that
- * everybody knows, and nothing else.
+ * The login that a machine has now: its template's, with the password that the service gave it, if any. `known`: logins of further systems
+ * of an installation; they override the built-in ones. What a machine reports about its system only chooses among logins that everybody
+ * knows.
  */
 export const guestLoginOf = (
   { osId, password, templateLogin }: LoginFacts,
@@ -52,5 +52,5 @@ export const guestLoginOf = (
   return login === undefined || password === undefined ? login : { ...login, password }
 }
 
-/** What a sealed password is bound to: the VM that has it. */
+/** What a sealed password is bound to: its VM. */
 export const passwordContext = (rangeId: RangeId, vmid: Vmid): string => `login of VM ${vmid} in range ${rangeId}`

@@ -11,48 +11,48 @@ import { judgeAddresses } from "./own-address.ts"
 
 /** A VM of a range as the service last saw it. */
 export interface SeenMachine extends ObservedMachine {
-  /** As the guest reported it: a claim, which `judgeAddresses` judges. */
+  /** As the guest reported it: a claim that `judgeAddresses` judges. */
   readonly address: string | undefined
-  /** Reported addresses that belong to others (`judgeAddresses`). Absent: none is known. */
+  /** Reported addresses that belong to others (`judgeAddresses`). Absent: none are known. */
   readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
 }
 
-/** A VM of a range joined with what the configuration says of it: what connection files and inventories are made from. */
+/** A VM of a range joined with its configuration: connection files and inventories are made from it. */
 export interface RangeHost {
   readonly seen: SeenMachine
   readonly name: string
-  /** The machine's own address (`judgeAddresses`), or the configured one where the configuration vouches for it (`force_ip`). */
+  /** The machine's own address (`judgeAddresses`), or the configured one if the configuration vouches for it (`force_ip`). */
   readonly address: string | undefined
-  /** Where the machine is to be found once its stages are done; undefined for machines that the configuration does not name. */
+  /** The machine's address once its stages are done; undefined for machines that the configuration does not name. */
   readonly configuredAddress: string | undefined
-  /** `windows`, `macos`, a distribution or `linux` (`osIdOf`); undefined where nobody says it. */
+  /** `windows`, `macos`, a distribution or `linux` (`osIdOf`); undefined when unknown. */
   readonly osId: string | undefined
-  /** True: only the machine itself says so. */
+  /** True: only the machine itself claims it. */
   readonly isOsClaimed?: boolean
-  /** What its agent says of its system: a claim. */
+  /** The operating system as the guest agent reports it; unverified. */
   readonly system?: GuestSystem | undefined
   /** The password that the service gave the machine's login; absent: the login is its template's. */
   readonly password?: string | undefined
-  /** The login of its template, where the installation knows one. */
+  /** The login of its template, if the installation has one for it. */
   readonly templateLogin?: TemplateLogin | undefined
   readonly groups: readonly string[]
   readonly machine: MachineConfig | undefined
 }
 
-/** What is known of a range's machines beside what was seen of them. Absent: nothing. */
+/** What is known about a range's machines besides what was observed. Absent: nothing. */
 export interface HostFacts {
-  /** Those that the service gave to machines' logins. */
+  /** Those that the service gave to the machines' logins. */
   readonly passwords?: ReadonlyMap<Vmid, string>
-  /** What machines' agents said. */
+  /** Operating systems as guest agents reported them. */
   readonly systems?: ReadonlyMap<Vmid, GuestSystem>
-  /** By name of a template. */
+  /** By the name of the template. */
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
-  /** The system that a template is tagged with, by its name. */
+  /** The operating system that a template is tagged with, by the template's name. */
   readonly templateSystems?: ReadonlyMap<string, string>
 }
 
-/** Names that DNS, SSH and Ansible all take. What the hypervisor names otherwise appears in no file of ours. */
+/** Names that DNS, SSH and Ansible all accept. A machine with another name on the hypervisor appears in none of our files. */
 const plainName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})$/u
 
 const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): string =>
@@ -66,8 +66,8 @@ export const isInside = (range: Pick<Range, "number">, address: string | undefin
 }
 
 /**
- * The addresses by which lists show machines: always inside the range. A machine that tells none has the configured one
- * where the configuration vouches for it (`force_ip`). A router that has its outer address has its legs too: it is shown by the first.
+ * The addresses that lists show for machines: always inside the range. A machine that reports none has the configured one if the
+ * configuration vouches for it (`force_ip`). A router that has its outer address also has its legs: the first of them is shown.
  */
 export const shownAddresses = (
   range: Pick<Range, "id" | "number">,
@@ -89,7 +89,7 @@ export const shownAddresses = (
   }
 }
 
-/** The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. */
+/** The hosts of a range, ascending by name. Templates are left out, and so are machines with names that no file can contain. */
 export const rangeHosts = (
   range: Pick<Range, "id" | "number">,
   config: RangeConfig | undefined,

@@ -12,8 +12,8 @@ export interface InventoryRange {
 type Variables = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
 /**
- * An Ansible inventory in the form that `ansible-inventory --list -y` prints: the groups below `all`, each host's variables at its first
- * mention. Made from kept state and configuration alone. The credentials in it are the well-known ones of the templates, and the passwords
+ * An Ansible inventory in the form that `ansible-inventory --list -y` prints: the groups below `all`, each host's variables where it first
+ * occurs. Made from stored state and configuration alone. Its credentials are the well-known ones of the templates, and the passwords
  * that the service gave to machines.
  */
 export const renderInventory = (ranges: readonly InventoryRange[]): string => {
@@ -28,14 +28,14 @@ export const renderInventory = (ranges: readonly InventoryRange[]): string => {
     }
     children[group] = hosts.length === 0 ? {} : { hosts: members }
   }
-  // 1.1 is what Ansible reads: it makes the printer quote `yes`, `on` and their like
+  // Ansible reads YAML 1.1: this version makes the printer quote `yes`, `on` and the like
   return stringify({ all: { children } }, { version: "1.1", indentSeq: false, lineWidth: 0, aliasDuplicateObjects: false })
 }
 
 const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readonly RangeHost[]> => {
   const groups = new Map<string, RangeHost[]>()
   const meant = new Set(ranges.flatMap(({ rangeId, hosts }) => [rangeId, ...hosts.flatMap((host) => host.groups)]))
-  // a group that somebody gave a meaning of their own is not joined by what a machine says of itself
+  // what a machine says about itself does not put it into a group that somebody gave a meaning of their own
   const mayJoin = ({ isOsClaimed = false }: RangeHost, group: string): boolean => !isOsClaimed || !meant.has(group)
   for (const { rangeId, hosts } of ranges) {
     groups.set(rangeId, [])
@@ -48,7 +48,7 @@ const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readon
       for (const group of new Set(own)) groups.set(group, [...(groups.get(group) ?? []), host])
     }
   }
-  // `all` is the root, and `__proto__` no name that an object of the printer can hold
+  // `all` is the root, and the printer's objects cannot have a key `__proto__`
   groups.delete("all")
   groups.delete("__proto__")
   return groups
@@ -72,7 +72,7 @@ const variablesOf = (host: RangeHost): Variables => ({
   proxmox_vmid: host.seen.vmid,
 })
 
-/** What the agent said, in plain words only (`readGuestSystem`): Ansible would read templates in them. */
+/** What the agent reported, in plain words only (`readGuestSystem`): Ansible would evaluate templates in it. */
 const systemOf = ({ osId, system }: RangeHost): Variables => ({
   ...(osId === undefined ? {} : { proxmox_os_id: osId }),
   ...(system?.kernel === undefined ? {} : { proxmox_os_kernel: system.kernel }),

@@ -1,14 +1,14 @@
-/** What part of a log a reader wants. `tail` beats `cursor`. */
+/** The part of a log that a reader wants. `tail` overrides `cursor`. */
 export interface LogWindow {
   /** The last so many lines; a newline at the very end begins one more, empty line. */
   readonly tail?: number | undefined
-  /** From this line on, counted from 0: what an earlier answer gave. */
+  /** From this line on, counted from 0: the cursor of an earlier response. */
   readonly cursor?: number | undefined
 }
 
 /**
- * A part of a log, and the cursor that asks for what comes next: the number of its newlines. A cursor past the end gives the whole text,
- * by which followers survive that a new run begins a new log.
+ * A part of a log, and the cursor for what comes next: the number of newlines in the log. A cursor past the end gives the whole text, so
+ * that followers survive when a new run begins a new log.
  */
 export const readLog = (text: string, window: LogWindow): { readonly result: string; readonly cursor: number } => {
   const lines = text.split("\n")

@@ -13,11 +13,11 @@ import { addressNumber, type Cidr } from "../../network/cidr.ts"
 import { type RangeConfig, renderName } from "../config/index.ts"
 import type { Range } from "../range.ts"
 
-/** What becomes of the addresses that a guest reports. They are claims: a machine may give itself any address that there is. */
+/** The verdict on the addresses that a guest reports. They are claims: a machine may give itself any address. */
 export interface JudgedAddresses {
-  /** Where the machine is connected to and shown; undefined where no reported address is its own. */
+  /** Where the machine is reached and shown; undefined when no reported address is its own. */
   readonly own: string | undefined
-  /** Those that belong to others. They are used for nothing, and people are told of them. */
+  /** Those that belong to others. They are never used, and people are told about them. */
   readonly foreign: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export type JudgeAddresses = (machine: Claimant, reported: readonly string[]) =>
 
 type Span = Pick<Cidr, "first" | "last">
 
-/** A router that has no address of its own yet has one that the NAT network hands out: 192.0.2.50 to 192.0.2.100. */
+/** The NAT network gives one of these to a router that has no address of its own yet: 192.0.2.50 to 192.0.2.100. */
 const firstBootAddresses: Span = { first: natNetwork.first + 50, last: natNetwork.first + 100 }
 const ofInstallation: readonly Span[] = [
   { first: rangeNetwork(rangeNumbers.first).first, last: rangeNetwork(rangeNumbers.last).last },
@@ -41,7 +41,7 @@ const ofInstallation: readonly Span[] = [
 
 const holds = ({ first, last }: Span, address: number): boolean => first <= address && address <= last
 
-/** A reported address, and the same as a number. */
+/** A reported address, as text and as a number. */
 type Claim = readonly [text: string, number: number]
 
 const claimsOf = (reported: readonly string[]): readonly Claim[] =>
@@ -50,7 +50,7 @@ const claimsOf = (reported: readonly string[]): readonly Claim[] =>
     return number === undefined ? [] : [[text, number]]
   })
 
-/** The first address of each rank before those of the next; claims without a rank are left out. */
+/** The addresses by rank, lowest first; claims without a rank are left out. */
 const ranked = (claims: readonly Claim[], rank: (claim: Claim) => number | undefined): readonly string[] =>
   claims
     .flatMap((claim) => {
@@ -61,12 +61,12 @@ const ranked = (claims: readonly Claim[], rank: (claim: Claim) => number | undef
     .map(({ text }) => text)
 
 /**
- * The one rule for addresses that guests report. A router has its outer address, and its legs. A machine has addresses of its range's
- * network that are neither the router's nor configured for another machine: its configured one before one of its VLAN's pool before any
- * other. What else is in a network of this installation is foreign, and so is everything that a machine reports which has none of its own.
- * Other networks, such as those of containers, are a machine's own business.
+ * The single rule for addresses that guests report. A router's own addresses are its outer one and its legs. A machine's own are those of
+ * its range's network that are neither the router's nor configured for another machine; its configured one is preferred, then one of its
+ * VLAN's DHCP pool, then any other. Everything else in a network of this installation is foreign, and so is everything that a machine
+ * without an own address reports. Other networks, such as those of containers, are a machine's own business.
  *
- * `firstBoot`: the router of the range is about to get its address for the first time, and is found where the NAT network put it.
+ * `firstBoot`: the router of the range is about to get its address for the first time, and is reached where the NAT network put it.
  */
 export const judgeAddresses = (
   range: Pick<Range, "id" | "number">,
@@ -81,7 +81,7 @@ export const judgeAddresses = (
     ]),
   )
   const taken = new Set([...places.values()].map(({ address }) => address))
-  // of any VLAN: one that the configuration no longer has may have machines that stay
+  // of any VLAN: one that is no longer in the configuration may still have machines
   const isLeg = (text: string): boolean => text === gatewayAddress(range.number, Number(text.split(".")[2]))
 
   const rankOfRouters = ([text, number]: Claim): number | undefined => {
@@ -112,10 +112,10 @@ export const judgeAddresses = (
   }
 }
 
-/** Addresses that a note names. */
+/** How many addresses a note lists. */
 const named = 8
 
-/** For people, in plans and runs. */
+/** The note for people, in plans and runs. */
 export const foreignAddressNote = (name: string, foreign: readonly string[]): string => {
   const list = [...foreign.slice(0, named), ...(foreign.length > named ? [`${foreign.length - named} more`] : [])].join(", ")
   return foreign.length === 1

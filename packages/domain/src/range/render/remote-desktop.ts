@@ -3,13 +3,13 @@ import type { Range } from "../range.ts"
 import { machineAccounts } from "./accounts.ts"
 import type { RangeHost } from "./host.ts"
 
-/** A file of the archive: flat names. */
+/** A file of the archive; its name contains no folder. */
 export interface RemoteDesktopFile {
   readonly name: string
   readonly content: string
 }
 
-// control characters would begin further settings, or leave the line
+// control characters could begin another setting, or leave the line
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, "")
 const fileNamePart = (text: string): string => text.replaceAll(/[\p{Cc}\\/:*?"<>|]/gu, "_")
 
@@ -26,8 +26,8 @@ const fileOf = (address: string, domain: string, user: string): string =>
   ].join("\r\n")
 
 /**
- * Remote desktop files of every Windows host, one for each account that it has. A host that has not told its address
- * is written with the configured one. Empty when the range has no Windows host.
+ * Remote desktop files of every Windows host, one for each of its accounts. A host that has not reported its address gets the configured
+ * one. Empty when the range has no Windows host.
  */
 export const renderRemoteDesktopFiles = (
   range: Pick<Range, "id" | "number">,

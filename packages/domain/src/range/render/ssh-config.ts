@@ -3,8 +3,8 @@ import type { RangeHost } from "./host.ts"
 import { shortNameOf } from "./hosts-file.ts"
 
 /**
- * A file for `ssh -F`, one block for each host that is reached over SSH and has an address. Host keys are not kept: a lab machine that is
- * deployed again has the same address and another key.
+ * A file for `ssh -F`, with one block for each host that is reached over SSH and has an address. Host keys are neither checked nor kept: a
+ * lab machine that is deployed again has the same address and another key.
  */
 export const renderSshConfig = (hosts: readonly RangeHost[]): string =>
   hosts
