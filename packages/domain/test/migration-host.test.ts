@@ -20,7 +20,7 @@ const hostOf = (installation: Installation) => {
 const plan = (installation: Installation) => planMigration(installation, options)
 
 describe("the gateway's address and its routes to ranges, where the node has a shell", () => {
-  test("go with the networks: the address first, each route after its router, the old address last", () => {
+  test("move with the networks: the address first, each route after its router, the old address last", () => {
     const made = plan(steered())
     expect(made.blockers).toEqual([])
     const keys = keysOf(made)
@@ -43,7 +43,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     expect(after.get("leave-host:vmbr1000")).toContain("reload-network:pve1")
   })
 
-  test("leave nothing to do by hand but the services, and nothing at all when it was done", () => {
+  test("leave only the services to do by hand, and nothing at all once the migration is done", () => {
     const model = new MigrationModel(steered())
     const made = plan(model.installation)
     expect(made.byHand).toEqual(["On node pve1: let its DHCP and name service listen on ludusnat."])
@@ -97,7 +97,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     }
   })
 
-  test("are as they were wherever the preparation ended", () => {
+  test("are as before when the preparation is undone, wherever it ended", () => {
     const { steps } = plan(steered())
     const prepared = steps.filter(({ phase }) => phase === "prepare")
     const model = new MigrationModel(steered())
@@ -106,7 +106,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     expect(hostOf(model.installation)).toEqual(gatewayHost)
   })
 
-  test("that stood before are not taken when a later preparation is undone", () => {
+  test("that existed before are not removed when a later preparation is undone", () => {
     const model = new MigrationModel(steered())
     model.apply(plan(model.installation).steps)
     const more = {
@@ -122,7 +122,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     expect(undo).toEqual([])
   })
 
-  test("keep a bridge of which more than the address may be needed, and say so", () => {
+  test("keep a bridge that other settings than the address may need, with a warning", () => {
     const made = plan(steered())
     expect(made.warnings).toContain(
       "the bridge vmbr1000 on node pve1 stays: other settings may depend on it, such as masquerading",
@@ -130,7 +130,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     expect(keysOf(made)).not.toContain("remove-bridge:pve1/vmbr1000")
   })
 
-  test("take nobody's edit of the bridge for theirs", () => {
+  test("do not mistake somebody else's edit of the bridge for their own", () => {
     const model = new MigrationModel(steered())
     model.apply(plan(model.installation).steps)
     const bridges = [...model.installation.bridges, bridge("vmbr1002")]
@@ -142,7 +142,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
     ])
   })
 
-  test("are a blocker while the shell does not answer", () => {
+  test("block the migration while the shell does not answer", () => {
     const silent = steered({
       nodes: [{ ...node("pve1", "10.0.0.1"), host: { type: "silent", because: "no route to host" } }, node("pve2", "10.0.0.2")],
     })
@@ -165,7 +165,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
 })
 
 describe("where the node has no shell", () => {
-  test("the plan lists the very commands, after which nothing is left to do by hand", () => {
+  test("the plan lists the exact commands, after which nothing is left to do by hand", () => {
     const text = renderMigration(plan(firstGeneration()))
     for (const line of [
       "dd of=/etc/network/interfaces.d/.rangewright-ludusnat conv=fsync status=none <<'END'",
@@ -179,7 +179,7 @@ describe("where the node has no shell", () => {
   })
 })
 
-test("no word of a command is put together by a shell", () => {
+test("no command is put together by a shell", () => {
   const actions = plan(steered()).steps.map(({ action }: { readonly action: MigrationAction }) => action)
   const words = actions.flatMap((action) =>
     action.kind === "host-address" || action.kind === "range-route" || action.kind === "leave-host"

@@ -120,7 +120,7 @@ describe("a migration", () => {
     )
   })
 
-  test("touches nothing that is not ours, and of what is ours the network alone", () => {
+  test("touches nothing that is not ours, and only the network of what is ours", () => {
     fc.assert(
       fc.property(installation, picks, (before, numbers) => {
         const model = new MigrationModel(before)
@@ -170,7 +170,7 @@ describe("a migration", () => {
     )
   })
 
-  test("is undone completely before machines move, and is taken back completely afterwards", () => {
+  test("is undone completely before machines move, and is rolled back completely afterwards", () => {
     fc.assert(
       fc.property(installation, picks, fc.nat(40), (before, numbers, ended) => {
         const plan = planMigration(before, wish)
@@ -199,7 +199,7 @@ describe("a migration", () => {
     )
   })
 
-  test("is a graph of unique steps without a cycle in which no machine moves before all networks are proven", () => {
+  test("is an acyclic graph of unique steps in which no machine moves before all networks are verified", () => {
     fc.assert(
       fc.property(installation, (before) => {
         const { steps } = planMigration(before, wish)
@@ -217,7 +217,7 @@ describe("a migration", () => {
     )
   })
 
-  test("stays within the calls that it may make", () => {
+  test("makes no more calls than allowed", () => {
     fc.assert(
       fc.property(installation, (before) => {
         const { steps } = planMigration(before, wish)
@@ -232,7 +232,7 @@ describe("a migration", () => {
   })
 })
 
-test("a card put on a network and back is the same text, byte for byte", () => {
+test("a card moved to a network and back has the same text, byte for byte", () => {
   fc.assert(
     fc.property(text, (was) => {
       expect(onNetwork(onNetwork(was, "r1"), nicNetwork(was)!)).toBe(was)

@@ -12,13 +12,13 @@ const unreloaded = (): MigrationModel => {
 const backOn = ({ machines }: Installation, network: string): Installation["machines"] =>
   machines.map((one) => (one.vmid === 110 ? { ...one, nics: [card(0, network, "tag=10", "firewall=1")] } : one))
 
-describe("removals of bridges that an earlier migration has written and not put into force", () => {
-  test("are put into force by the next one where nothing hangs on them", () => {
+describe("removals of bridges that an earlier migration has written and not applied", () => {
+  test("are applied by the next one when nothing is attached to them", () => {
     const model = unreloaded()
     expect(keysOf(planMigration(model.installation, options))).toEqual(["verify-networks", "reload-network:pve1"])
   })
 
-  test("are taken back first where a machine has come back, also before an apply, and written again at the end", () => {
+  test("are reverted first when a machine has come back, also before an apply, and written again at the end", () => {
     for (const vnets of [unreloaded().installation.vnets, []]) {
       const model = unreloaded()
       model.change({ machines: backOn(model.installation, "vmbr1001"), vnets })
@@ -34,7 +34,7 @@ describe("removals of bridges that an earlier migration has written and not put 
     }
   })
 
-  test("are taken back where somebody else's machine hangs on the bridge, which stays", () => {
+  test("are reverted when somebody else's machine is attached to the bridge, which stays", () => {
     const model = unreloaded()
     model.change({ machines: [...model.installation.machines, machine(900, { nics: [card(0, "vmbr1001")] })] })
     const plan = planMigration(model.installation, options)
@@ -43,7 +43,7 @@ describe("removals of bridges that an earlier migration has written and not put 
     expect(model.installation.bridges.map(({ name }) => name)).toEqual(["vmbr0", "vmbr1000", "vmbr1001"])
   })
 
-  test("are not touched while edits of others wait beside them", () => {
+  test("are not touched while other people's edits are pending on the node", () => {
     const model = unreloaded()
     const nodes = model.installation.nodes.map((one) =>
       one.name === "pve1" ? { ...one, pending: [...one.pending, { name: "vmbr7", change: "added" as const }] } : one,

@@ -58,8 +58,8 @@ const here = (id: string, account = id.toLowerCase()): ImportTarget["users"][num
 })
 const nothing: ImportTarget = { users: [], ranges: [], grants: [] }
 
-describe("what an installation of the first generation comes to", () => {
-  test("is its users with their ranges under their numbers, and who has whose", () => {
+describe("the import of an installation of the first generation", () => {
+  test("brings users with their ranges under their numbers, and grants", () => {
     const { users, ranges, grants, skipped } = planImport(
       installation({
         users: [user("JD", { isAdmin: true }), user("AB")],
@@ -80,7 +80,7 @@ describe("what an installation of the first generation comes to", () => {
     expect(skipped).toEqual([])
   })
 
-  test("is nothing more when it was taken over", () => {
+  test("brings nothing when it is repeated", () => {
     const legacy = installation({
       users: [user("JD")],
       ranges: [range("JD", 1)],
@@ -95,7 +95,7 @@ describe("what an installation of the first generation comes to", () => {
     expect(planImport(legacy, target)).toEqual({ users: [], ranges: [], grants: [], defaults: [], skipped: [] })
   })
 
-  test("is the rest of it after an import that ended half-way", () => {
+  test("brings the rest after an import that stopped half-way", () => {
     const legacy = installation({
       users: [user("JD"), user("AB"), user("CD")],
       ranges: [range("JD", 1), range("AB", 2), range("CD", 3)],
@@ -110,7 +110,7 @@ describe("what an installation of the first generation comes to", () => {
     expect(defaults).toEqual([{ rangeId: "CD", userId: "CD" }])
   })
 
-  test("keeps what ranges were: their state, last deployment and testing mode, and no run that nobody continues", () => {
+  test("keeps the state, last deployment and testing mode of ranges, and no unfinished run", () => {
     const at = new Date("2024-05-06T07:08:09Z")
     const allowed = {
       enabled: true,
@@ -150,7 +150,7 @@ describe("what an installation of the first generation comes to", () => {
     ])
   })
 
-  test("gives numbers of users first to those who keep theirs", () => {
+  test("puts users first whose number can be kept", () => {
     const { users } = planImport(
       installation({ users: [user("AA"), user("BB")], ranges: [range("AA", 1), range("BB", 2)] }),
       nothing,
@@ -158,7 +158,7 @@ describe("what an installation of the first generation comes to", () => {
     expect(users.map(({ id }) => id)).toEqual(["BB", "AA"])
   })
 
-  test("takes the first of rows that say the same, and keeps apart ids that differ by case", () => {
+  test("takes the first of duplicate rows, and distinguishes IDs that differ by case", () => {
     const { users, ranges, skipped } = planImport(
       installation({
         users: [user("JD"), user("JD", { name: "again" }), user("jd", { hypervisorUsername: "jd2" })],
@@ -181,7 +181,7 @@ describe("what an installation of the first generation comes to", () => {
     ])
   })
 
-  test("says of hostile texts what they are, in one short line", () => {
+  test("reports hostile texts in one short line each", () => {
     const { skipped } = planImport(
       installation({ users: [user(`\u001b[2J\n${"x".repeat(100_000)}`), user("A\0B")], ranges: [] }),
       nothing,
@@ -276,7 +276,7 @@ describe("a machine of the first generation", () => {
   const decide = (more: Partial<MachineDetail>, namesakes = 1) =>
     adoptionOf("JD" as RangeId, vm(more), { named: new Set(["JD-win"]), namesakes })
 
-  test("is of the range that has its number, and that is the old one's", () => {
+  test("belongs to the range that has its number and was taken over", () => {
     const legacy = installation({
       users: [user("JD")],
       ranges: [range("JD", 1), range("AB", 2)],
@@ -302,7 +302,7 @@ describe("a machine of the first generation", () => {
     expect(decide({ description: writeDescription({ range: "JD" as RangeId, machine: "JD-win" }, []) })).toEqual({ kind: "ours" })
   })
 
-  test("stays as it is where anything speaks against it", () => {
+  test("stays as it is when anything speaks against adopting it", () => {
     expect([
       decide({ description: writeDescription({ range: "X" as RangeId, machine: "JD-win" }, []) }),
       decide({ template: true }),

@@ -23,8 +23,8 @@ const migrated = (installation: Installation): MigrationModel => {
   return model
 }
 
-describe("an outside bridge with a name of the operator's", () => {
-  test("is known by the routers that hang on it, and all of ours leave it", () => {
+describe("an outside bridge that the operator has named", () => {
+  test("is recognized by the routers attached to it, and all of our machines leave it", () => {
     const before = onOtherBridge("vmbr5")
     expect(migrationStatus(before, options).message).toContain("4 machines are on old bridges")
     const { installation } = migrated(before)
@@ -37,7 +37,7 @@ describe("an outside bridge with a name of the operator's", () => {
     )
   })
 
-  test("is the one that the way back leads to", () => {
+  test("is the target of the way back", () => {
     const before = onOtherBridge("vmbr5")
     const model = migrated(before)
     model.apply(planReturn(model.installation, options).steps)
@@ -45,7 +45,7 @@ describe("an outside bridge with a name of the operator's", () => {
     expect(model.installation.record).toBeUndefined()
   })
 
-  test("keeps a migration from beginning where routers hang on several, and names who hangs elsewhere", () => {
+  test("blocks a migration when routers are on several bridges, and names the ones elsewhere", () => {
     const first = onOtherBridge("vmbr5")
     const kali = { name: "LAB2-router-debian11-x64", nics: [card(0, "vmbr1000")] }
     const two = { ...first, machines: first.machines.map((one) => (one.vmid === 120 ? { ...one, ...kali } : one)) }
@@ -57,7 +57,7 @@ describe("an outside bridge with a name of the operator's", () => {
     ])
   })
 
-  test("with ports is a network of the operator's: routers stay on it, and that is told", () => {
+  test("with ports is the operator's own network: routers stay on it, with a warning", () => {
     const { blockers, warnings } = planMigration(onOtherBridge("vmbr5", ["eno2"]), options)
     expect(blockers).toEqual([])
     expect(warnings).toContain(
@@ -80,13 +80,13 @@ describe("the way back", () => {
     },
   )
 
-  test("has nothing to do once all is back, also where a setting gives both networks one name", () => {
+  test("has nothing to do once everything is back, even when a setting gives both networks one name", () => {
     const model = migrated(firstGeneration())
     model.apply(planReturn(model.installation, options).steps)
     expect(planReturn(model.installation, { ...options, natVnet: "vmbr1000" })).toMatchObject({ idle: "done", blockers: [] })
   })
 
-  test("keeps its record as long as a card is not back where it was, and says which", () => {
+  test("keeps its record while a card is not back where it was, and names the card", () => {
     const model = migrated(firstGeneration())
     const astray = (name: string) =>
       model.installation.machines.map((one) =>

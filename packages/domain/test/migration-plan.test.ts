@@ -33,7 +33,7 @@ const nicsNow = (model: MigrationModel, vmid: number): readonly string[] =>
   model.installation.machines.find((m) => m.vmid === vmid)!.nics!.map(({ text }) => text)
 
 describe("a migration from bridges", () => {
-  test("saves, makes all VNets, applies once, grants, proves, moves range by range, and removes bridges last", () => {
+  test("saves the record, creates all VNets, applies once, grants, verifies, moves range by range, and removes bridges last", () => {
     const made = plan(firstGeneration())
     expect(made.blockers).toEqual([])
     expect(keysOf(made)).toEqual([
@@ -57,7 +57,7 @@ describe("a migration from bridges", () => {
     ])
   })
 
-  test("gives the outside network the last VXLAN tag and each range base and number", () => {
+  test("gives the outside network the last VXLAN tag and each range the base plus its number", () => {
     const created = plan(firstGeneration(), { vxlanTagBase: 5000 }).steps.flatMap(({ action }) =>
       action.kind === "create-vnet" ? [[action.vnet.name, action.vnet.tag, action.vnet.alias]] : [],
     )
@@ -74,7 +74,7 @@ describe("a migration from bridges", () => {
     expect(guards[0]).toEqual({ type: "pool", pool: "ADMIN", name: "ADMIN-share" })
   })
 
-  test("changes nothing of a card but its network, unknown keys included", () => {
+  test("changes nothing but the network of a card, and keeps unknown keys", () => {
     const text =
       "model=virtio,macaddr=BC:24:11:AA:BB:CC,bridge=vmbr1001,firewall=1,queues=4,x-odd=bridge:vmbr1001,tag=10,trunks=2;3,link_down=1"
     const model = new MigrationModel(
@@ -94,7 +94,7 @@ describe("a migration from bridges", () => {
     expect(nicsNow(model, 110)[31]).toContain("bridge=r1,tag=32")
   })
 
-  test("never takes a bridge for another whose name begins alike", () => {
+  test("does not confuse bridges whose names begin alike", () => {
     const made = plan(
       firstGeneration({
         bridges: [bridge("vmbr1001"), bridge("vmbr10010")],
@@ -105,14 +105,14 @@ describe("a migration from bridges", () => {
     expect(keysOf(made)).not.toContain("remove-bridge:pve1/vmbr10010")
   })
 
-  test("has nothing to do on a single node, nor when it was done", () => {
+  test("has nothing to do on a single node, or once it is done", () => {
     expect(plan(firstGeneration(), { clusterMode: false })).toMatchObject({ idle: "single-node", steps: [] })
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     expect(plan(model.installation)).toMatchObject({ idle: "done", steps: [], blockers: [] })
   })
 
-  test("keeps a bridge that has an address, ports or somebody else on it, and says so", () => {
+  test("keeps a bridge that has an address, ports or somebody else's machine on it, with a warning", () => {
     const made = plan(
       firstGeneration({
         bridges: [bridge("vmbr1000", { address: "192.0.2.254/24" }), bridge("vmbr1001", { ports: ["eno2"] }), bridge("vmbr1002")],
@@ -122,10 +122,10 @@ describe("a migration from bridges", () => {
     expect(keysOf(made).filter((key) => key.startsWith("remove") || key.startsWith("move"))).toEqual([])
     expect(made.warnings).toContain("the bridge vmbr1000 on node pve1 stays: the node has the address 192.0.2.254/24 on it")
     expect(made.warnings).toContain("the bridge vmbr1001 on node pve1 stays: it has the ports eno2")
-    expect(made.warnings).toContain("the bridge vmbr1002 on node pve1 stays: guest (VM 900 on pve1) of others is attached to it")
+    expect(made.warnings).toContain("the bridge vmbr1002 on node pve1 stays: guest (VM 900 on pve1), not ours, is attached to it")
   })
 
-  test("names snapshots and templates that hold an old bridge", () => {
+  test("warns of snapshots and templates that refer to an old bridge", () => {
     const made = plan(
       firstGeneration({
         machines: [
@@ -148,7 +148,7 @@ describe("a migration from bridges", () => {
     expect(made.warnings.find((w) => w.includes("template"))).toContain("debian (VM 101 on pve1) names vmbr1000")
   })
 
-  test("tells of packets that are too large for a VNet", () => {
+  test("warns of packets that are too large for a VNet", () => {
     const made = plan(
       firstGeneration({ machines: [machine(110, { name: "big", pool: "LAB1", nics: [card(0, "vmbr1001", "mtu=9000")] })] }),
     )
@@ -173,7 +173,7 @@ describe("a migration from bridges", () => {
 })
 
 describe("the record of a migration", () => {
-  test("keeps what an earlier one saved of cards that have moved, and adds what came since", () => {
+  test("keeps what an earlier record says about cards that have moved, and adds what is new", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     const second = card(1, "vmbr1002", "tag=3")
@@ -212,7 +212,7 @@ describe("a migration does not begin", () => {
     ])
   })
 
-  test("in a zone that is of another type or does not span the machines", () => {
+  test("in a zone of another type, or one that does not span the machines", () => {
     expect(blockersOf(firstGeneration({ zones: [{ ...zone, type: "simple" }] }))).toEqual([
       "the SDN zone ludus has the type simple, but must be VXLAN",
     ])
@@ -263,12 +263,12 @@ describe("a migration does not begin", () => {
     expect(blockersOf(firstGeneration({ vnets: [vnet("r1", { alias: "rangewright LAB9" })] }))).toHaveLength(1)
   })
 
-  test("over a VNet of ours that is not as it has to be", () => {
+  test("over a VNet of ours that is not as required", () => {
     for (const odd of [{ tag: 9 }, { zone: "other" }, { vlanAware: false }, { state: "deleted" as const }])
       expect(blockersOf(firstGeneration({ vnets: [vnet("r1", odd)] }))[0]).toMatch(/^VNet r1 exists in zone/)
   })
 
-  test("over tags and names that something else has", () => {
+  test("over tags and names that are taken", () => {
     expect(blockersOf(firstGeneration({ vnets: [vnet("office", { alias: "", tag: 2 })] }))).toEqual([
       "the VXLAN tag 2 that VNet r2 needs is used by VNet office in zone ludus",
     ])
@@ -314,7 +314,7 @@ describe("a migration does not begin", () => {
 })
 
 describe("what is left to do by hand", () => {
-  test("is told as long as the node has its address on the old bridge", () => {
+  test("is listed while the node has its address on the old bridge", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     expect(plan(model.installation).byHand).toHaveLength(3)
@@ -322,7 +322,7 @@ describe("what is left to do by hand", () => {
     expect(plan(firstGeneration({ bridges })).byHand).toEqual([])
   })
 
-  test("on the way back is told only where the address had been moved", () => {
+  test("is listed for the way back only when the address had been moved", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     expect(planReturn(model.installation, options).byHand).toEqual([])
@@ -359,14 +359,14 @@ describe("the way back", () => {
     expect(planReturn(model.installation, options)).toMatchObject({ idle: "done", steps: [] })
   })
 
-  test("removes the zone where a migration made it, and leaves one that was there", () => {
+  test("removes a zone that a migration created, and leaves one that existed before", () => {
     const model = new MigrationModel(firstGeneration({ zones: [] }))
     model.apply(plan(model.installation, { createZone: true }).steps)
     model.apply(planReturn(model.installation, options).steps)
     expect(model.installation.zones).toEqual([])
   })
 
-  test("takes ranges along that were made since", () => {
+  test("includes ranges that were made since", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     const fresh = machine(140, { pool: "LAB7", nics: [card(0, "r7", "tag=10")] })
@@ -382,7 +382,7 @@ describe("the way back", () => {
     expect(model.installation.vnets).toEqual([])
   })
 
-  test("is barred for machines that are not where their bridge was", () => {
+  test("is blocked for machines that are not on the node of their bridge", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     model.change({ machines: model.installation.machines.map((m) => (m.vmid === 110 ? { ...m, node: "pve2" } : m)) })
@@ -395,7 +395,7 @@ describe("the way back", () => {
     ])
   })
 
-  test("names machines of others that hang on a VNet, and leaves it to them", () => {
+  test("names other people's machines on a VNet, and leaves the VNet", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     const guest = machine(900, { name: "guest", pool: "other", nics: [card(0, "r1")] })
@@ -414,7 +414,7 @@ describe("the way back", () => {
 })
 
 describe("undoing what was prepared", () => {
-  test("leaves the installation as it was, wherever the preparation ended", () => {
+  test("restores the installation, wherever the preparation ended", () => {
     const before = firstGeneration({ zones: [] })
     const made = plan(before, { createZone: true })
     const prepared = made.steps.filter(({ phase }) => phase === "prepare").length
@@ -485,7 +485,7 @@ describe("what people read", () => {
     expect(renderMigration(plan(firstGeneration(), { clusterMode: false }))).toMatch(/^Not in cluster mode/)
   })
 
-  test("tells the truth while cards still hang on old bridges", () => {
+  test("is correct while cards are still on old bridges", () => {
     const model = new MigrationModel(firstGeneration())
     const { steps } = plan(model.installation)
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: true, natVnetExists: false })
@@ -499,7 +499,7 @@ describe("what people read", () => {
     expect(zoneless.message).toContain("pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2")
   })
 
-  test("says which VNets a node lacks that missed an apply, and plans to apply again", () => {
+  test("names the VNets missing on a node that missed an apply, and plans to apply again", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     const vnets = model.installation.vnets.map((one) => (one.name === "r1" ? { ...one, missingOn: ["pve2"] } : one))
@@ -509,7 +509,7 @@ describe("what people read", () => {
     expect(keysOf(plan(missed))).toContain("apply-sdn")
   })
 
-  test("a VNet with the name of ours that is somebody else's is no network of ours, also when no machine moves", () => {
+  test("somebody else's VNet with a name of ours blocks, even when no machine moves", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
     const vnets = model.installation.vnets.map((one) => (one.name === "r2" ? { ...one, alias: "theirs" } : one))

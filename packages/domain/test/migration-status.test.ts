@@ -15,7 +15,7 @@ const reported = (installation: Installation) =>
   migrationReport(installation, options).map(({ vmid, name, present, nics }) => [vmid, name, present, nics[0]?.state])
 
 describe("the report of a migration", () => {
-  test("does not take another machine for the one that had its VMID before", () => {
+  test("does not confuse a machine with the one that had its VMID before", () => {
     const { installation } = migrated()
     for (const other of [{ name: "LAB1-new" }, { pool: "LAB2" }, { pool: undefined }])
       expect(reported(withMachine(installation, 110, other))).toContainEqual([110, "LAB1-dc", false, "gone"])
@@ -23,7 +23,7 @@ describe("the report of a migration", () => {
     expect(reported(withMachine(installation, 110, marked))).toContainEqual([110, "LAB1-dc", false, "gone"])
   })
 
-  test("knows a machine by its mark when its name was changed", () => {
+  test("recognizes a renamed machine by its mark", () => {
     expect(reported(withMachine(migrated().installation, 120, { name: "renamed" }))).toContainEqual([
       120,
       "renamed",
@@ -32,7 +32,7 @@ describe("the report of a migration", () => {
     ])
   })
 
-  test("tells of both when a later migration finds another machine under a recorded VMID", () => {
+  test("reports both when a later migration finds another machine under a recorded VMID", () => {
     const model = migrated()
     model.change(withMachine(model.installation, 110, { name: "LAB1-new", nics: [card(0, "vmbr1001")] }))
     model.apply(planMigration(model.installation, options).steps)
@@ -49,7 +49,7 @@ describe("the status of a migration", () => {
     nodes: [{ ...node("pve1", "10.0.0.1"), online: false }, node("pve2", "10.0.0.2")],
   })
 
-  test("does not say that all is done while nobody has seen where machines hang", () => {
+  test("does not claim to be done while it is unknown which networks machines use", () => {
     const dark = down(withMachine(migrated().installation, 110, { nics: undefined }))
     expect(migrationStatus(dark, options)).toMatchObject({ needsMigration: true })
     expect(migrationStatus(dark, options).message).toContain(
@@ -58,7 +58,7 @@ describe("the status of a migration", () => {
     expect(planMigration(dark, options).blockers.map(({ code }) => code)).toEqual(["node-offline"])
   })
 
-  test("goes on with what was seen of machines that cannot be read now, and says so", () => {
+  test("uses the last known state of machines that cannot be read now, and says so", () => {
     const dark = down(withMachine(migrated().installation, 110, { unseen: true }))
     expect(migrationStatus(dark, options)).toMatchObject({ needsMigration: false })
     expect(migrationStatus(dark, options).message).toContain("1 machine on pve1 cannot be read now, and counts as last seen.")
@@ -66,7 +66,7 @@ describe("the status of a migration", () => {
     expect(migrationStatus(before, options)).toMatchObject({ needsMigration: true })
   })
 
-  test("a range without machines and without a bridge needs no migration: its first deploy makes its VNet", () => {
+  test("needs nothing for a range without machines and without a bridge: its first deploy creates its VNet", () => {
     const model = migrated()
     model.change({ ranges: [...model.installation.ranges, range(7)] })
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: false })
@@ -76,7 +76,7 @@ describe("the status of a migration", () => {
     expect(keysOf(planMigration(model.installation, options))).toContain("create-vnet:r7")
   })
 
-  test("says that the zone is of a type that cannot serve", () => {
+  test("says that the zone has the wrong type", () => {
     const { installation } = migrated()
     const simple = { ...installation, zones: installation.zones.map((zone) => ({ ...zone, type: "simple" })) }
     expect(migrationStatus(simple, options)).toMatchObject({ needsMigration: true })
@@ -86,21 +86,21 @@ describe("the status of a migration", () => {
   })
 })
 
-describe("a machine with a card that waits for its next start", () => {
+describe("a machine with a card change that is pending until its next start", () => {
   const waiting = (text: string): Installation => withMachine(firstGeneration(), 110, { waiting: [{ nic: "net0", text }] })
 
-  test("keeps a migration from beginning, and is named", () => {
+  test("blocks a migration, and is named", () => {
     for (const text of [card(0, "r1").text, card(0, "vmbr1001", "mtu=1400").text, ""])
       expect(planMigration(waiting(text), options).blockers.map(({ code, message }) => [code, message])).toEqual([
         ["machine-pending", "LAB1-dc (VM 110 on pve1) has changes of net0 that wait for its next start"],
       ])
   })
 
-  test("hangs where it hangs now: the migration is needed", () => {
+  test("counts with its current network: the migration is needed", () => {
     expect(migrationStatus(waiting(card(0, "r1").text), options)).toMatchObject({ needsMigration: true })
   })
 
-  test("is left alone when no network that is left is concerned", () => {
+  test("does not matter when none of the old networks is concerned", () => {
     const other = { ...firstGeneration() }
     const nics = [card(0, "vmbr1001"), card(1, "vmbr0")]
     expect(planMigration(withMachine(other, 110, { nics, waiting: [{ nic: "net1", text: "" }] }), options).blockers).toEqual([])

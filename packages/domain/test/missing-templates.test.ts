@@ -17,7 +17,7 @@ describe("a template that machines cannot be cloned from", () => {
     ])
   })
 
-  test("comes by one call for all that can be built, by waiting, or by adding it", () => {
+  test("gets a hint: one call for all that can be built, waiting, or adding it", () => {
     expect(missingHint(["win11", "kali", "kali"], known)).toBe('build with POST /templates {"templates":["kali","win11"]}')
     expect(missingHint(["win2022"], known)).toBe("wait for the build of win2022")
     expect(missingHint(["nothing"], known)).toBe('add "nothing" with PUT /templates or from a source, or use others')

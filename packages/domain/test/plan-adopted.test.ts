@@ -23,7 +23,7 @@ const adoptedLab = (): ModelWorld => {
 const takenOver = { range: { ...range, takenOver: true } }
 
 describe("a range whose machines were taken over from an older service", () => {
-  test("is what the configuration says: nothing is made anew, and no card gets another address", () => {
+  test("matches the configuration: nothing is created again, and no card gets another MAC address", () => {
     const plan = planned(inputFor(adoptedLab(), labConfig(), {}, takenOver))
     expect(keysOf(plan)).toEqual([])
     expect(plan.notes).toContain(
@@ -31,7 +31,7 @@ describe("a range whose machines were taken over from an older service", () => {
     )
   })
 
-  test("keeps mark and addresses when a machine is configured anew", () => {
+  test("keeps mark and MAC addresses when a machine is configured again", () => {
     const world = adoptedLab()
     const before = world.vmNamed("LAB-web").detail.nics
     world.apply(planned(inputFor(world, labConfig({ web: { cpus: 7 } }), {}, takenOver)))
@@ -42,7 +42,7 @@ describe("a range whose machines were taken over from an older service", () => {
     expect(keysOf(planned(inputFor(world, labConfig({ web: { cpus: 7 } }), {}, takenOver)))).toEqual([])
   })
 
-  test("keeps its network when it goes", () => {
+  test("keeps its network when it is deleted", () => {
     const world = adoptedLab()
     for (const clusterMode of [false, true]) {
       const mode = { ...settings, clusterMode }
@@ -53,7 +53,7 @@ describe("a range whose machines were taken over from an older service", () => {
     }
   })
 
-  test("is made anew on its old network when its machines are gone", () => {
+  test("is created again on its old network when its machines are gone", () => {
     const world = adoptedLab()
     for (const { machine } of world.vms.values()) if (machine.pool === lab) world.vms.delete(machine.vmid)
     const plan = planned(inputFor(world, labConfig(), {}, takenOver))
@@ -63,20 +63,20 @@ describe("a range whose machines were taken over from an older service", () => {
     expect(keysOf(planned(inputFor(world, labConfig(), {}, takenOver)))).toEqual([])
   })
 
-  test("of which the older service made no network gets one of ours", () => {
+  test("for which the older service made no network gets one of ours", () => {
     const world = adoptedLab()
     world.networks.clear()
     expect(keysOf(planned(inputFor(world, labConfig(), {}, takenOver)))).toContain("network")
   })
 
-  test("takes no VNet over: an older service made none", () => {
+  test("does not take a VNet over: older services made none", () => {
     const world = adoptedLab()
     world.networks.set("r7", { name: "r7", node: undefined, usable: true, ours: false })
     const input = inputFor(world, labConfig(), {}, { ...takenOver, settings: { ...settings, clusterMode: true } })
     expect(refusal(input).map(({ code }) => code)).toContain("network-not-ours")
   })
 
-  test("is another matter than one that we made: there a foreign network refuses, and foreign cards are set right", () => {
+  test("differs from a range that we made: there a foreign network is refused, and foreign cards are corrected", () => {
     expect(refusal(inputFor(adoptedLab(), labConfig())).map(({ code }) => code)).toEqual(["network-not-ours"])
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))

@@ -56,7 +56,7 @@ describe("the first deploy", () => {
     expect(action.kind === "configure" && action.settings.tags).toEqual(["rangewright", "router"])
   })
 
-  test("lets a domain be made before anything joins it, and only what crosses VLANs wait for the firewall", () => {
+  test("creates a domain before anything joins it, and only what crosses VLANs waits for the firewall", () => {
     expect(isBefore(first, "primary-dc:LAB-dc", "alt-dc:LAB-dc2")).toBe(true)
     expect(isBefore(first, "primary-dc:LAB-dc", "domain-join:LAB-ws")).toBe(true)
     expect(isBefore(first, `firewall:${routerName}`, "domain-join:LAB-ws")).toBe(true)
@@ -73,20 +73,20 @@ describe("the first deploy", () => {
     expect(isBefore(first, `dns:${routerName}`, "role:LAB-web:database")).toBe(true)
   })
 
-  test("has no barrier: what is not connected does not wait", () => {
+  test("has no barriers: independent steps do not wait for each other", () => {
     expect(isBefore(first, "address:LAB-web", "clone:LAB-ws")).toBe(false)
     const byGraph = plan(labWorld(), labConfig(), { roleSequence: "graph" })
     expect(isBefore(byGraph, "primary-dc:LAB-dc", "role:LAB-web:shop")).toBe(false)
     expect(isBefore(first, `start:${routerName}`, "address:LAB-web")).toBe(false)
   })
 
-  test("uses what is scarce: the storage for clones, the node for boots, playbook processes for stages", () => {
+  test("uses limited resources: storages for clones, nodes for boots, playbook processes for stages", () => {
     expect(stepOf(first, "clone:LAB-web").uses).toEqual([{ resource: "clone@vmstore", slots: 4 }])
     expect(stepOf(first, "start:LAB-web").uses).toEqual([{ resource: "boot@pve1", slots: 8 }])
     expect(stepOf(first, "address:LAB-web").uses).toEqual([{ resource: "automation", slots: 20, ofHost: true }])
   })
 
-  test("estimates by the system", () => {
+  test("estimates by operating system", () => {
     expect(stepOf(first, "start:LAB-web").estimate).toBe(25)
     expect(stepOf(first, "start:LAB-dc").estimate).toBe(75)
     const domain = 4 + 1 + 1 + 75 + 60 + 60 + 330 + 300
@@ -139,7 +139,7 @@ describe("a later deploy", () => {
     ])
   })
 
-  test("moves the least memory of a running VM, and restarts it only to switch ballooning on or off", () => {
+  test("changes the minimum memory of a running VM, and restarts it only to switch ballooning on or off", () => {
     const world = deployed(labConfig({ web: { ram_min_gb: 1 } }))
     const kinds = (more: { readonly ram_min_gb?: number }) =>
       plan(world, labConfig({ web: more })).steps.map((s) => s.action.kind)
@@ -231,7 +231,7 @@ describe("a later deploy", () => {
     expect(keysOf(plan(world, config))).not.toContain("configure:LAB-ws")
   })
 
-  test("replaces a VM whose template changed when it is asked to, and what stood on it is made anew", () => {
+  test("replaces a VM whose template changed when asked to, and repeats what depends on it", () => {
     const world = deployed()
     const config = labConfig({ dc: { template: "win-client" } })
     const next = plan(world, config, { replace: true })
@@ -375,7 +375,7 @@ describe("a later deploy", () => {
     expect(next).not.toContain("clone:LAB-web")
   })
 
-  test("knows a VM that shows no pool and no name yet, or was taken out of the pool, by its reserved number and its mark", () => {
+  test("recognizes a VM without pool or name yet, or one taken out of the pool, by its reserved VMID and its mark", () => {
     const world = deployed()
     Object.assign(world.vmNamed("LAB-web").machine, { pool: undefined, name: undefined })
     expect(keysOf(plan(world, labConfig()))).toEqual([])
@@ -383,7 +383,7 @@ describe("a later deploy", () => {
     expect(keysOf(plan(world, labConfig()))).toContain("clone:LAB-web")
   })
 
-  test("looks after a VNet that may be missing on a node that has a machine, and says where; not on others", () => {
+  test("applies a VNet again that may be missing on a node with a machine of the range, and names only that node", () => {
     const world = labWorld({ nodes: ["pve1", "pve2", "pve3"] })
     const config = labConfig({}, { defaults: { target_node: "pve1" }, router: { target_node: "pve2" } })
     const inCluster = { settings: { ...settings, clusterMode: true } }
@@ -402,7 +402,7 @@ describe("a later deploy", () => {
     expect(changes).toContainEqual({ kind: "change", object: "network r7", reasons: ["it may be missing on pve1, pve2"] })
   })
 
-  test("makes a network usable whose change waits to be applied", () => {
+  test("applies a pending change of the network", () => {
     const world = deployed()
     world.networks.get("vmbr1007")!.usable = false
     expect(keysOf(plan(world, labConfig()))).toEqual(["network"])

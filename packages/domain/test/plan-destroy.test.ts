@@ -136,7 +136,7 @@ describe("power", () => {
     expect(keysOf(Result.getOrThrow(power(world, "shutdown", named)))).toEqual(["stop:LAB-web", "shutdown:LAB-kali"])
   })
 
-  test("of machines that are not the range's is refused, each named", () => {
+  test("is refused for machines that are not the range's, naming each", () => {
     const world = deployed()
     world.add({ vmid: 901, name: "elsewhere" })
     expect(issuesOf(power(world, "on", [901 as Vmid, 999 as Vmid]))).toEqual([

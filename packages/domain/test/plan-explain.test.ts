@@ -55,25 +55,25 @@ describe("a plan as text", () => {
     const config = labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null })
     world.apply(planned(inputFor(world, config)))
     const text = explain(world, config)
-    expect(text).toContain("Nothing to do for range LAB, but 2 kept that are not as configured:\n")
+    expect(text).toContain("Nothing to do for range LAB, but 2 machines are kept although not as configured:\n")
     expect(text).toMatch(/\n {4}= LAB-dc +made from win-server, not win-client: stays unless the deploy replaces\n/u)
     expect(text).toMatch(/\n {4}= LAB-kali +not in the configuration: stays unless the deploy prunes\n/u)
     expect(explain(world, labConfig({ web: { cpus: 8 }, kali: null }))).toContain("1 to change, 1 kept")
   })
 
-  test("of a range that is as it should be says just that", () => {
+  test("says that a range is as configured when it is", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     expect(explain(world)).toBe("Nothing to do for range LAB: everything is as configured.\n")
   })
 
-  test("ends in its notes", () => {
+  test("ends with its notes", () => {
     const world = labWorld()
     world.add({ vmid: 301, name: "helper", pool: "LAB" })
     expect(explain(world)).toMatch(/\nNotes:\n {2}! helper \(VM 301\) is in the range's pool/u)
   })
 
-  test("warns of machines that work is to be done in and whose login nobody knows", () => {
+  test("warns of machines to work in for which no login is known", () => {
     const noteOf = (more: Partial<PlanSettings>, systems?: ReadonlyMap<Vmid, GuestSystem>): string => {
       const input = inputFor(
         labWorld({ templates: [...labTemplates, "golden"] }),
@@ -142,7 +142,7 @@ describe("a network as text", () => {
       expect(picture).toContain(text)
   })
 
-  test("tells what runs, what is off and what does not exist, with the address or the one it is to have", () => {
+  test("shows what runs, what is off and what does not exist, with the current or the configured address", () => {
     expect(picture).toMatch(/● LAB-dc +10\.7\.10\.11 +primary-dc corp\.example/u)
     expect(picture).toMatch(/○ LAB-web +\(10\.7\.20\.5\) +linux/u)
     expect(picture).toMatch(/◌ LAB-kali +\(10\.7\.99\.5\) +linux/u)
@@ -188,7 +188,7 @@ describe("a network as text", () => {
     expect(defaults?.betweenVlans).toBe("REJECT")
   })
 
-  test("stands in whole boxes side by side that never overlap, in characters as in pixels, each with its line", () => {
+  test("is laid out in boxes side by side that never overlap, in characters as in pixels, each with its line", () => {
     const size = fc.record({ width: fc.integer({ min: 10, max: 90 }), height: fc.integer({ min: 3, max: 12 }) })
     fc.assert(
       fc.property(fc.array(size, { maxLength: 12 }), fc.integer({ min: 40, max: 200 }), (sizes, width) => {

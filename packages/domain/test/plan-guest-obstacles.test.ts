@@ -12,7 +12,7 @@ const withObstacles = (world: ModelWorld, guestObstacles: readonly GuestObstacle
 const messages = (obstacles: readonly GuestObstacle[], choice: Partial<DeployChoice> = {}) =>
   refusal(withObstacles(labWorld(), obstacles, choice)).map(({ message }) => message)
 
-describe("work inside machines that nothing can do", () => {
+describe("work inside machines that is impossible at present", () => {
   test("refuses a deploy that needs it, with the machines, the reason and the way out", () => {
     expect(refusal(withObstacles(labWorld(), [nothing]))).toEqual([
       {
@@ -23,7 +23,7 @@ describe("work inside machines that nothing can do", () => {
     ])
   })
 
-  test("is told of each machine's system, stage and role that is concerned, and of no other", () => {
+  test("is reported for the systems, stages and roles that are concerned, and for no others", () => {
     const because = "it misses something"
     expect(messages([{ because, hint: "", os: ["windows"] }])).toEqual([
       `nothing can be run inside LAB-dc, LAB-dc2, LAB-ws: ${because}`,
@@ -38,7 +38,7 @@ describe("work inside machines that nothing can do", () => {
       expect(Result.isSuccess(planDeploy(withObstacles(labWorld(), [{ because, hint: "", ...idle }])))).toBe(true)
   })
 
-  test("stands in the way of no deploy that does without", () => {
+  test("does not block a deploy that does not need it", () => {
     expect(keysOf(planned(withObstacles(labWorld(), [nothing], { tags: ["vm-deploy"] })))).toContain("clone:LAB-web")
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
@@ -46,7 +46,7 @@ describe("work inside machines that nothing can do", () => {
     expect(messages([nothing], { limit: "LAB-web" })).toEqual(["nothing can be run inside LAB-web: Ansible is not installed"])
   })
 
-  test("is no secret to whoever asks for the drift", () => {
+  test("shows in the drift", () => {
     const drift = driftOf(withObstacles(labWorld(), [nothing]))
     expect(Result.isSuccess(drift) && drift.success).toMatchObject({
       inSync: false,
@@ -56,7 +56,7 @@ describe("work inside machines that nothing can do", () => {
     })
   })
 
-  test("is left out where the operator wants so, whatever stands in its way, and the answer says so", () => {
+  test("is left out when the operator wants that, whatever the obstacles, and the response says so", () => {
     const input = withObstacles(labWorld(), [nothing])
     const plan = planned({ ...input, settings: { ...settings, guestsLeftOut: true } })
     expect(leftOutTexts(plan)).toEqual([expect.stringMatching(/^Nothing is done inside machines: .*guest_automation: none/u)])

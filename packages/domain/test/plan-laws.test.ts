@@ -47,7 +47,7 @@ const ownView = (input: DeployInput): DeployInput | undefined => {
 }
 
 describe("a deploy", () => {
-  test("makes what is wanted from nothing, in any order that its edges allow, and then has nothing to do", () => {
+  test("creates the desired state from nothing, in any order that its edges allow, and then has nothing to do", () => {
     fc.assert(
       fc.property(anyConfig, clusters, picks, (config, cluster, numbers) => {
         const world = worldOf(cluster)
@@ -60,7 +60,7 @@ describe("a deploy", () => {
     )
   })
 
-  test("makes an edited range what the edit says when it may remove, and then has nothing to do", () => {
+  test("brings an edited range to its new configuration when it may remove VMs, and then has nothing to do", () => {
     fc.assert(
       fc.property(anyEdit, clusters, picks, ([before, after], cluster, numbers) => {
         const world = worldOf(cluster)
@@ -126,7 +126,7 @@ describe("a deploy", () => {
     )
   })
 
-  test("is a graph of unique steps without a cycle, and the same for the same input", () => {
+  test("is an acyclic graph of unique steps, and the same for the same input", () => {
     fc.assert(
       fc.property(anyEdit, clusters, fc.nat(40), ([before, after], cluster, crash) => {
         const world = worldOf(cluster)

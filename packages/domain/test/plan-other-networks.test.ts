@@ -22,7 +22,7 @@ const rehang = (world: ModelWorld, name: string, from: string, to: string): void
   detail.nics = detail.nics.map((nic): Nic => (nic.bridge === from ? { ...nic, bridge: to } : nic))
 }
 
-describe("a range whose machines hang on the networks of the other mode", () => {
+describe("a range whose machines are on the networks of the other mode", () => {
   test("is not deployed on VNets while it hangs on bridges: a migration moves cards, and a deploy does not", () => {
     const [issue, ...more] = refusal(inputFor(deployed(bridged), labConfig(), {}, cluster))
     expect(more).toEqual([])
@@ -44,7 +44,7 @@ describe("a range whose machines hang on the networks of the other mode", () => 
     })
   })
 
-  test("is not torn in two by a limit, nor by tags", () => {
+  test("is not split in two by a limit or by tags", () => {
     const world = deployed(bridged)
     for (const choice of [{ limit: "LAB-web" }, { tags: ["vm-deploy"] as const }, { tags: ["network"] as const }])
       expect(refusal(inputFor(world, labConfig(), choice, cluster)).map(({ code }) => code)).toEqual(["networks-not-moved"])
@@ -136,7 +136,7 @@ describe("deleting a range whose mode was changed", () => {
   })
 })
 
-describe("what hangs on another network is no reason to refuse", () => {
+describe("machines on another network are no reason to refuse", () => {
   test("when the range has no machines", () => {
     for (const mode of [bridged, cluster])
       expect(keysOf(planned(inputFor(labWorld(), labConfig(), {}, mode)))).toContain("network")

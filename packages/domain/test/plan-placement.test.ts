@@ -96,7 +96,7 @@ describe("a machine is placed", () => {
     expect(placed(zones.map((z) => ({ ...z, state: "error" as const }))).placements).toHaveLength(6)
   })
 
-  test("from no template whose own node is down, shared as its disk may be", () => {
+  test("not from a template whose own node is down, even if its disk is shared", () => {
     const world = labWorld({ nodes: ["pve1", "pve2"] })
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve1" }))
     const issues = refusal(inputFor(world, labConfig(), {}, cluster))
@@ -115,7 +115,7 @@ describe("a machine is placed", () => {
     expect(nodeOf(place(three(), config({})), routerName)?.node).toBe("pve2")
   })
 
-  test("where it leaves most room, which on a small node that is nearly empty may be none", () => {
+  test("where most room is left afterwards, even if a small node is emptier now", () => {
     const world = three()
     const memory = { pve1: [16_384, 1024], pve2: [524_288, 262_144], pve3: [524_288, 500_000] } as const
     world.nodes = world.nodes.map((n) => {
@@ -179,7 +179,7 @@ describe("a machine is placed", () => {
     expect(new Set(plan.placements.map((p) => p.node))).toEqual(new Set(["pve2"]))
   })
 
-  test("and memory that a node does not have is said", () => {
+  test("and overcommitted memory gets a note", () => {
     const world = labWorld()
     world.nodes = world.nodes.map((n) => ({ ...n, memoryMiB: 20_000 }))
     expect(place(world).notes).toEqual(["pve1: 28672 MiB of memory are in use or planned, but it has 20000 MiB"])

@@ -153,7 +153,7 @@ describe("what is not ours in the range's pool", () => {
     expect(notes).toHaveLength(3)
   })
 
-  test("is no copy with the same name and an older number: the reserved number is the machine", () => {
+  test("and is only a copy, even with the same name and a lower VMID: the VM with the reserved VMID is the machine", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     const web = world.vmNamed("LAB-web").detail
@@ -166,7 +166,7 @@ describe("what is not ours in the range's pool", () => {
     })
   })
 
-  test("is a copy of a VM that is gone: it is neither taken for the machine nor removed with it", () => {
+  test("and is a copy of a VM that is gone is neither taken for the machine nor removed with it", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     const { vmid, description } = world.vmNamed("LAB-kali").detail
@@ -182,7 +182,7 @@ describe("what is not ours in the range's pool", () => {
     expect(without.steps.map((s) => s.machine)).not.toContain("LAB-kali")
   })
 
-  test("is no VM with our mark and a machine's name, though its number is reserved no more", () => {
+  test("does not include a VM with our mark and a machine's name whose VMID is no longer reserved", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     world.reservations.clear()
@@ -190,7 +190,7 @@ describe("what is not ours in the range's pool", () => {
     expect(planned(inputFor(world, labConfig()))).toMatchObject({ steps: [], notes: [] })
   })
 
-  test("a reserved VMID that somebody took is said", () => {
+  test("a reserved VMID that is taken gets a note", () => {
     const world = labWorld()
     const input = inputFor(world, labConfig())
     world.add({ vmid: world.reservations.get("LAB-web")!, name: "thief" })

@@ -117,14 +117,14 @@ describe("roles in the order of the file", () => {
 describe("roles by their dependencies", () => {
   const byGraph = childDomain({ ludus_extensions: { rangewright: { role_order: "graph" }, ui: [1] } })
 
-  test("are what the configuration or the deploy says, and the deploy wins", () => {
+  test("are used when the configuration or the deploy says so, and the deploy overrides", () => {
     expect(plan(byGraph).roles?.sequence).toBe("graph")
     expect(plan(childDomain(), { roleSequence: "graph" }).steps).toEqual(plan(byGraph).steps)
     expect(plan(byGraph, { roleSequence: "file" }).steps).toEqual(plan(childDomain()).steps)
     expect(isBefore(plan(byGraph), "primary-dc:LAB-root", "role:LAB-web:site")).toBe(false)
   })
 
-  test("save what the plan says", () => {
+  test("save the time that the plan names", () => {
     const [file, graph] = [plan(childDomain()), plan(byGraph)]
     const saved = simulateSchedule(file).makespan - simulateSchedule(graph).makespan
     expect(saved).toBeGreaterThan(0)
@@ -140,7 +140,7 @@ describe("roles by their dependencies", () => {
     expect(plan(idle).roles).toBeUndefined()
   })
 
-  test("take no other word", () => {
+  test("are the only alternative", () => {
     expect(() => childDomain({ ludus_extensions: { rangewright: { role_order: "any" } } })).toThrow("role_order")
   })
 })

@@ -47,7 +47,7 @@ const anySteps = fc
     ),
   )
 
-describe("the longest way", () => {
+describe("the critical path", () => {
   const steps = [step("a", 3), step("b", 5, ["a"]), step("c", 1, ["a"]), step("d", 2, ["b", "c"])]
 
   test("is the sum of its steps, and each step's level what is left from it on", () => {
@@ -72,7 +72,7 @@ describe("the lower bound", () => {
     expect(lowerBound({ steps: [6, 5, 3].map((d, i) => step(`${i}`, d, [], slot("x", 2))) })).toBe(7)
   })
 
-  test("is the longest way where nothing is scarce", () => {
+  test("is the critical path when resources are unlimited", () => {
     expect(lowerBound({ steps: [step("a", 3), step("b", 4, ["a"]), step("c", 5)] })).toBe(7)
   })
 })
@@ -100,7 +100,7 @@ describe("a schedule", () => {
 
   test("of a whole deploy keeps these rules too", () => check(planned(inputFor(labWorld(), labConfig())).steps))
 
-  test("takes what the rest of the run waits longest for first", () => {
+  test("starts first what the rest of the run waits longest for", () => {
     const steps = [step("short", 4, [], slot("x", 1)), step("long", 4, [], slot("x", 1)), step("tail", 100, ["long"])]
     expect(simulateSchedule({ steps }).makespan).toBe(104)
     expect(

@@ -72,7 +72,7 @@ describe("names and descriptions of snapshots", () => {
   ])("%j is none", (name) => {
     expect(snapshotNameProblem(name)).toMatch(/name/u)
   })
-  test("what a name is told with is short", () => {
+  test("the message about a bad name is short", () => {
     expect(snapshotNameProblem("y".repeat(100_000))?.length).toBeLessThan(300)
   })
   test("a description comes back as it was written, without the mark of its request", () => {
@@ -160,7 +160,7 @@ describe("taking snapshots", () => {
     expect(take({ ...viewOf(world), incapable: new Set([web]) }, own(world)).steps).toHaveLength(own(world).length)
   })
 
-  test("one that the same request has made is done", () => {
+  test("a snapshot that the same request has taken already is done", () => {
     const world = deployed()
     const plan = take(viewOf(world, treeWith(snapshot("clean", { description: `${description}\n` }))), own(world))
     expect(plan.steps).toEqual([])
@@ -241,7 +241,7 @@ describe("rolling back", () => {
     expect(keys(true)).toContain("start:LAB-web")
   })
 
-  test("whether it ran is known better with its snapshots than from the list", () => {
+  test("whether it ran is taken from what was read with its snapshots, not from the list", () => {
     const world = deployed()
     world.vmNamed("LAB-web").machine.power = "stopped"
     const tree = { ...treeWith(snapshot("clean")), running: true }
@@ -272,7 +272,7 @@ test("removing takes one step for each machine that has the snapshot", () => {
   expect(plan.steps.filter(({ action }) => action.kind === "remove-snapshot")).toHaveLength(own(world).length - 1)
 })
 
-test("a journal gives such plans back as they were", () => {
+test("a journal returns such plans unchanged", () => {
   const world = deployed()
   const view = viewOf(world, treeWith(snapshot("clean")))
   const plans = [

@@ -11,7 +11,7 @@ const inputOf = (plan: Plan, key: string): { readonly [key: string]: Json } => {
 }
 const plan = (config = labConfig()): Plan => planned(inputFor(labWorld(), config))
 
-describe("what a stage is given", () => {
+describe("the input of a stage", () => {
   const first = plan()
 
   test("address: the static address, the router's leg as gateway and name server, the host name", () => {
@@ -34,7 +34,7 @@ describe("what a stage is given", () => {
     expect(stepOf(first, "address:LAB-web").after).toEqual(["start:LAB-web"])
   })
 
-  test("logins: routers always have their own, machines where the range says so, and a range that changes its mind is told again", () => {
+  test("logins: routers always have their own, machines when the range says so, and a changed setting runs the stage again", () => {
     expect(inputOf(first, `router:${routerName}`)["login"]).toBe("generated")
     expect(inputOf(first, "address:LAB-web")["login"]).toBeUndefined()
     const own = plan(labConfig({}, { defaults: { machine_logins: "generated" } }))
@@ -127,7 +127,7 @@ describe("what a stage is given", () => {
     expect(inputOf(policies, "primary-dc:LAB-dc")).toMatchObject({ gpos: ["disable_defender"] })
   })
 
-  test("who logs on by itself: on a machine in no domain it is set at once, else when its domain knows the user", () => {
+  test("autologon: set at once on a machine without a domain, else when the domain knows the user", () => {
     const autologon = (key: string, config = labConfig()) => inputOf(plan(config), key)["autologon"]
     const administrator = { user: "domainadmin", password: "password", domain: "CORP" }
     expect(autologon("primary-dc:LAB-dc")).toEqual(administrator)
@@ -190,7 +190,7 @@ describe("secrets in inputs", () => {
     expect(secretsOf(inputOf(made, "primary-dc:LAB-dc"))).toContain("admin-secret")
   })
 
-  test("are covered in output, in every form in which tools print them", () => {
+  test("are masked in output, in every form in which tools print them", () => {
     const cover = coverOf(
       { password: 'one"two', nested: { token: "long-line-1\nlong-line-2" }, db_secret: 987_654, plain: "stays" },
       ["of the environment"],
@@ -204,14 +204,14 @@ describe("secrets in inputs", () => {
     expect(cover("of the environment stays")).toBe("*** stays")
   })
 
-  test("are known by their keys", () => {
+  test("are recognized by their keys", () => {
     for (const key of ["admin_password", "apiKey", "pin", "user_pin", "license_key", "psk", "ssh_private_key"])
       expect([key, maskSecrets({ [key]: "x" })]).toEqual([key, { [key]: "***" }])
     for (const key of ["pinned", "shipping", "keyboard", "monkey", "size"])
       expect([key, maskSecrets({ [key]: "x" })]).toEqual([key, { [key]: "x" }])
   })
 
-  test("are covered in what is shown, and nothing else is", () => {
+  test("are masked in what is shown, and nothing else is", () => {
     const shown = JSON.stringify(made.steps.map((s) => maskAction(s.action)))
     for (const secret of made.steps.flatMap(({ action }) => (action.kind === "guest" ? secretsOf(action.input) : [])))
       if (secret !== "password") expect(shown).not.toContain(secret)
@@ -249,7 +249,7 @@ describe("the fingerprint of an input", () => {
     expect(seen.size).toBe(20_000)
   })
 
-  test("tells kinds and places apart", () => {
+  test("distinguishes types and positions", () => {
     const alike: readonly Json[] = [[], {}, "", "[]", 0, "0", null, false, [[]], { a: [] }, { a: {} }, ["a"], { a: "" }]
     expect(new Set(alike.map(stageFingerprint)).size).toBe(alike.length)
   })

@@ -12,7 +12,7 @@ const windows = { linux: undefined, windows: {} }
 const domain = (role: string, fqdn = "corp.example"): object => ({ ...windows, domain: { fqdn, role } })
 
 describe("names", () => {
-  test("are legal once the range's id is put in", () => {
+  test("are valid once the range's ID is filled in", () => {
     const legal = ["{{ range_id }}-a", "{{RANGE_ID}}b", "a.b-c", "x".repeat(63)]
     expect(check({ ludus: legal.map((name, i) => machineKeys(name, { ip_last_octet: i + 1 })) })).toEqual([])
     for (const name of ["", "-a", ".a", "a_b", "a b", "{{ user_id }}-a", "x".repeat(64), "é", "a\n"])
@@ -26,7 +26,7 @@ describe("names", () => {
     expect(check({ ludus: [machineKeys("r")], router: { vm_name: "r" } })).toEqual(["error ludus[0].vm_name repeated-name"])
   })
 
-  test("that begin with the ID of another range are refused, but for those that the range has already", () => {
+  test("that begin with the ID of another range are refused, except those that the range has already", () => {
     const otherRanges = ["LAB-2", "web", "SHOP"].map((id) => ({ id: id as RangeId }))
     const names = ["shop-router-debian11-x64", "LAB-2-a", "WEB-1", "LAB-22", "web", "{{ range_id }}-web-1"]
     const ludus = names.map((name, i) => machineKeys(name, { hostname: `h${i}`, ip_last_octet: i + 1 }))
@@ -52,7 +52,7 @@ describe("names", () => {
     expect(check({ ludus: apart }).filter((issue) => issue.startsWith("error"))).toEqual([])
   })
 
-  test("that Windows cuts are warned of", () => {
+  test("that Windows truncates cause a warning", () => {
     expect(check({ ludus: [machineKeys("x".repeat(16), windows)] })).toEqual(["warning ludus[0].hostname long-hostname"])
     expect(check({ ludus: [machineKeys("x".repeat(16))] })).toEqual([])
   })
@@ -65,7 +65,7 @@ describe("addresses and sizes", () => {
     ])
   })
 
-  test("an address that DHCP hands out too is warned of", () => {
+  test("an address that DHCP also assigns causes a warning", () => {
     const ludus = [99, 100, 253].map((octet) => machineKeys(`m${octet}`, { ip_last_octet: octet }))
     expect(check({ ludus })).toEqual([
       "warning ludus[1].ip_last_octet address-in-dhcp-pool",
@@ -73,7 +73,7 @@ describe("addresses and sizes", () => {
     ])
   })
 
-  test("a ballooning minimum above the memory, and machines that no node can hold, are warned of", () => {
+  test("a ballooning minimum above the memory, and machines too large for every node, cause warnings", () => {
     const ludus = [machineKeys("a", { ram_min_gb: 3 }), machineKeys("b", { ip_last_octet: 6, ram_gb: 65, cpus: 9 })]
     const nodes = [
       { name: "n1", cpus: 4, ramGb: 64 },
@@ -89,7 +89,7 @@ describe("addresses and sizes", () => {
 })
 
 describe("what the server has", () => {
-  test("every template that is not built is named; the router's only warns", () => {
+  test("every template that is not built is an error; the router's is only a warning", () => {
     const ludus = [
       machineKeys("a"),
       machineKeys("b", { ip_last_octet: 6, template: "kali" }),
@@ -115,7 +115,7 @@ describe("what the server has", () => {
     ])
   })
 
-  test("roles are called as roles can be, whatever is installed", () => {
+  test("role names are valid, whatever is installed", () => {
     const roles = ["docker", "ns.role", "ns.coll.role", "dots..x", "dot.", "../x", "-x", "a b"]
     const found = [3, 4, 5, 6, 7].map((at) => `error ludus[0].roles[${at}] role-name`)
     expect(check({ ludus: [machineKeys("a", { roles })] })).toEqual(found)
@@ -123,7 +123,7 @@ describe("what the server has", () => {
     expect(check({ ludus: [machineKeys("a", { roles })] }, { roles: installed })).toEqual(found)
   })
 
-  test("variables of roles are called as Ansible takes them, wherever they are set", () => {
+  test("names of role variables are valid for Ansible, wherever they are set", () => {
     const vars = { fine_1: 1, _x: 1, "a-b": 1, "1a": 1, class: 1, ä: 1, "": 1 }
     const wrong = ["a-b", "1a", "class", "ä", ""]
     const [at, more] = [{ role_vars: vars }, { role_vars: { "x.y": 1 } }]
@@ -151,7 +151,7 @@ describe("what the server has", () => {
     ])
   })
 
-  test("a role that is not installed by this name is told under which one it may be meant", () => {
+  test("a role that is not installed under this name gets a suggestion", () => {
     const names = new Set(["acme.web_shop", "docker", "acme.mail"])
     const file = accepted({ ludus: [machineKeys("a", { roles: ["web_shop", "dokcer", "mail.acme"] })] })
     const messages = checkRangeConfig(file, { ...facts, roles: { names, collections: new Set() } }).map(({ message }) => message)
@@ -181,7 +181,7 @@ describe("domains", () => {
   })
 })
 
-test("what is well-formed but does nothing is warned of", () => {
+test("keys that are well-formed but have no effect cause warnings", () => {
   const file = {
     ludus: [machineKeys("a", { linux: undefined, windows: { office_arch: "64bit", autologon_user: "u" }, role_vars: ["x"] })],
     global_role_vars: "x",
@@ -202,7 +202,7 @@ test("what is well-formed but does nothing is warned of", () => {
   expect(check({ ludus: [], router: { hostname: "{{ range_id }}-router", role_vars: null } })).toEqual([])
 })
 
-test("a rule that lets traffic out during testing, and a name that does not fit, are warned of", () => {
+test("a rule that lets traffic out during testing, and a name that does not fit, cause warnings", () => {
   const rule = { name: "é".repeat(200), vlan_src: 10, vlan_dst: "public", protocol: "all", ports: "all", action: "ACCEPT" }
   expect(check({ ludus: [], network: { rules: [rule, { ...rule, name: "a", action: "DROP" }] } })).toEqual([
     "warning network.rules[0].name rule-name-cut",
@@ -216,7 +216,7 @@ test("issues point into the file", () => {
   expect(checkRangeConfig(accepted(text), facts)).toMatchObject([{ line: 2, column: 14 }])
 })
 
-test("role dependencies are told in the words that clients look for", () => {
+test("role dependencies are reported in the words that clients match", () => {
   const roles = [{ name: "r", depends_on: [{ vm_name: "{{ range_id }}-b", role: "x" }] }]
   const issues = checkRangeConfig(accepted({ ludus: [machineKeys("a", { roles })] }), facts)
   expect(configurationError(issues)).toMatch(
@@ -224,7 +224,7 @@ test("role dependencies are told in the words that clients look for", () => {
   )
 })
 
-test("the lab to start from is without fault", () => {
+test("the lab that the tests start from has no issues", () => {
   const parsed = accepted(readFileSync(join(import.meta.dirname, "../../../examples/ad-lab.yml"), "utf8"))
   expect([...parsed.warnings, ...checkRangeConfig(parsed, facts)]).toEqual([])
   expect(parsed.config.machines.map(({ name, os, domain: member }) => [name, os.kind, member?.role])).toEqual([

@@ -43,13 +43,13 @@ describe("what a scalar means", () => {
     expect(variable(`!!str ${source}`)).toBe(source)
   })
 
-  test("booleans of YAML 1.1 are no text", () => {
+  test("booleans of YAML 1.1 are not text", () => {
     expect(brief(refused("ludus: []\ndefaults: {timezone: on, snapshot_with_RAM: yes}\n"))).toEqual([
       "defaults.timezone wrong-type",
     ])
   })
 
-  test("an unquoted port range is text, and warned of", () => {
+  test("an unquoted port range is text, with a warning", () => {
     const rule = "    - {name: a, vlan_src: 2, vlan_dst: 3, protocol: tcp, ports: 20:25, action: DROP}"
     const { config, warnings } = accepted(`ludus: []\nnetwork:\n  rules:\n${rule}\n`)
     expect(config.network.rules[0]?.ports).toEqual([{ first: 20, last: 25 }])
@@ -66,7 +66,7 @@ describe("what a scalar means", () => {
 })
 
 describe("anchors, merges and repeated keys", () => {
-  test("what a machine says itself wins over what it merges in, wherever it stands", () => {
+  test("a machine's own keys override merged ones, wherever the merge is", () => {
     const text = `ludus_extensions:
   base: &base {template: debian, ram_gb: 2, cpus: 2, vlan: 10, linux: true, hostname: h, vm_name: merged}
 ludus:
@@ -98,7 +98,7 @@ ludus:
   })
 })
 
-test("JSON is read as what it says", () => {
+test("JSON is read as JSON", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), (value) => {
       const text = JSON.stringify({ ludus: [], ludus_extensions: value })

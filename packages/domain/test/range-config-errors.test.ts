@@ -44,7 +44,7 @@ describe("a machine is refused", () => {
     expect(wrongMachine(keys)).toEqual([issue])
   })
 
-  test("group policies are allowed where no domain says otherwise", () => {
+  test("group policies are allowed without a domain", () => {
     const windows = { linux: undefined, windows: { gpos: ["disable_defender"] } }
     expect(accepted({ ludus: [machineKeys("a", windows)] }).config.machines).toHaveLength(1)
     expect(accepted({ ludus: [machineKeys("a", { ...windows, domain: { fqdn: "a.b", role: "primary-dc" } })] }).warnings).toEqual(
@@ -75,7 +75,7 @@ describe("a rule of the firewall is refused", () => {
     expect(wrongRule(keys)).toEqual([`network.rules[0].${issue}`])
   })
 
-  test("a blocked network must be one; further ones only warn", () => {
+  test("the first blocked network must be a network; further ones only cause a warning", () => {
     expect(brief(refused({ ludus: [], network: { always_blocked_networks: ["lan"] } }))).toEqual([
       "network.always_blocked_networks[0] no-network",
     ])
@@ -111,7 +111,7 @@ ludus:
     ])
   })
 
-  test("are told to clients in one line", () => {
+  test("are reported to clients in one line", () => {
     expect(configurationError(refused(text))).toBe(
       'Configuration error: invalid YAML: router.cpu: the key "cpu" is not known here; did you mean "cpus"? ' +
         "(allowed: vm_name, hostname, template, ram_gb, ram_min_gb, cpus, roles, role_vars, outbound_wireguard_config, " +
@@ -133,13 +133,13 @@ ludus:
     expect(refused("{}")).toMatchObject([{ path: "(root)", code: "missing-key", message: 'the key "ludus" is missing' }])
   })
 
-  test("say nothing of a secret's value", () => {
+  test("do not reveal a secret's value", () => {
     const issues = refused("ludus: []\ndefaults: {ad_domain_admin_password: 8675309}\nnotify: {urls: [12345678]}\n")
     expect(issues).toHaveLength(2)
     expect(configurationError(issues)).not.toMatch(/8675309|12345678/u)
   })
 
-  test("advise quotes where the reader made something else of text", () => {
+  test("advise quotes where the reader converted text to something else", () => {
     expect(refused("ludus: []\ndefaults: {timezone: 12}\n")[0]?.allowed).toBe("text; quote it if text is meant")
   })
 
@@ -149,7 +149,7 @@ ludus:
   })
 })
 
-test("an issue points at the very token that was put in, wherever that is", () => {
+test("an issue points at exactly the bad token, wherever it is", () => {
   const places = (value: unknown, path: ReadonlyArray<string | number> = []): ReadonlyArray<ReadonlyArray<string | number>> =>
     typeof value === "object" && value !== null
       ? Object.entries(value).flatMap(([key, child]) => places(child, [...path, Array.isArray(value) ? Number(key) : key]))

@@ -122,7 +122,7 @@ describe("the schema and the reader agree", () => {
   })
 })
 
-test("every key is described, and the server's own defaults stand in the schema, but no secret", () => {
+test("every key has a description, and the schema contains the server's own defaults, but no secret", () => {
   const undescribed: Array<string> = []
   const walk = (node: unknown, path: string): void => {
     if (!isObject(node)) return

@@ -5,7 +5,7 @@ import { builtinDefaults, checkRangeConfig, exampleRangeConfig, routerDefaults }
 import { rangeFile } from "./range-config-arbitrary.ts"
 import { accepted, machineKeys } from "./range-config-text.ts"
 
-test("a valid file is accepted, and printed as YAML it says the same", () => {
+test("a valid file is accepted, and means the same when printed as YAML", () => {
   fc.assert(
     fc.property(rangeFile, (file) => {
       const { config } = accepted(file)
@@ -61,7 +61,7 @@ describe("what a file does not say", () => {
     expect(accepted({ ludus: [], router: { ram_gb: 4, ram_min_gb: 1 } }).config.router.ramMinGb).toBe(1)
   })
 
-  test("a range's defaults win over the server's key by key", () => {
+  test("a range's defaults override the server's key by key", () => {
     const server = { timezone: "UTC", staleHours: 5, targetNode: "n1" }
     expect(accepted({ ludus: [], defaults: { stale_hours: 2 } }, { defaults: server }).config.defaults).toEqual({
       ...builtinDefaults,
@@ -78,7 +78,7 @@ describe("what a file does not say", () => {
 })
 
 describe("what a file says", () => {
-  test("the system is the key that is present, whatever its value", () => {
+  test("the operating system is the key that is present, whatever its value", () => {
     const kinds = [{ linux: false }, { linux: undefined, macOS: false }, { linux: undefined, windows: {} }].map(
       (keys) => accepted({ ludus: [machineKeys("a", keys)] }).config.machines[0]?.os.kind,
     )
@@ -151,7 +151,7 @@ describe("what a file says", () => {
   })
 })
 
-test("the example is without fault, and holds what it promises", () => {
+test("the example has no issues, and contains what it promises", () => {
   const parsed = accepted(exampleRangeConfig)
   expect([...parsed.warnings, ...checkRangeConfig(parsed, { rangeId: "LAB", rangeNumber: 7 })]).toEqual([])
   const { machines, network } = parsed.config

@@ -26,7 +26,7 @@ const messages = (value: RangeConfig): ReadonlyArray<string> => {
 }
 
 describe("roles run", () => {
-  test("in the order of the file where nothing is said", () => {
+  test("in the order of the file without dependencies", () => {
     expect(names(config({ b: ["y", "x"], a: ["z"] }))).toEqual(["b:y", "b:x", "a:z"])
   })
 
@@ -47,7 +47,7 @@ describe("roles run", () => {
     ])
   })
 
-  test("on machines as they are called, the router's first", () => {
+  test("on machines under their rendered names, the router's first", () => {
     const value = config(
       { "{{ range_id }}-a": [use("app", [["{{range_id}}-gate", "vpn"]])] },
       { vm_name: "{{ range_id }}-gate", roles: [use("vpn")] },
@@ -61,7 +61,7 @@ describe("roles run", () => {
 })
 
 describe("a range is refused", () => {
-  test("for every dependency that names nothing", () => {
+  test("for every dependency that does not exist", () => {
     expect(
       messages(
         config({

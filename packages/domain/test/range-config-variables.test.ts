@@ -4,7 +4,7 @@ import { renderName, renderString } from "../src/range/config/index.ts"
 
 const variables = { rangeId: "LAB", rangeNumber: 7 }
 
-test("the range's id is put into names, with any blanks and in any case", () => {
+test("the range's ID is filled into names, with any blanks and in any case", () => {
   for (const text of ["{{range_id}}-a", "{{ range_id }}-a", "{{  RANGE_ID\t}}-a"])
     expect(renderName(text, variables)).toBe("LAB-a")
   expect(renderName("{{ range_second_octet }} {{ range_ids }} {range_id}", variables)).toBe(
@@ -13,7 +13,7 @@ test("the range's id is put into names, with any blanks and in any case", () => 
   expect(renderName("{{ range_id }}", { rangeId: "$&$1" })).toBe("$&$1")
 })
 
-test("what only Ansible can evaluate stays, and is told", () => {
+test("what only Ansible can evaluate stays, and the text counts as incomplete", () => {
   expect(renderString("10.{{ range_second_octet }}.20.5 of {{ range_id }}", variables)).toEqual({
     text: "10.7.20.5 of LAB",
     complete: true,

@@ -83,7 +83,7 @@ const deployed = [
 const hosts = rangeHosts(range, config, deployed)
 
 describe("hosts of a range", () => {
-  it("come ascending by name, without templates and without names that no file can hold", () => {
+  it("are sorted by name, without templates and without names that no file can contain", () => {
     const odd = [
       ...deployed,
       seen(150, "LAB-golden", { template: true }),
@@ -110,7 +110,7 @@ describe("hosts of a range", () => {
     ])
   })
 
-  it("are known without a configuration too, with what was seen of them", () => {
+  it("are listed without a configuration too, with what was seen of them", () => {
     expect(rangeHosts(range, undefined, deployed).map(({ name, address, groups }) => [name, address, groups[0]])).toEqual([
       ["LAB-dc01", "10.7.10.11", "LAB"],
       ["LAB-router-debian11-x64", "10.7.10.254", "LAB"],
@@ -121,7 +121,7 @@ describe("hosts of a range", () => {
 })
 
 describe("hosts file", () => {
-  it("names each host twice, whole and without the range's prefix", () => {
+  it("names each host twice, in full and without the range's prefix", () => {
     expect(renderHostsFile(hosts).split("\n").slice(0, 2)).toEqual(["10.7.10.11     LAB-dc01", "10.7.10.11     dc01"])
     expect(renderHostsFile(hosts).trimEnd().split("\n")).toHaveLength(8)
   })
@@ -133,7 +133,7 @@ describe("hosts file", () => {
 })
 
 describe("the login of a template", () => {
-  it("is in the inventory, and its password goes where the machine was given one of its own", () => {
+  it("is in the inventory, and its password is replaced when the machine was given its own", () => {
     const templateLogins = new Map([["debian-12-x64-server-template", { user: "ops", password: "of the template" }]])
     const of = (passwords: ReadonlyMap<Vmid, string>) =>
       renderInventory([{ rangeId: range.id, hosts: rangeHosts(range, config, deployed, { templateLogins, passwords }) }])
@@ -143,7 +143,7 @@ describe("the login of a template", () => {
   })
 })
 
-describe("what machines say of their systems", () => {
+describe("what machines report about their systems", () => {
   const inventoryOf = (system: GuestSystem, from = config) =>
     parse(
       renderInventory([
@@ -166,7 +166,7 @@ describe("what machines say of their systems", () => {
     })
   })
 
-  it("joins no group that the configuration or a range's ID made", () => {
+  it("joins no group that the configuration or a range's ID created", () => {
     const machines = config.machines.map((machine) =>
       machine.name.includes("web") ? machine : { ...machine, ansibleGroups: ["rocky"] },
     )
@@ -177,7 +177,7 @@ describe("what machines say of their systems", () => {
 })
 
 describe("passwords that the service gave to machines", () => {
-  it("are in the inventory in the place of the template's", () => {
+  it("are in the inventory instead of the template's", () => {
     const own = rangeHosts(range, config, deployed, {
       passwords: new Map([
         [143 as Vmid, "Rw1-of-its-own"],
@@ -231,7 +231,7 @@ describe("remote desktop files", () => {
     expect(renderRemoteDesktopFiles(range, config, silent)[0]?.content).toContain("full address:s:10.7.10.21\r\n")
   })
 
-  it("stay flat and one setting a line whatever an account is called", () => {
+  it("have flat names and one setting per line, whatever an account is called", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "binary" }), (account) => {
         const [, ws01] = config.machines
@@ -265,7 +265,7 @@ describe("the accounts of a machine", () => {
     { label: "domainadmin", user: "domainadmin", domain: "corp", password: "password", protocols: ["winrm", "rdp"] },
   ]
 
-  it("are those of its domain, the one that it logs on by itself, and its template's with the password that it was given", () => {
+  it("are those of its domain, the autologon user, and its template's with the password that it was given", () => {
     expect(of("LAB-ws01")).toEqual([
       ...ofDomain,
       { label: "alice", user: "alice", domain: "corp", password: "hunter2", protocols: ["rdp"] },
@@ -278,7 +278,7 @@ describe("the accounts of a machine", () => {
     expect(of("LAB-web")).toEqual([{ label: "debian", user: "debian", password: "debian", protocols: ["ssh"] }])
   })
 
-  it("are none where nobody knows its system", () => {
+  it("are none when its system is unknown", () => {
     const [unknown] = rangeHosts(range, config, [seen(199, "LAB-other")])
     expect(unknown === undefined ? undefined : machineAccounts(range, config, unknown)).toEqual([])
   })
@@ -309,7 +309,7 @@ describe("inventory", () => {
     })
   })
 
-  it("describes each host once, at its first mention", () => {
+  it("describes each host once, where it first occurs", () => {
     expect(groups["LAB"]?.hosts?.["LAB-web"]).toMatchObject({
       ansible_host: "10.7.30.5",
       ansible_user: "debian",

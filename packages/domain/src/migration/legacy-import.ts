@@ -24,7 +24,7 @@ export interface ImportedUser {
   readonly hypervisorUsername: string
   readonly createdAt: Date | undefined
   readonly password: string | undefined
-  /** The address by which his VPN client is known: the number of his range, where it is free. */
+  /** The wanted user number, which determines the VPN address: that of the user's range, given if it is free. */
   readonly number: number
 }
 

@@ -190,12 +190,15 @@ const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string 
   if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
   if (bridge.name === picture.options.natBridge && steeredGateway(picture)?.node === bridge.node)
     return "other settings may depend on it, such as masquerading"
-  if (bridge.name === picture.options.natBridge && bridge.name !== natNetworkName(false)) return "a service did not create it"
+  if (bridge.name === picture.options.natBridge && bridge.name !== natNetworkName(false))
+    return "it was not created by this service"
   if (bridge.address !== undefined) return `the node has the address ${bridge.address} on it`
   const others = strangersOn(picture, bridge.node, bridge.name)
   if (others.length > 0)
-    return `${others.slice(0, 3).map(machineLabel).join(", ")} of others ${others.length === 1 ? "is" : "are"} attached to it`
-  return picture.dark.has(bridge.node) ? "a machine of others on this node cannot be read, and may be attached to it" : undefined
+    return `${others.slice(0, 3).map(machineLabel).join(", ")}, not ours, ${others.length === 1 ? "is" : "are"} attached to it`
+  return picture.dark.has(bridge.node)
+    ? "a machine on this node that is not ours cannot be read, and may be attached to it"
+    : undefined
 }
 
 const oldBridges = ({ pairs, bridges }: MigrationPicture): readonly InstallationBridge[] =>

@@ -117,7 +117,10 @@ const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid
   if (configured === undefined)
     return refused(mark.machine, `${label} is not in the configuration that was deployed last. Deploy the range with it first`)
   if (configured.os.kind !== "windows")
-    return refused(mark.machine, `${label} does not run Windows by its configuration, and only Windows can be disguised`)
+    return refused(
+      mark.machine,
+      `${label} does not run Windows according to the configuration, and only Windows can be disguised`,
+    )
   if (detail.lock !== undefined)
     return refused(
       mark.machine,

@@ -57,7 +57,7 @@ export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly P
   })
 }
 
-const removal = (own: OwnMachine): Change => ({ kind: "remove", object: own.mark.machine, reasons: ["asked for"] })
+const removal = (own: OwnMachine): Change => ({ kind: "remove", object: own.mark.machine, reasons: ["requested"] })
 
 const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): readonly PlanIssue[] => {
   const unreadable = found.unreadable.filter((u) => scope.kind !== "machine" || u.machine.vmid === scope.vmid)

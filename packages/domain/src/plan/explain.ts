@@ -31,7 +31,7 @@ export const renderPlan = (plan: Plan): string => {
   const idle =
     kept === 0
       ? `Nothing to do${whom}: everything is as configured.`
-      : `Nothing to do${whom}, but ${kept} kept that ${kept === 1 ? "is" : "are"} not as configured:`
+      : `Nothing to do${whom}, but ${kept === 1 ? "1 machine is" : `${kept} machines are`} kept although not as configured:`
   const lines = [
     plan.steps.length === 0 ? idle : `Plan${whom}: ${counted.join(", ")}`,
     ...shown.flatMap((change) => [changeLine(change, width), ...placeLine(plan, change, width)]),

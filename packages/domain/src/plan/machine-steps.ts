@@ -56,7 +56,7 @@ const deleteStep = (machine: OwnMachine, world: PlanWorld, after: readonly strin
   estimate: timing.delete,
 })
 
-/** Stops the VM where it may be running, then deletes it. */
+/** Stops the VM if it may be running, then deletes it. */
 export const removeSteps = (machine: OwnMachine, world: PlanWorld): readonly Draft[] => {
   if (machine.observed.power === "stopped") return [deleteStep(machine, world, [])]
   const stop = stopStep(machine, [])

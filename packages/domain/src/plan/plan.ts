@@ -115,7 +115,7 @@ export interface Plan {
   readonly allocations: readonly Allocation[]
   /** Absent: none. */
   readonly kept?: readonly KeptMachine[]
-  /** What the reader should know: stages left out, warnings of the configuration. */
+  /** Notes for the reader: stages left out, warnings of the configuration. */
   readonly notes: readonly string[]
   /** Length of the critical path in seconds, by the timing model. */
   readonly criticalPathSeconds: number

@@ -13,7 +13,7 @@ export interface SelectInput {
   readonly choice: DeployChoice
   /** Names of the machines within the limit. */
   readonly machines: ReadonlySet<string>
-  /** False for a stage that nothing here can run. */
+  /** False for a task that nothing here can run. */
   readonly possible: (task: Task) => boolean
 }
 

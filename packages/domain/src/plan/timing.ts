@@ -60,7 +60,7 @@ export const timing = {
   altDc: 300,
   /** Join, restart, policies, first log-on. */
   domainJoin: 110,
-  /** A list of packages from a near mirror. */
+  /** A list of packages from a nearby mirror. */
   packages: 60,
   /** About a dozen programs, some of them large. */
   additionalTools: 300,
@@ -68,7 +68,7 @@ export const timing = {
   chocolateyPackage: 45,
   office: 600,
   visualStudio: 1800,
-  /** The updates of some months, with the restarts that they ask for. */
+  /** The updates of some months, with the restarts that they require. */
   windowsUpdate: 3600,
   antiSandbox: 60,
   inspectRouter: 5,
@@ -92,13 +92,13 @@ export const slots = {
   snapshot: 4,
   /** Guests that one node boots at once before its disks become the limit. */
   boot: 8,
-  /** Playbook processes of one control node. */
+  /** Playbook processes on one control node. */
   automation: 20,
   /** VMs of one node that move to another network: its management handles this many calls at once. */
   move: 3,
 } as const
 
-/** Expected seconds of a stage. `items`: how many things it installs, where that counts. */
+/** Expected seconds of a stage. `items`: how many things it installs, if that matters. */
 export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number => {
   switch (stage) {
     case "address":

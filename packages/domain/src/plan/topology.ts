@@ -55,7 +55,7 @@ export interface TopologyRule {
   readonly verdict: FirewallAction
 }
 
-/** The network of a range: what its picture and its text show. */
+/** The network of a range, as its picture and its text show it. */
 export interface Topology {
   readonly router: TopologyMachine
   /** By VLAN; machines whose VLAN is unknown are last. */

@@ -65,7 +65,7 @@ export interface PlanSettings {
   readonly vxlanTagBase: number
   /** Bridge or VNet of the NAT network (192.0.2.0/24). */
   readonly natNetwork: string
-  /** Node of a single-node installation, and the last resort of placement; undefined: the first node by name. */
+  /** Node of a single-node installation; undefined: the first online node by name. */
   readonly defaultNode: string | undefined
   /** Storage for full clones; undefined: the template's own. */
   readonly vmStorage: string | undefined

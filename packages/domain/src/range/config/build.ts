@@ -100,7 +100,7 @@ const router = (given: RouterFile | undefined): RouterConfig => {
     cpus: file.cpus,
     roles: file.roles.map(roleUse),
     roleVars: mapping(file.role_vars),
-    // Other elements are reported by `checkRangeConfig`: a command is text.
+    // Elements that are not text are reported by `checkRangeConfig`, and ignored.
     iptablesCommands: file.iptables_commands.filter((command) => typeof command === "string"),
     outboundWireguard:
       file.outbound_wireguard_config === undefined

@@ -90,7 +90,7 @@ const sizes = ({ config, facts, warning }: CheckContext): void => {
       warning(
         [...path, "ram_min_gb"],
         "ram-minimum-above-ram",
-        `${size.ramMinGb} GiB at least, of ${size.ramGb} GiB in all`,
+        `the minimum of ${size.ramMinGb} GiB is more than the memory of ${size.ramGb} GiB`,
         `at most ${size.ramGb}`,
       )
     if (mostCpus !== undefined && size.cpus > mostCpus)

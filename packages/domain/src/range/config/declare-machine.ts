@@ -106,7 +106,7 @@ const policiesOnPrimary: Constraint = {
     return {
       code: "policies-need-primary-dc",
       key: ["windows", "gpos"],
-      message: "group policies are created by the primary domain controller only",
+      message: "only the primary domain controller creates group policies",
       allowed: "`gpos` where domain.role is primary-dc",
     }
   },
@@ -116,7 +116,7 @@ export const machine = object(
   {
     vm_name: required(
       text(),
-      "Name at the hypervisor and in the inventory; unique. `{{ range_id }}` stands for the range's id.",
+      "Name on the hypervisor and in the inventory; unique. `{{ range_id }}` stands for the range's id.",
       {
         examples: ["{{ range_id }}-dc01"],
       },

@@ -57,7 +57,7 @@ export const network = object({
 const cidr = { expression: /^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/u, allowed: "an IPv4 network such as 10.254.254.0/24" }
 
 export const router = object({
-  vm_name: defaulted(text(), routerDefaults.name, "Name of the router at the hypervisor."),
+  vm_name: defaulted(text(), routerDefaults.name, "Name of the router on the hypervisor."),
   hostname: optional(text(), "Has no effect: the router's host name is always `{{ range_id }}-router`."),
   template: defaulted(text(), routerDefaults.template, "The template that the router is cloned from."),
   ram_gb: optional(whole(1, 4096), `Memory in GiB; ${routerDefaults.ramGb} when not set.`),

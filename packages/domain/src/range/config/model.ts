@@ -20,7 +20,7 @@ export interface RangeConfig {
   readonly router: RouterConfig
   readonly network: NetworkConfig
   readonly defaults: RangeDefaults
-  /** Variables of every machine that has roles, and of the router; a machine's own `roleVars` win. */
+  /** Variables of every machine that has roles, and of the router; a machine's own `roleVars` override them. */
   readonly globalRoleVars: JsonObject
   readonly notify?: NotifyConfig | undefined
   /** The order in which roles run, unless a deploy asks for another one. */
