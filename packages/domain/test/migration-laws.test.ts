@@ -13,7 +13,7 @@ import {
 } from "../src/index.ts"
 import { bridge, machine, MigrationModel, node, options, range, zone } from "./migration-model.ts"
 
-/** Networks that machines hang on: ours, ones whose names begin alike, and strangers. */
+/** Networks that machines are attached to: ours, some whose names begin alike, and unrelated ones. */
 const network = fc.constantFrom("vmbr1000", "vmbr1001", "vmbr1002", "vmbr10010", "vmbr100", "vmbr0", "r1", "Vmbr1001")
 const extra = fc.array(
   fc.constantFrom(
@@ -75,7 +75,7 @@ const bridges = fc
 
 const ourVnet = { name: "r1", zone: "ludus", tag: 1, alias: "rangewright LAB1", vlanAware: true, state: undefined, missingOn: [] }
 
-/** Installations that nothing bars from migrating. */
+/** Installations without blockers. */
 const installation: fc.Arbitrary<Installation> = fc
   .record({
     quorate: fc.constant(true),
@@ -136,7 +136,7 @@ describe("a migration", () => {
         expect(model.installation.machines).toEqual(wanted)
         const left = before.bridges.filter(({ name }) => !Object.hasOwn(successor, name))
         expect(model.installation.bridges.filter(({ name }) => !Object.hasOwn(successor, name))).toEqual(left)
-        // nobody loses the network that he hangs on
+        // no machine loses the network that it is attached to
         for (const one of model.installation.machines)
           for (const { text: now } of one.template ? [] : (one.nics ?? [])) {
             const at = ({ node: on, name }: { readonly node: string; readonly name: string }): boolean =>
@@ -185,7 +185,7 @@ describe("a migration", () => {
           return
         }
         const back = planReturn(model.installation, wish)
-        // a bridge that was never there cannot take back a card that named it
+        // a card that named a bridge that never existed cannot return to it
         fc.pre(back.blockers.length === 0)
         model.apply(back.steps)
         const ours = ({ machines: all }: Installation) => all.map(({ vmid, nics: cards }) => [vmid, cards])

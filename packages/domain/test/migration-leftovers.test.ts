@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Installation, planMigration } from "../src/index.ts"
 import { card, firstGeneration, keysOf, machine, MigrationModel, options } from "./migration-model.ts"
 
-/** A migration that ended when it had written that both bridges go, before the reload. */
+/** A migration that ended after it had removed both bridges from the configuration, before the reload. */
 const unreloaded = (): MigrationModel => {
   const model = new MigrationModel(firstGeneration())
   const { steps } = planMigration(model.installation, options)

@@ -95,7 +95,7 @@ describe("the import of an installation of the first generation", () => {
     expect(planImport(legacy, target)).toEqual({ users: [], ranges: [], grants: [], defaults: [], skipped: [] })
   })
 
-  test("brings the rest after an import that stopped half-way", () => {
+  test("brings the rest after an import that stopped halfway", () => {
     const legacy = installation({
       users: [user("JD"), user("AB"), user("CD")],
       ranges: [range("JD", 1), range("AB", 2), range("CD", 3)],
@@ -137,7 +137,7 @@ describe("the import of an installation of the first generation", () => {
       "NEVER DEPLOYED",
     ])
     expect(ranges[0]?.lastDeploymentAt).toEqual(at)
-    // its router has the old service's rules: nobody has closed it by today's
+    // its router has the old service's rules: no start has closed it by today's
     expect(ranges[0]?.testing).toEqual({
       mode: "entering",
       allowedDomains: ["a.example (192.0.2.9)", "b.example"],

@@ -1,4 +1,4 @@
-/** An installation as data, and what each action of a migration does to it: the smallest world that planning can be tried on. */
+/** An installation as data, and what each action of a migration does to it: the smallest world to test plans on. */
 import {
   hostFile,
   type HostNetwork,
@@ -114,7 +114,7 @@ export const firstGeneration = (more: Partial<Installation> = {}): Installation 
   ...more,
 })
 
-/** A world that can be changed; what it shows is an installation. */
+/** A mutable world that shows itself as an installation. */
 export class MigrationModel {
   #now: Installation
   /** VMID and card of every write to a card. */
@@ -270,7 +270,7 @@ export class MigrationModel {
     this.change({ nodes })
   }
 
-  /** A reload gives bridges the addresses that are configured, and takes the others. */
+  /** A reload gives bridges the configured addresses, and removes all others. */
   #adoptAddresses(name: string): void {
     const bridges = this.#now.bridges.filter((one) => one.node === name)
     const names = new Set(bridges.map((one) => one.name))
@@ -311,7 +311,7 @@ export class MigrationModel {
 const without = (addresses: HostNetwork["addresses"], gone: HostNetwork["addresses"][number]): HostNetwork["addresses"] =>
   addresses.filter(({ device, address }) => device !== gone.device || address !== gone.address)
 
-/** The first generation's gateway as its shell shows it: the address on the outside bridge, and ways to both ranges. */
+/** The first generation's gateway as its shell shows it: the address on the outside bridge, and routes to both ranges. */
 export const gatewayHost: HostNetwork = {
   type: "seen",
   addresses: [

@@ -5,7 +5,7 @@ import { bridge, card, firstGeneration, keysOf, MigrationModel, options } from "
 const networks = ({ machines }: Installation, vmid: number): readonly string[] =>
   (machines.find((one) => one.vmid === vmid)?.nics ?? []).map(({ text }) => /bridge=(\w+)/u.exec(text)?.[1] ?? "")
 
-/** The same installation whose outside bridge its operator had named. */
+/** The same installation with an outside bridge that its operator has named. */
 const onOtherBridge = (name: string, ports: readonly string[] = []): Installation => {
   const first = firstGeneration({ bridges: [...firstGeneration().bridges, bridge(name, { ports })] })
   return {

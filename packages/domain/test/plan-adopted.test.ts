@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { labConfig, labWorld } from "./plan-lab.ts"
 import { inputFor, keysOf, lab, type ModelWorld, networksRemovedBy, planned, range, refusal, settings } from "./plan-model.ts"
 
-/** A lab that an older service made: its machines carry marks of adopted ones, its bridge no comment, and cards have addresses of theirs. */
+/** A lab that an older service made: its machines have marks of adopted ones, its bridge no comment, and cards their own MAC addresses. */
 const adoptedLab = (): ModelWorld => {
   const world = labWorld()
   world.apply(planned(inputFor(world, labConfig())))

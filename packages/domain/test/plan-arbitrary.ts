@@ -92,7 +92,7 @@ const drafts = fc.array(draft, { minLength: 1, maxLength: 6 })
 
 export const anyConfig: fc.Arbitrary<RangeConfig> = drafts.map(parse)
 
-/** A configuration and what became of it after an edit: some machines changed, added, left out. */
+/** A configuration before and after an edit: some machines changed, added, left out. */
 export const anyEdit: fc.Arbitrary<readonly [RangeConfig, RangeConfig]> = fc
   .tuple(drafts, drafts, fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }))
   .map(([before, other, kept]) => [

@@ -259,7 +259,7 @@ describe("a later deploy", () => {
       object: "LAB-kali",
       reasons: ["not in the configuration: stays unless the deploy prunes"],
     })
-    // nor does a later one start it, count it or give its number away
+    // nor does a later deploy start it, count it or give its VMID away
     world.apply(next)
     world.vmNamed("LAB-kali").machine.power = "stopped"
     expect(keysOf(plan(world, config))).toEqual([])
@@ -282,7 +282,7 @@ describe("a later deploy", () => {
     expect(legs(plan(stranger, bare, { prune: true }))).toEqual([10, 20])
     expect(legs(plan(deployed(), config, { prune: true }))).toEqual([10, 20])
     expect(keysOf(plan(deployed(), config, { prune: true, limit: "LAB-web" }))).toEqual([])
-    // a router that is made anew gets the legs of those that stay
+    // a router that is created again gets legs for the VMs that stay
     const lost = deployed()
     lost.vms.delete(lost.vmNamed(routerName).detail.vmid)
     expect(legs(plan(lost, config))).toEqual([10, 20, 99])
@@ -296,7 +296,7 @@ describe("a later deploy", () => {
     expect(keysOf(plan(world, labConfig()))).toEqual([])
     const { action } = stepOf(plan(world, labConfig({ web: { vlan: 30 } })), "configure:LAB-web")
     expect(action.kind === "configure" && action.settings.nics[1]).toEqual(card)
-    // what a clone that nobody has set up yet shows is its template's
+    // a clone that has not been set up yet shows its template's cards
     world.stages.delete(detail.vmid)
     const { action: first } = stepOf(plan(world, labConfig()), "configure:LAB-web")
     expect(first.kind === "configure" && first.settings.nics).toHaveLength(1)
@@ -324,11 +324,11 @@ describe("a later deploy", () => {
       },
     ])
     expect(refusal(inputFor(world, taken, { prune: true, limit: "LAB-spy" }))).toMatchObject([{ code: "address-taken" }])
-    // one that is off is in nobody's way
+    // a VM that is off blocks nothing
     const { machine } = world.vmNamed("LAB-kali")
     machine.power = "stopped"
     expect(plan(world, taken).notes.join()).toContain("do not start both")
-    // nor is one that claims the address of a machine which has it
+    // nor does one that claims the address of the machine that has it
     machine.power = "running"
     world.addresses.set(machine.vmid, "10.7.20.5")
     expect(keysOf(plan(world, labConfig({ kali: null, web: { cpus: 4 } })))).toContain("configure:LAB-web")

@@ -85,7 +85,7 @@ describe("a plan as text", () => {
     }
     const note = "! no login is known for LAB-web (template golden): its operating system is unknown."
     expect(noteOf({ guestsOverNetwork: true })).toContain(note)
-    // the hypervisor needs none, and the installation knows one
+    // the hypervisor needs no login, and the installation knows one
     expect(noteOf({})).not.toContain("no login is known")
     expect(noteOf({ guestsOverNetwork: true, templatesWithLogin: new Set(["golden"]) })).not.toContain("no login is known")
   })

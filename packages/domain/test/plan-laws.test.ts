@@ -37,7 +37,7 @@ const picker = (numbers: readonly number[]): (() => number) => {
 const foreign = (world: ModelWorld): string =>
   JSON.stringify([...world.vms.values()].filter((v) => !v.detail.description.includes(`"range":"${lab}"`)))
 
-/** What a look at the pool gives; undefined where it lacks a machine that has a number of its own. */
+/** The world as a read of the range's pool alone shows it; undefined when that lacks a machine with a reserved VMID. */
 const ownView = (input: DeployInput): DeployInput | undefined => {
   const { cluster, reservations } = input.world
   const machines = cluster.machines.filter(({ pool }) => pool === lab).map((machine) => ({ ...machine, tags: [] }))

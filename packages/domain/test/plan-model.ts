@@ -109,7 +109,7 @@ export class ModelWorld {
     )
   }
 
-  /** A VM that is simply there. */
+  /** Adds an existing VM. */
   add(vm: {
     vmid: number
     name: string

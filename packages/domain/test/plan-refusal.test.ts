@@ -62,7 +62,7 @@ describe("a deploy is refused", () => {
     }
     const text = (name: string) => `the name ${name} begins with the ID of another range`
     expect(messages(refusal(input(false)))).toEqual([text("SHOP-web"), text("LAB-2-kali")])
-    // a range that is made later cannot take LAB-… from LAB
+    // a range that is created later cannot take LAB-… from LAB
     expect(messages(refusal(input(true)))).toEqual([text("SHOP-web")])
     world.apply(planned(inputFor(world, config)))
     expect(keysOf(planned(input(false)))).toEqual([])

@@ -8,7 +8,7 @@ const plan = (config: RangeConfig, choice: Partial<DeployChoice> = {}, world: Mo
   planned(inputFor(world, config, choice))
 const rolesOf = ({ steps }: Plan): readonly string[] =>
   steps.flatMap(({ key }) => (key.startsWith("role:LAB-") ? [key.replace("role:LAB-", "")] : []))
-/** The roles in the order in which they start; those that start together in one. */
+/** The roles in the order in which they start; those that start together share an entry. */
 const starts = (some: Plan): readonly string[] => {
   const { starts: at } = simulateSchedule(some)
   const byTime = rolesOf(some).toSorted((a, b) => at.get(`role:LAB-${a}`)! - at.get(`role:LAB-${b}`)!)
@@ -17,7 +17,7 @@ const starts = (some: Plan): readonly string[] => {
 const names = (order: readonly string[]): readonly string[] => order.map((entry) => entry.split("@")[0]!)
 
 const windows = { linux: undefined, template: "win-server" }
-/** A child domain: what makes it stands in no dependency, only in the order of the file. */
+/** A child domain: it is created after its parent only because of the order of the file, not by a dependency. */
 const childDomain = (top: object = {}): RangeConfig =>
   accepted({
     ludus: [

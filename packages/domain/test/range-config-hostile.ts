@@ -4,7 +4,7 @@ const machine = (index: number, more = ""): string =>
   `  - vm_name: m${index}\n    hostname: m${index}\n    template: t\n    vlan: ${2 + Math.floor(index / 90)}\n    ip_last_octet: ${1 + (index % 90)}\n` +
   `    ram_gb: 2\n    cpus: 1\n    linux: true\n${more}`
 
-/** A valid file with so many machines. */
+/** A valid file with this many machines. */
 export const machines = (count: number, more = ""): string =>
   `ludus:\n${Array.from({ length: count }, (_, index) => machine(index, more)).join("")}`
 

@@ -51,7 +51,7 @@ const valid = (rules: Schema, value: unknown): boolean =>
     return evaluate(argument as never, value, rules)
   })
 
-/** Errors that depend on more than one value; a schema does not say them. */
+/** Errors that depend on more than one value, which a schema does not express. */
 const beyondSchema = new Set([
   "ports-without-protocol",
   "bad-port-range",

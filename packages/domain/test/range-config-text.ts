@@ -1,8 +1,8 @@
-/** Small configurations for tests, and how to read what comes of them. */
+/** Small configurations for tests, and helpers to read the results. */
 import * as Result from "effect/Result"
 import { type ConfigIssue, type ParsedRangeConfig, parseRangeConfig, type ParseOptions } from "../src/range/config/index.ts"
 
-/** A machine as it stands in a file; `more` replaces and adds keys, undefined leaves one out. */
+/** A machine as in a file; `more` replaces and adds keys, undefined leaves one out. */
 export const machineKeys = (
   name: string,
   more: { readonly [key: string]: unknown } = {},

@@ -34,8 +34,8 @@ export interface VnetToMake {
 }
 
 /**
- * One effect of a migration, with everything chosen. Actions are idempotent: they accept what exists or is gone already. They only write
- * what needs an apply or a reload; applying is a step of its own, so that one serves all.
+ * One effect of a migration, with everything chosen. Actions are idempotent: they accept what exists or is gone already. Changes that
+ * need an apply or a reload are only written; applying them is a step of its own, so that one serves all.
  */
 export type MigrationAction =
   /** Saves the current state before anything changes. */

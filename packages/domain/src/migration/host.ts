@@ -42,7 +42,7 @@ export const steeredGateway = (picture: MigrationPicture): (Gateway & { readonly
   return gateway?.host?.type === "seen" ? { ...gateway, host: gateway.host } : undefined
 }
 
-/** A configured shell that does not answer blocks: what the gateway needs is unknown, and nothing is done by halves. */
+/** Blocks when the configured shell does not answer: what the gateway needs is unknown, and nothing is done by halves. */
 export const gatewayObstacles = (picture: MigrationPicture): readonly MigrationBlocker[] => {
   const gateway = gatewayOf(picture)
   if (gateway?.host?.type !== "silent") return []
@@ -168,7 +168,7 @@ export const bridgeAddressStep = (
   )
 }
 
-/** Whether a pending edit of the outside bridge is what a migration wrote: its address differs from the one in force. */
+/** Whether a pending edit of the outside bridge was written by a migration: its address differs from the one in force. */
 export const isOwnAddressEdit = (picture: MigrationPicture, node: string, name: string, wanted: "none" | "recorded"): boolean => {
   const gateway = steeredGateway(picture)
   if (gateway?.node !== node || name !== picture.options.natBridge) return false

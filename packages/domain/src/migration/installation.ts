@@ -1,7 +1,7 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { NicText } from "./nic.ts"
 
-/** How the configuration of an object differs from what is in force. A field without a value: it does not. */
+/** How the configuration of an object differs from what is in force; undefined in a field of this type: it does not. */
 export type PendingState = "new" | "changed" | "deleted"
 
 /** An edit of a node's own network that is pending until that node's next reload. */

@@ -4,7 +4,7 @@ import { placeOf } from "./picture.ts"
 import type { MigrationStep } from "./plan.ts"
 import { migrationStep } from "./steps.ts"
 
-/** A node where an earlier migration has written that bridges go, but did not get to the reload. */
+/** A node on which an earlier migration removed bridges from the configuration, but did not get to the reload. */
 interface Leftover {
   readonly node: string
   readonly bridges: readonly InstallationBridge[]

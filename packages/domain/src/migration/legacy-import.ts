@@ -66,8 +66,8 @@ interface Known {
 }
 
 /**
- * Plans the import of an older installation's data: users with their keys and passwords, their ranges under their old numbers, and who has
- * whose range. What exists here stays as it is, so that an import may be repeated, even one that stopped half-way.
+ * Plans the import of an older installation's data: users with their keys and passwords, their ranges under their old numbers, and who may
+ * use whose range. What exists here stays as it is, so that an import may be repeated, even one that stopped halfway.
  */
 export const planImport = (legacy: LegacyInstallation, target: ImportTarget): LegacyImport => {
   const skipped: string[] = [...legacy.unread]

@@ -15,8 +15,9 @@ export interface MigrationStatus {
   /** The zone has to be created first. */
   readonly needsZone: boolean
   /**
-   * A VNet that has to exist is missing, unfit or not in force on every node; or a machine of ours is on an old bridge, or may be, because
-   * it could never be read. A range without machines and without a bridge needs no VNet: its first deploy creates it.
+   * The zone is not VXLAN; a VNet that has to exist is missing, unfit or not in force on every node; or a machine of ours is on an old
+   * bridge, or may be, because it could never be read. A range without machines and without a bridge needs no VNet: its first deploy
+   * creates it.
    */
   readonly needsMigration: boolean
   readonly zone: string
@@ -73,7 +74,7 @@ const unseenText = ({ survey }: MigrationPicture): readonly string[] => {
 /** How many names a line of the status lists. */
 const most = 5
 
-/** What is not as a migration would leave it, for people. */
+/** What differs from the state that a migration would leave, for people. */
 const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] => {
   const states = groupBy(picture.needed, (pair) => vnetState(picture, pair))
   const named = (...of: readonly VnetState[]): readonly string[] =>

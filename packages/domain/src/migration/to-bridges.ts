@@ -15,7 +15,7 @@ import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
 import { idlePlan } from "./to-sdn.ts"
 import { moveWarnings } from "./warnings.ts"
 
-/** What the way back needs besides the picture. */
+/** What the way back needs beyond the picture. */
 interface WayBack extends MigrationPicture {
   readonly movers: readonly Mover[]
   /** Bridges to create, each on its node. */

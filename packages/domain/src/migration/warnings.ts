@@ -104,7 +104,7 @@ const zoneWarnings = ({ zone, installation }: MigrationPicture): readonly string
   ]
 }
 
-/** What to know before machines leave these networks. */
+/** Warnings to read before machines leave these networks. */
 export const moveWarnings = (
   picture: MigrationPicture,
   movers: readonly Mover[],

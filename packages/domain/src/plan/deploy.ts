@@ -26,8 +26,8 @@ import { templatesNamed } from "./templates.ts"
 import type { PlanWorld } from "./world.ts"
 
 /**
- * Plans how to make the world what the configuration says, or fails with every reason why that is impossible. Pure and deterministic. No
- * difference, no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
+ * Plans how to bring the world to what the configuration says, or fails with every reason why that is impossible. Pure and deterministic.
+ * No difference, no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
  */
 export const planDeploy = (input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
   Result.flatMap(outlineDeploy(input), ({ plan, hindered }) =>

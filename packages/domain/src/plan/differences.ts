@@ -67,7 +67,7 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
   return [...wanted, ...others].toSorted((a, b) => a.index - b.index)
 }
 
-/** The hardware that a VM is to show, and what it showed before that; empty when it shows what it has. */
+/** The hardware that a VM is to show, and what it showed before its disguise; empty: nothing is to change. */
 interface Shown {
   readonly hardware?: Hardware
   readonly undisguised?: Hardware
@@ -82,7 +82,7 @@ const shownBy = (
   means: DisguiseMeans | undefined,
 ): Shown => {
   if (disguise === undefined) return undisguised === undefined ? {} : { hardware: undisguised }
-  // what is unknown or unreadable now stays as it is
+  // what is unknown or cannot be read now stays as it is
   if (means === undefined || now === undefined) return undisguised === undefined ? {} : { undisguised }
   // a disk that was added since still shows its own texts
   const kept = undisguised ?? now

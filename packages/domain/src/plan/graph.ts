@@ -103,7 +103,7 @@ const reducer = (known: ReadonlyMap<string, Vertex>, places: ReadonlyMap<string,
   ): ReadonlySet<string> => {
     const seen = new Set<string>()
     if (targets.length === 0 || sources.length < 2) return seen
-    // what comes before the first target leads to none
+    // vertices before the first target lead to none of them
     const first = Math.min(...targets.map(placeOf))
     const stack = [...sources]
     for (let key = stack.pop(); key !== undefined; key = stack.pop())

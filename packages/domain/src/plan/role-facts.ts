@@ -4,8 +4,8 @@ import { type Described, domainPlaces } from "./stage-context.ts"
 import { renderName } from "../range/config/index.ts"
 
 /**
- * What every machine with roles is told before the first role of a range runs, by the machine's name, the router first: the input of a role
- * without the role itself.
+ * The facts that every machine with roles gets before the first role of a range runs, by machine name, the router first: the input of a
+ * role without the role itself.
  */
 export const roleFacts = (described: Described): ReadonlyMap<string, Json> => {
   const { config, range } = described

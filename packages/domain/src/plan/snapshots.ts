@@ -163,7 +163,7 @@ const roomFor = ({ cluster }: PlanWorld) => {
   return ({ own: { detail, observed } }: Able): string | undefined => {
     const name = detail.memoryStorage ?? detail.storage
     const storage = cluster.storages.find((one) => one.name === name && (one.node === observed.node || one.shared))
-    // what is unknown refuses nothing: the hypervisor itself would
+    // unknown free space refuses nothing: the hypervisor itself would refuse
     if (storage === undefined || storage.totalBytes === 0) return undefined
     const key = storage.shared ? storage.name : `${storage.node}/${storage.name}`
     const free = left.get(key) ?? (storage.totalBytes - storage.usedBytes) / 2 ** 20
@@ -175,7 +175,7 @@ const roomFor = ({ cluster }: PlanWorld) => {
   }
 }
 
-/** What was read with the snapshots is newer than the cluster's list. */
+/** The state that was read with the snapshots is newer than the cluster's list. */
 const isOn = ({ own: { observed }, tree }: Able): boolean =>
   tree.running ?? (observed.power === "running" || observed.power === "paused")
 

@@ -72,7 +72,7 @@ export const stageContext = (input: DeployInput): StageContext => {
   }
 }
 
-/** What a machine is to be disguised as; only machines with Windows are. */
+/** The disguise that a machine is to have; only machines with Windows have one. */
 export const disguiseOf = ({ input: { range }, nameOf }: StageContext, machine: MachineConfig): Disguise | undefined =>
   machine.os.kind === "windows" && Object.hasOwn(range.disguises ?? {}, nameOf(machine.name))
     ? range.disguises?.[nameOf(machine.name)]

@@ -282,7 +282,7 @@ export const hardwareAddresses = (
   }
 }
 
-/** Names in the range; in testing mode also what its name service knows of the outside. */
+/** The range's DNS records; in testing mode also how its name service resolves allowed names of the outside, and no others. */
 export const dns = (context: StageContext): Json => {
   const { config, range } = context.input
   const { records } = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })

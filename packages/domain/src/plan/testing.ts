@@ -69,7 +69,7 @@ export const machinesInTesting = (rangeId: RangeId, config: RangeConfig, world: 
 const hasOne = (tree: SnapshotTree | undefined): boolean =>
   tree !== undefined && findSnapshot(tree, testingSnapshot) !== undefined
 
-/** Cards of machines that are attached where the router does not see them: testing mode does not hold there. */
+/** Network cards that are attached where the router does not see them: testing mode cannot block these. */
 const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly string[] => {
   const { own: machines } = identify(rangeId, world)
   const own = [...machines.values()]

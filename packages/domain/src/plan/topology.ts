@@ -111,7 +111,7 @@ const ruleOf = ({ name, source, destination, protocol, ports, action }: Firewall
 const byAddress = (a: TopologyMachine, b: TopologyMachine): number =>
   lastOctet(a.configured ?? a.address) - lastOctet(b.configured ?? b.address) || (a.name < b.name ? -1 : 1)
 
-/** Merges the configuration and what exists: machines that do not exist yet, and those that the configuration does not name. */
+/** Merges the configuration with what exists; includes machines that do not exist yet, and those that the configuration does not name. */
 export const topologyOf = (
   config: RangeConfig | undefined,
   range: { readonly id: RangeId; readonly number: number },

@@ -8,7 +8,7 @@ export const lastUse = (
   lastRunEnd: Date | undefined,
 ): Date => new Date(Math.max(...[createdAt, lastActiveAt, lastDeploymentAt, stamped, lastRunEnd].map((at) => at?.getTime() ?? 0)))
 
-/** When a range is shut down, at the earliest, if nobody uses it until then; undefined: never. */
+/** The earliest time at which a range is shut down if nobody uses it until then; undefined: never. */
 export const idleEnd = (
   { autoShutdown, stayOnUntil }: Pick<Range, "autoShutdown" | "stayOnUntil">,
   serverDefault: string,

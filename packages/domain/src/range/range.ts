@@ -53,7 +53,7 @@ export interface Range {
   readonly takenOver: boolean
 }
 
-/** What is given for a range to be created; the rest follows. */
+/** What is given for a new range; the rest is derived. */
 export interface RangeDraft extends Pick<
   Range,
   "id" | "recordId" | "name" | "description" | "purpose" | "createdBy" | "createdAt"

@@ -7,7 +7,7 @@ export type RangeTexts = { readonly [K in keyof typeof longest]?: string }
 
 const names = Object.keys(longest) as readonly (keyof RangeTexts)[]
 
-/** What is wrong with them: an empty name, a text that is too long. Absent ones are not checked. */
+/** Problems of these texts: an empty name, a text that is too long. Absent texts are not checked. */
 export const rangeTextProblems = (texts: RangeTexts): readonly FaultIssue[] =>
   names.flatMap((path) => {
     const text = texts[path]

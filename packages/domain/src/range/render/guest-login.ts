@@ -52,5 +52,5 @@ export const guestLoginOf = (
   return login === undefined || password === undefined ? login : { ...login, password }
 }
 
-/** What a sealed password is bound to: its VM. */
+/** The context that a sealed password is bound to: its VM. */
 export const passwordContext = (rangeId: RangeId, vmid: Vmid): string => `login of VM ${vmid} in range ${rangeId}`

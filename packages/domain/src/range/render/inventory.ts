@@ -35,7 +35,7 @@ export const renderInventory = (ranges: readonly InventoryRange[]): string => {
 const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readonly RangeHost[]> => {
   const groups = new Map<string, RangeHost[]>()
   const meant = new Set(ranges.flatMap(({ rangeId, hosts }) => [rangeId, ...hosts.flatMap((host) => host.groups)]))
-  // what a machine says about itself does not put it into a group that somebody gave a meaning of their own
+  // what a machine claims about itself does not put it into a group that somebody has given another meaning
   const mayJoin = ({ isOsClaimed = false }: RangeHost, group: string): boolean => !isOsClaimed || !meant.has(group)
   for (const { rangeId, hosts } of ranges) {
     groups.set(rangeId, [])

@@ -17,7 +17,7 @@ import type { Range } from "../range.ts"
 export interface JudgedAddresses {
   /** Where the machine is reached and shown; undefined when no reported address is its own. */
   readonly own: string | undefined
-  /** Those that belong to others. They are never used, and people are told about them. */
+  /** Addresses that belong to others: never used, and reported to people. */
   readonly foreign: readonly string[]
 }
 
