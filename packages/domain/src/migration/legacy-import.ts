@@ -145,7 +145,7 @@ const newUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known:
   return known.ranges.has(user.id) ? `a range ${user.id} exists` : numberRefusal(range, known)
 }
 
-/** For a user who exists here: only his range may be missing. */
+/** For a user who exists here: only the range may be missing. */
 const knownUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known: Known): string | undefined => {
   if (range === undefined) return undefined
   const own = known.ranges.get(user.id)

@@ -158,7 +158,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
 
 /**
  * Other people's SDN changes that an apply would put into force with ours. `removing`: VNets that this plan removes; a pending removal of
- * any other network that is still needed is not one of ours.
+ * the VNet of any other current network is not one of ours.
  */
 export const pendingSdn = (
   { installation, zone, options, pairs }: MigrationPicture,
