@@ -172,6 +172,15 @@ describe("a network as text", () => {
     expect(topologyOf(undefined, range, strangers).lanes.map(({ network }) => network)).toEqual(["10.7.20.0/24", undefined])
   })
 
+  test("shows each of several machines with the same name", () => {
+    const twins: readonly SeenNow[] = [
+      { vmid: 20_000, name: "LAB-web", power: "running", address: "10.7.20.5" },
+      { vmid: 901, name: "LAB-web", power: "stopped", address: undefined },
+    ]
+    const shown = topologyOf(labConfig(), range, twins).lanes.flatMap(({ machines }) => machines.map(({ vmid }) => vmid))
+    expect(shown.filter((vmid) => vmid !== undefined)).toEqual([20_000, 901])
+  })
+
   test("names the rules between networks as the configuration has them", () => {
     const network = {
       inter_vlan_default: "REJECT",

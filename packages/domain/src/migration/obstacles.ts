@@ -38,7 +38,7 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
       blockers.push({
         code: "range-number",
         message: `range ${range.id} has the number ${range.number}, and its VNet cannot be named ${vnet}`,
-        hint: "Give the range a number of at least 1.",
+        hint: "Give the range a number from 1 to 153.",
       })
   }
   for (const key of ["bridge", "vnet"] as const)

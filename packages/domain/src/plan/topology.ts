@@ -121,7 +121,7 @@ export const topologyOf = (
   const nameOf = (template: string): string => renderName(template, { rangeId: range.id })
   const routerName = config === undefined ? undefined : nameOf(config.router.name)
   const seenRouter = seen.find(({ isRouter }) => isRouter === true) ?? seen.find(({ name }) => name === routerName)
-  const left = new Map(seen.filter((machine) => machine !== seenRouter).map((machine) => [machine.name, machine]))
+  const left = new Set(seen.filter((machine) => machine !== seenRouter))
   const lanes = new Map<number | undefined, TopologyMachine[]>()
   const put = (vlan: number | undefined, machine: TopologyMachine): void => {
     const lane = lanes.get(vlan)
@@ -130,10 +130,11 @@ export const topologyOf = (
   }
   for (const machine of config?.machines ?? []) {
     const name = nameOf(machine.name)
-    put(machine.vlan, ofConfig(machine, name, number, left.get(name)))
-    left.delete(name)
+    const its = [...left].find((one) => one.name === name)
+    put(machine.vlan, ofConfig(machine, name, number, its))
+    if (its !== undefined) left.delete(its)
   }
-  for (const machine of left.values()) put(vlanOf(number, machine.address), { name: machine.name, ...seenPart(machine) })
+  for (const machine of left) put(vlanOf(number, machine.address), { name: machine.name, ...seenPart(machine) })
   return {
     router: {
       name: seenRouter?.name ?? routerName ?? "router",
