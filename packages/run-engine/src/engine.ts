@@ -60,7 +60,7 @@ export interface RunEngineOptions {
   readonly fenced: FencedPorts
 }
 
-/** Final states that are kept of runs whose journals went with their range. */
+/** Number of final states kept of runs whose journals were deleted with their range. */
 const removedRunsKept = 200
 
 /** Whether the fault comes from the current state of the hypervisor and not from the request: planning may succeed later. */
@@ -81,7 +81,7 @@ const makeEngine = Effect.fnUntraced(function* (
 ) {
   const journal = yield* RunJournal
   const scope = yield* Effect.scope
-  // leases are judged by one clock, whichever clock the caller of an operation has
+  // all leases use this clock, whatever clock the caller of an operation has
   const clock = yield* Clock.Clock
   const services = fencedServices(yield* Effect.context<Effect.Services<ReturnType<typeof executeRun>>>(), fenced)
   const kinds: ReadonlyMap<string, RunKind> = new Map(known.map((kind) => [kind.name, kind]))
@@ -311,7 +311,7 @@ export const runEngineLayer = <const K extends readonly RunKind<unknown>[]>(opti
     Effect.gen(function* () {
       type Needs = ServicesOfKind<K[number]>
       const services = fencedServices(yield* Effect.context<Needs>(), options.fenced)
-      // the services of each kind are among those of them all
+      // each kind needs a subset of all these services
       return yield* makeEngine(
         options,
         kinds.map((kind) => bindKind(kind as RunKind<Needs>, services)),

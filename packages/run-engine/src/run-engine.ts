@@ -5,7 +5,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { WorkRequest } from "./kind/run-kind.ts"
 
-/** A run that was opened. `plan` is undefined while it is not made yet: a run that waits for another one is planned later. */
+/** A run that was opened. `plan` is undefined while there is none: a run that waits for another one is planned later. */
 export interface StartedRun extends RunRecord {
   readonly plan: Plan | undefined
 }
@@ -25,7 +25,7 @@ export class RunEngine extends Context.Service<
     readonly start: (asked: WorkRequest, by: UserId) => Effect.Effect<StartedRun, Fault>
     /** The owner of the run's subject. Undefined when only administrators, or those with access to the range, may see the run. */
     readonly owner: (run: RunHead) => Effect.Effect<UserId | undefined, Fault>
-    /** Waits for the end. The facts of the steps say what they found out. */
+    /** Waits for the end. The facts of the steps contain their results. */
     readonly wait: (runId: RunId) => Effect.Effect<RunState, Fault>
     /**
      * Starts no new step and lets steps in flight settle. The range shows ABORTED at once and accepts its next run. False when the run was
@@ -37,7 +37,10 @@ export class RunEngine extends Context.Service<
     readonly state: (runId: RunId) => Effect.Effect<RunState, Fault>
     /** The journal after `afterSeq`, then live, until the run ends. A slow reader misses nothing: it reads from the journal. */
     readonly events: (runId: RunId, afterSeq: number) => Stream.Stream<JournalEntry, Fault>
-    /** Claims the unfinished runs that no living worker holds, and continues them; returns how many. When one cannot be claimed it tries all others, then fails. */
+    /**
+     * Claims the unfinished runs that no living worker holds, and continues them; returns how many. When one cannot be claimed it tries all
+     * others, then fails.
+     */
     readonly recover: Effect.Effect<number, Fault>
   }
 >()("rangewright/RunEngine") {}

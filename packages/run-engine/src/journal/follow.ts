@@ -10,7 +10,7 @@ import type { Signals } from "./signals.ts"
 /** Seconds between two reads of a run that another process executes. */
 const pollSeconds = 2
 
-/** How runs ended whose journals were deleted with their range. */
+/** The final states of runs whose journals were deleted with their range. */
 export type RemovedRuns = ReadonlyMap<RunId, { readonly head: RunHead; readonly state: RunState }>
 
 /** The journal after `afterSeq`, then live, to its last entry. Reads page by page, no faster than the reader. */

@@ -31,7 +31,10 @@ interface Pending {
   readonly done: Deferred.Deferred<void, LeaseLost>
 }
 
-/** Opens the journal for the worker of this generation and reads it. An entry that cannot be read later is a defect of the worker. */
+/**
+ * Opens the journal for the worker of this generation and reads it. If an entry turns out to be unreadable later, the worker dies with a
+ * defect.
+ */
 export const openJournal = Effect.fnUntraced(function* (
   { id: runId, lastSeq }: RunRecord,
   generation: number,

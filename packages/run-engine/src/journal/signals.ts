@@ -6,7 +6,10 @@ import type * as Scope from "effect/Scope"
 /** Wakes followers of a run in this process when its journal grows. Carries no data: followers read the journal. */
 export interface Signals {
   readonly notify: (runId: RunId) => void
-  /** A latch that opens whenever the run's journal grows, for the scope's lifetime. Close it before reading; await it when there was nothing to read. */
+  /**
+   * A latch that opens whenever the run's journal grows, for the scope's lifetime. Close it before reading; await it when there was nothing
+   * to read.
+   */
   readonly listen: (runId: RunId) => Effect.Effect<Latch.Latch, never, Scope.Scope>
   /** Number of runs with listeners. */
   readonly size: () => number

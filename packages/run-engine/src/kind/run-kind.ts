@@ -35,8 +35,8 @@ export interface StepActions<out R = never> {
   /** Whether the nodes that the step needs are online. Absent: whenever the hypervisor answers. */
   readonly isReachable?: (step: Step, cluster: ObservedCluster) => boolean
   /**
-   * What is left to do when a step has failed for good and nobody has cancelled the run. Gives the fault that the run tells. May be called
-   * again after a crash.
+   * Called when a step has failed for good and the run was not cancelled. Returns the fault that the run reports. May be called again after
+   * a crash.
    */
   readonly afterFailure?: (step: Step, fault: Fault, context: StepContext) => Effect.Effect<Fault, Fault, R>
   /** Chooses another VMID for the machine of a clone step whose own turned out to be taken. */
@@ -67,9 +67,11 @@ export interface RunKind<out R = never> {
   readonly actions: StepActions<R>
   /** What the plan is based on besides other runs: when it changes before the run opens, the plan is made again. */
   readonly basis?: (subject: RunSubject) => Effect.Effect<string, Fault, R>
-  /** Absent: the run is about no range, or does not show in its state. */
+  /** Absent: the run has no range, or does not affect the range's state. */
   readonly rangeState?: ShownState
-  /** A deploy of a range opens only where its payer may take so much: the limits of who has none else. Absent: it is not compared with any. */
+  /**
+   * Default quota, for payers without a limit of their own: a deploy opens only if it fits the payer's quota. Absent: no quota is checked.
+   */
   readonly systemLimits?: Effect.Effect<Amounts, Fault, R>
   /** Takes at least `RunEngineOptions.shownSeconds`, unless it is aborted. */
   readonly isShownAtWork?: boolean
@@ -112,7 +114,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
   readonly doing: string
   /** The stored form of the request, from which the run can be planned again. Holds no secret. */
   readonly request: Schema.Codec<Request, unknown>
-  /** Called before the run opens, so that a failure answers the caller; again when another run came in between, and after a crash. */
+  /** Called before the run opens, so that the caller gets a failure directly; again when another run came in between, and after a crash. */
   readonly plan: (request: Request, head: RunHead) => Effect.Effect<Plan, Fault, P>
   /** All works that its plans use. */
   readonly works: W
@@ -124,7 +126,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
   const works = new Map(spec.works.map((work) => [work.name, work]))
   const decode = Schema.decodeUnknownEffect(spec.request)
   const workOf = ({ title, action }: Step) => {
-    // the services of each work are those of them all
+    // each work needs a subset of the services of all works
     const found = action.kind === "work" ? (works.get(action.work) as Work<ServicesOfWork<W[number]>> | undefined) : undefined
     return action.kind === "work" && found !== undefined
       ? Effect.succeed({ work: found, input: action.input })
@@ -165,7 +167,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
 
 /** The kind with its services (`fencedServices`) provided. */
 export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): RunKind => {
-  // nothing is left of R when all of R is given
+  // all of R is provided here
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   const { systemLimits, ...bound } = kind
   const { plan, owner, finish, basis, actions } = kind

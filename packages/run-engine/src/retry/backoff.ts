@@ -20,7 +20,7 @@ export const retryStorage = Effect.fnUntraced(function* <A, E, R>(
     if (Result.isSuccess(done)) return done.success
     const fault = done.failure
     if (!(fault instanceof StorageFault)) return yield* Effect.fail(fault as Exclude<E, StorageFault>)
-    // waiting repairs no record: the run ends, and names it
+    // waiting does not repair a record: the run ends with a message that names it
     if (retryOf(fault) !== "wait") return yield* Effect.die(fault)
     yield* Effect.logWarning(fault.message)
     yield* Effect.sleep(backoffSeconds(tries, storeBackoffMost) * 1000)

@@ -27,7 +27,7 @@ export const decide = (action: Action, fault: Fault): Decision => {
   return retryOf(fault)
 }
 
-/** Counts the faults of one request, and says of each whether the request is made again. */
+/** Counts the faults of one request, and decides for each whether to retry. */
 export const makeMayPass = (): ((fault: Fault) => boolean) => {
   const met = { insist: 0, outlast: 0, look: 0 }
   return (fault) => {

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { backoffSeconds } from "./backoff.ts"
 
-/** Longest pause between two looks at a hypervisor that is unreachable: runs continue within ten seconds of its return. */
+/** Longest pause between two probes of an unreachable hypervisor: runs continue within ten seconds of its return. */
 const probeBackoffMost = 10
-/** Steps that wait share a look: one answer serves everybody who asks within this time. */
+/** Waiting steps share observations: one answer serves all requests within this time. */
 const sharedForMillis = 900
 
 /** What a step waits for: a cluster that answers and meets `isReachable`, and has quorum where that is needed. */
@@ -52,7 +52,7 @@ export const makeHypervisorProbe = Effect.gen(function* () {
   return { observe, waitUntilBack } satisfies HypervisorProbe
 })
 
-/** A wait for the journal: of a step, or without a `key` of the run itself. `back`: what to say when it ends. */
+/** A wait to be journaled: of the step `key`, or of the run itself without one. `back` is the text for when it ends. */
 export interface JournaledWait {
   readonly key?: string
   readonly reason: string

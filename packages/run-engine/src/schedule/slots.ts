@@ -27,7 +27,7 @@ export interface RunSlots {
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** As `withSlots`, but takes the slots now, even where none is free: for work that is already going on. */
   readonly occupy: (step: StepResources) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Replaces what an earlier worker of the run said about the resources of these steps: the run now holds only what is occupied. */
+  /** Replaces what an earlier worker of the run reported for the resources of these steps: the run now holds only what is occupied. */
   readonly announce: (steps: readonly StepResources[]) => void
 }
 
@@ -61,14 +61,14 @@ interface ResourceQueue {
   readonly resource: string
   readonly allocator: SlotAllocator
   slots: number
-  /** The runs that want or hold something, and those whose last report said so. */
+  /** The runs that want or hold slots, and those that did at their last report. */
   readonly consumers: Set<Consumer>
 }
 
 /** Seconds between two requests for slots that another process holds. */
 const retryEverySeconds = 1
 
-/** A slot counts at least this much, however soon it is given back: so that very short steps take turns too. */
+/** A slot counts for at least this long, however soon it is given back, so that very short steps take turns too. */
 const leastSeconds = 1
 
 const demandOf = ({ head, generation, waiting, holding, spentSeconds }: Consumer, { slots }: ResourceQueue, now: number) => {
@@ -77,7 +77,7 @@ const demandOf = ({ head, generation, waiting, holding, spentSeconds }: Consumer
     waiter.since ??= now
     had += Math.max(waiter.estimate, (now - waiter.since) / 1000)
   }
-  // no more than these can be granted
+  // no more than this many can be granted
   const next = waiting.slice(0, slots).map(({ estimate }) => estimate)
   return { run: head.id, generation, by: head.by, held: holding.size, had, waiting: next }
 }
@@ -97,7 +97,7 @@ interface SlotAllocator {
 /** Collects changes and asks for slots in rounds, one at a time. */
 const makeSlotAllocator = Effect.fnUntraced(function* (ask: AskForSlots): Effect.fn.Return<SlotAllocator, never, Scope.Scope> {
   const changed = new Set<ResourceQueue>()
-  /** To be asked for again: another process may give slots back, or a lease may be renewed. */
+  /** Queues to ask for again: another process may give slots back, or a lease may be renewed. */
   const retry = new Set<ResourceQueue>()
   const wake = Latch.makeUnsafe(false)
 
@@ -138,7 +138,7 @@ const makeSlotAllocator = Effect.fnUntraced(function* (ask: AskForSlots): Effect
   yield* Effect.forever(
     Effect.gen(function* () {
       yield* retry.size === 0 ? wake.await : Effect.raceFirst(wake.await, Effect.sleep(retryEverySeconds * 1000))
-      // whoever woke us may report more at once
+      // the caller that woke us may report more in the same turn
       yield* Effect.yieldNow
       wake.closeUnsafe()
       const due = [...new Set([...changed, ...retry])]

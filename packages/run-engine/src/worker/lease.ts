@@ -8,9 +8,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 
 /**
- * Runs before every call of a fenced port that a worker makes. Free while the worker's lease is certainly in force. If the process may have
- * been paused for longer than the lease, it waits for a renewal, and dies with `LeaseLost` when another worker has the run: what this
- * worker was about to do may already be done, and undone again. Outside of workers it does nothing.
+ * Runs before every call of a fenced port that a worker makes. Costs nothing while the worker's lease is certainly in force. If the process
+ * may have been paused for longer than the lease, it waits for a renewal, and dies with `LeaseLost` when another worker has the run: what
+ * this worker was about to do may already be done, and undone again. Outside of workers it does nothing.
  */
 export const LeaseCheck = Context.Reference<Effect.Effect<void>>("rangewright/LeaseCheck", { defaultValue: () => Effect.void })
 
@@ -67,13 +67,13 @@ export const makeWorkerLease = Effect.fnUntraced(function* (
           yield* after
         }
       },
-      // no more renewals: whoever still waits or cleans up stops when the lease ends
+      // no more renewals: anything that still waits or cleans up stops when the lease ends
       Effect.ensuring(Effect.sync(() => Deferred.doneUnsafe(renewed, Effect.die(lost)))),
     ),
   }
 })
 
-/** The ports through which work changes something. The journal is none of them: the store fences it. */
+/** The ports through which work changes things. The journal is not one of them: the store fences it. */
 export type FencedPorts = readonly { readonly key: string }[]
 
 const fencedService = <S extends object>(service: S): S => {

@@ -1,6 +1,6 @@
 import { coverOf, shownText, type Step } from "@rangewright/domain"
 
-/** How the secrets of a step are covered. Tools print many lines, and an input may name thousands of things: it is searched once. */
+/** The redaction of each step. Tools print many lines, and an input may name thousands of things: it is searched for secrets once. */
 const covers = new WeakMap<Step, (text: string) => string>()
 
 const coverOfStep = (step: Step): ((text: string) => string) => {

@@ -120,7 +120,7 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     return "settled"
   })
 
-  /** What the run tells of a step that failed for good. */
+  /** The fault that the run reports for a step that failed for good. */
   const lastWord = Effect.fnUntraced(function* (step: Step, fault: Fault): Effect.fn.Return<Fault, LeaseLost> {
     if (actions.afterFailure === undefined || writer.state().cancelRequested) return fault
     const done = yield* Effect.result(retryStorage(actions.afterFailure(step, fault, stepContext(head, step, writer))))

@@ -81,7 +81,7 @@ export const executeRun = (
         context.onNewer(head.id)
         return Effect.logWarning(`${because}; run ${head.id} is left to an instance of that version`)
       })
-    /** Renews the lease while the work runs, and releases it at the end. `giveUp` ends the run when the work broke. */
+    /** Renews the lease while the work runs, and releases it at the end. `giveUp` ends the run when the work crashes. */
     const underLease = <R>(
       work: Effect.Effect<void, LeaseLost, R>,
       after: Effect.Effect<void>,
@@ -147,7 +147,7 @@ export const executeRun = (
     context.signals.notify(head.id)
   }).pipe(
     Effect.scoped,
-    // broke before the journal was open or while the run was closed: the next `recover` tries again
+    // failed before the journal was open or while closing the run: the next `recover` tries again
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`The worker of run ${head.id} stopped`, cause),
     ),
@@ -155,8 +155,8 @@ export const executeRun = (
   )
 
 /**
- * Handles the failure of a worker. With a lost lease another worker has the run, and with an entry of a newer version another will; any other
- * failure is logged and ends the run.
+ * Handles the failure of a worker. After a lost lease another worker has the run; after an entry of a newer version, an instance of that
+ * version continues it. Any other failure is logged and ends the run.
  */
 const handleWorkerFailure = <R>(
   head: RunHead,
