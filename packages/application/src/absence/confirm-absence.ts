@@ -3,8 +3,8 @@ import { Hypervisor, type Sought } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
 /**
- * Milliseconds between the two times that a VM is asked for: longer than a node's cluster file system needs to restart, during which it
- * knows no VM at all.
+ * Milliseconds between the two lookups of a VM: longer than a node's cluster file system needs to restart, during which it knows no VM at
+ * all.
  */
 export const apartMillis = 5000
 
@@ -13,13 +13,13 @@ const askedAtOnce = 4
 /** A machine that the store knows and a list lacks. `node`: where it was last seen. */
 export type Lost = Pick<ObservedMachine, "vmid"> & { readonly node: string | undefined }
 
-/** Asks for each VM once. Nothing is concluded while the service may be blind: all are `unknown` then. */
+/** Looks up each VM once. Nothing is concluded while the service may be blind: absent VMs are `unknown` then. */
 const askOnce = Effect.fnUntraced(function* (
   lost: readonly Lost[],
 ): Effect.fn.Return<ReadonlyMap<Vmid, Sought>, never, Hypervisor> {
   const hypervisor = yield* Hypervisor
   const sought = yield* Effect.forEach(lost, ({ vmid, node }) => hypervisor.seek(vmid, node), { concurrency: askedAtOnce })
-  // looked at last: rights that were lost meanwhile count too
+  // checked last, so that rights lost during the lookups count too
   const blind = yield* blindness
   return new Map(
     lost.map(({ vmid }, i): readonly [Vmid, Sought] => {
@@ -29,15 +29,15 @@ const askOnce = Effect.fnUntraced(function* (
   )
 })
 
-/** Why nothing can be concluded from what the hypervisor does not show; undefined when nothing speaks against it. */
+/** Why nothing can be concluded from what the hypervisor does not show; undefined when there is no reason for doubt. */
 export const blindness: Effect.Effect<string | undefined, never, Hypervisor> = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   return yield* Effect.match(hypervisor.blindness, { onSuccess: (why) => why, onFailure: ({ message }) => message })
 })
 
 /**
- * What has become of VMs that a list lacks. `absent` is certain: the hypervisor was asked twice for the VM itself, some seconds apart, with
- * the rights to see it. No call when none is lost, which is the usual case.
+ * Finds out what became of VMs that a list lacks. `absent` is certain: the hypervisor was asked twice for the VM itself, some seconds
+ * apart, with the rights to see it. Makes no call when no VM is lost, which is the usual case.
  */
 export const confirmAbsence = Effect.fnUntraced(function* (
   lost: readonly Lost[],

@@ -4,22 +4,22 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { apartMillis, blindness } from "./confirm-absence.ts"
 
-/** VMs asked for in one look: an empty list must not become a call for each VM of the cluster. */
+/** VMs looked up in one round: an empty list must not cause a call for each VM of the cluster. */
 const askedPerLook = 8
 
 /**
- * Makes the look after machines that the last observation lacks: each is asked for by itself, and only one that is absent twice, with the
- * rights to see it, is forgotten, with what was done inside it. Until then the kept state says since when it is missing, and why lists are
- * in doubt. Without missing machines it makes no call.
+ * Makes the check for machines that the last observation lacks. Each is looked up by itself. Only one that is absent twice, with the rights
+ * to see it, is forgotten, together with the record of what was done inside it. Until then the stored state says since when it is missing
+ * and why lists are in doubt. Makes no call when no machine is missing.
  */
 export const makeLookForMissing = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const machines = yield* Machines
   const context = yield* Effect.context<Hypervisor>()
-  /** When a VM was first told to be absent, in milliseconds that nobody sets. */
+  /** When a VM was first found absent (`monotonicMillis`). */
   const absentSince = new Map<Vmid, number>()
   const lastAsked = new Map<Vmid, number>()
-  /** Those that were not absent when they were asked for last. */
+  /** VMs that were not absent at their last lookup. */
   const doubtfulNow = new Set<Vmid>()
   let looks = 0
 
@@ -46,14 +46,14 @@ export const makeLookForMissing = Effect.gen(function* () {
     const now = yield* monotonicMillis
     const since = absentSince.get(vmid)
     if (since === undefined) return void absentSince.set(vmid, now)
-    // the rights may have been lost while it was asked
+    // the rights may have been lost during the lookup
     if (now - since < apartMillis || (yield* Effect.provide(blindness, context)) !== undefined) return
     yield* Effect.logInfo(`${labelOf(machine)} no longer exists on the hypervisor`)
     yield* machines.forget(vmid)
     absentSince.delete(vmid)
   })
 
-  /** Everybody who has a range may read it, so it names no machine of another. */
+  /** Every user with a range can read this, so it names no machine. */
   const reasonOf = (missing: readonly MissingMachine[]): string | undefined => {
     const doubtful = missing.filter(({ vmid }) => doubtfulNow.has(vmid)).length
     if (doubtful === 0) return undefined

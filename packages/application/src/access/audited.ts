@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-/** Everything of an entry but when it was and how it ended. */
+/** An audit entry without its time and outcome. */
 export type Told = Omit<AuditEntry, "at" | "outcome">
 
 const outcomeOf = (exit: Exit.Exit<unknown, Fault>): string => {
@@ -23,7 +23,7 @@ const conclude = Effect.fnUntraced(function* (
   const at = new Date(yield* Clock.currentTimeMillis)
   const entry = { ...draft.entry(at), outcome: outcomeOf(exit) }
   yield* trail.record(entry, draft.key).pipe(
-    // a change has its entry, and a refusal changed nothing: the answer is true without this. Success that nobody could find is none
+    // a change already has its entry, and a refusal changed nothing: the answer holds without this one. A success without any entry fails
     Effect.catchIf(
       () => draft.kept || Exit.isFailure(exit),
       ({ message }) => Effect.logError(message, entry),
@@ -32,9 +32,9 @@ const conclude = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs work that leaves one audit entry. The store writes it with the first change that the work makes, so that there is no change without
- * it; how the work ended is added when that is known, and the whole entry where nothing was changed. `told` is asked again each time. `key`
- * tells the entry apart from all others.
+ * Runs work that leaves one audit entry. The store writes the entry with the first change that the work makes, so no change goes without
+ * one. The outcome is added at the end; when nothing was changed, the whole entry is written then. `told` is called each time. `key`
+ * identifies the entry.
  */
 export const audited = <A, E extends Fault, R>(
   key: string,

@@ -20,22 +20,22 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { sessionOf } from "../sign-in/session.ts"
 
-/** What a request shows of who sends it, as it was sent. */
+/** The credentials of a request, as they were sent. */
 export interface Credentials {
   /** `X-API-KEY`: `<userID>.<secret>`. */
   readonly apiKey: string | undefined
   /** `Authorization`: a token, with or without `Bearer`. */
   readonly authorization: string | undefined
-  /** The session's cookie, where it may count. */
+  /** The session cookie, if the request may use it. */
   readonly session?: string | undefined
 }
 
-/** Who sends a request. */
+/** The authenticated sender of a request. */
 export interface Identity {
   readonly user: User
   /** Undefined: a key or a token was sent. */
   readonly session: Session | undefined
-  /** The key that was sent, where that is a scoped one. */
+  /** The key that was sent, if it is a scoped one. */
   readonly key: ScopedKey | undefined
 }
 
@@ -50,7 +50,7 @@ const whole = (user: User): Identity => ({ user, session: undefined, key: undefi
 const expired = (key: ScopedKey): Unauthenticated =>
   new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Create another one: POST /user/keys." })
 
-/** The scoped key of this id, where this is it. */
+/** The scoped key with this ID, if `apiKey` matches it. Fails when it has expired. */
 const scopedKey = Effect.fnUntraced(function* (
   apiKey: string,
   id: string,
@@ -72,19 +72,19 @@ const byApiKey = Effect.fnUntraced(function* (
   const found = yield* users.forAuthentication(id)
   const keyId = scopedKeyIdIn(secret)
   const key = found === undefined || keyId === undefined ? undefined : yield* scopedKey(apiKey, keyId)
-  // the whole key is hashed with the user's id, so that no key is another user's
+  // the hash covers the user ID too, so no key is valid for another user
   if (found !== undefined && key !== undefined && key.userId === id) return { user: found.user, session: undefined, key }
   const hash = found?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
   if (found !== undefined && hasher.verify(apiKey, hash)) return whole(found.user)
   if (found === undefined || !(yield* hasher.verifyFirstGeneration(apiKey, hash)))
     return yield* new Unauthenticated({ reason: refused, hint: howToShowAKey })
-  // a slow hash that was taken over costs its time once; a key that was reset meanwhile stays void
+  // replaces the slow hash of an imported key, so that it costs its time once; a key that was reset meanwhile stays invalid
   yield* Effect.ignore(users.setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
   return whole(found.user)
 })
 
-/** The user who is named by a token for this use, with what it was made for. */
+/** The user named by a valid token for this use, with secrets; undefined: the token is not valid. */
 export const userOfToken = Effect.fnUntraced(function* (token: string, use: TokenUse) {
   const signer = yield* TokenSigner
   const recordId = signer.subject(token)
@@ -110,8 +110,8 @@ const bySession = Effect.fnUntraced(function* (
 })
 
 /**
- * The owner of the credentials. An API key wins over a token and fails the request when it is wrong; a token that is wrong or has
- * ended counts as none, and so does a session. A session counts where neither of the others is sent. Undefined: nobody.
+ * The owner of the credentials; undefined: nobody. An API key takes precedence over a token, and a wrong one fails the request. An invalid
+ * or expired token counts as none, and so does a session. A session is used only when neither of the others is sent.
  */
 export const authenticate = ({
   apiKey,
@@ -132,7 +132,7 @@ const nobody = (credentials: Credentials): Unauthenticated =>
     ? new Unauthenticated({ reason: "The request carries no valid credentials", hint: howToShowAKey })
     : new Unauthenticated({ reason: "The session has ended", hint: "Sign in again." })
 
-/** As `authenticate`, where somebody is needed. */
+/** As `authenticate`, but fails when nobody is authenticated. */
 export const requireCaller = (credentials: Credentials) =>
   Effect.flatMap(authenticate(credentials), (identity) =>
     identity === undefined ? Effect.fail(nobody(credentials)) : Effect.succeed(identity),

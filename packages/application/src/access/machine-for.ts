@@ -3,7 +3,7 @@ import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "./select-range.ts"
 
-/** A machine of a range that the user may use. Templates and what is in no range are not found. */
+/** A machine of a range that the user may use. Templates and VMs outside of ranges are not found. */
 export const machineFor = (user: User, vmid: number) =>
   Effect.gen(function* () {
     const machines = yield* Machines
@@ -12,7 +12,7 @@ export const machineFor = (user: User, vmid: number) =>
     const range = machine === undefined || machine.template ? undefined : yield* ranges.find(machine.rangeId)
     if (machine === undefined || range === undefined)
       return yield* new NotFound({ what: `VM ${vmid} not found in any range`, hint: `List them: ${howTo("GET /range")}.` })
-    // whose it is, is not for those to know who may not use it
+    // does not tell a user without access whose machine it is
     const forbidden = new Forbidden({
       reason: `${user.id} may not use VM ${vmid}`,
       hint: `List those of a range: ${howTo("GET /range")}.`,

@@ -26,7 +26,7 @@ import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
 import { askAnAdministrator, selectUser } from "./select-user.ts"
 
-/** A request before anything of it is trusted. */
+/** A request of which nothing has been checked yet. */
 export interface Call {
   readonly credentials: Credentials
   /** Path parameters as text. */
@@ -39,10 +39,10 @@ export interface Call {
 /** The decoded input of an operation. */
 export type Input = Pick<HandlerRequest, "path" | "query" | "body" | "file">
 
-/** Letters and digits of the key of an audit entry. */
+/** Length of the key of an audit entry. */
 const keyLength = 20
 
-/** Who asks for what, as far as it is known yet; the audit entry tells it. */
+/** The caller and target as far as they are known; recorded in the audit entry. */
 interface Admission {
   readonly caller: User | undefined
   readonly session: Session | undefined
@@ -50,11 +50,11 @@ interface Admission {
   user: User | undefined
   range: Range | undefined
   group: Group | undefined
-  /** What the body said of the members that the operation has audited. */
+  /** The members of the body that the operation audits, as `name=value`. */
   told: readonly string[]
 }
 
-/** An operation that never answers 403 refuses with 401 instead: clients of that operation read that. Scripts match the text. */
+/** An operation that never answers 403 refuses with 401 instead, which its clients expect. Scripts match the text. */
 const refuseNonAdmin = ({ does, statuses }: Operation) => {
   const refusal = { reason: `You are not an admin and cannot ${does}`, hint: askAnAdministrator }
   return statuses[403] === undefined ? new Unauthenticated(refusal) : new Forbidden(refusal)
@@ -70,7 +70,7 @@ const refuseSession = ({ does, refusesSession }: Operation, session: Session | u
         }),
       )
 
-/** Whether the request shows that somebody uses the range. A page that is left open reads for ever. */
+/** Whether the request counts as use of the range. Reads in a session do not: a page that is left open polls forever. */
 const isUse = ({ mutates }: Operation, session: Session | undefined): boolean => session === undefined || mutates
 
 const refuseKey = ({ does }: Operation, { id }: ScopedKey, because: string) =>
@@ -79,7 +79,7 @@ const refuseKey = ({ does }: Operation, { id }: ScopedKey, because: string) =>
     hint: "Use the user's own API key (X-API-KEY) or a token.",
   })
 
-/** Fails where the scope of a key is too small for the operation, or for acting as somebody else. */
+/** Fails if the key's scope does not allow the operation, or acting as another user. */
 const requireScope = (operation: Operation, { query }: Call, caller: User, key: ScopedKey): Effect.Effect<void, Forbidden> => {
   const { mutates, target, wholeKeyOnly } = operation
   const ofRange = target === "range" || target === "range-in-path"
@@ -90,7 +90,7 @@ const requireScope = (operation: Operation, { query }: Call, caller: User, key: 
     : Effect.fail(refuseKey(operation, key, "a scoped key acts only as its owner"))
 }
 
-/** Fails where the range is not that of the key. */
+/** Fails if the key is for another range. */
 const requireRangeOf = (operation: Operation, key: ScopedKey, range: Range | undefined): Effect.Effect<void, Forbidden> =>
   key.scope.kind === "read" || range?.id === key.scope.rangeId
     ? Effect.void
@@ -102,16 +102,16 @@ const requireEntitlement = Effect.fnUntraced(function* ({ does }: Operation) {
     return yield* new EntitlementMissing({ doing: does, entitlement: enterpriseEntitlement })
 })
 
-/** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
+/** Fills in the user, the range and the group; fails when the caller may not run the operation. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
   const { key } = admission
   yield* refuseSession(operation, admission.session)
   if (key !== undefined) yield* requireScope(operation, call, caller, key)
   admission.user = yield* selectUser(caller, call.query["userID"])
-  // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
+  // administrator rights are the caller's own: acting as another user neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin) return yield* refuseNonAdmin(operation)
   admission.range = yield* selectRange(operation, caller, admission.user, {
-    // a key of one range means that one where none is named
+    // a key for one range selects that range when none is named
     rangeId:
       call.query["rangeID"] ?? (key?.scope.kind === "range" && operation.target === "range" ? key.scope.rangeId : undefined),
     inPath: call.path["rangeID"],
@@ -127,11 +127,11 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
     activity.range(admission.range.id, now)
 })
 
-/** Most characters of a value in an entry: whoever calls chooses what is in a path. */
+/** Most characters of a value in an entry: the caller chooses what is in a path. */
 const toldAtMost = 100
 const clipped = (value: string): string => (value.length > toldAtMost ? `${value.slice(0, toldAtMost)}…` : value)
 
-/** What the audit entry tells, as far as it is known. */
+/** The audit entry as far as it is known. */
 const toldOf = (operation: Operation, call: Call, { caller, key, user, range, told }: Admission): Told => ({
   requestId: call.meta.requestId,
   callerId: caller?.id,
@@ -169,13 +169,13 @@ const admitAndHandle = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs an operation for a request: who asks, as whom, on which range, whether they may, then the input, then the handler. `input` is
- * read only once the caller is admitted, so that nobody without rights makes us read a body. Every operation that changes something
- * leaves one audit entry, also when it was refused to a known caller; one that anybody may call records by itself what matters, because
- * anybody could fill the store with it.
+ * Runs an operation for a request. Finds the caller, the user acted as and the range, checks the rights, then reads the input, then calls
+ * the handler. `input` is read only once the caller is admitted, so that nobody without rights can make us read a body. Every operation
+ * that changes something leaves one audit entry, also when a known caller was refused. An anonymous operation records by itself what
+ * matters, because anybody could fill the store with entries.
  *
- * Generators on the way of every request are functions of their module: one that is made anew for each request leaves behind what only a
- * full garbage collection frees, and young collections took 20 ms instead of 1.
+ * Generators on the request path are module-level functions: creating one per request leaves garbage that only a full collection frees, and
+ * young collections took 20 ms instead of 1.
  */
 export const perform = Effect.fnUntraced(function* (
   operation: Operation,
@@ -184,7 +184,7 @@ export const perform = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, Fault, AppServices> {
   const identity: Identity | undefined =
     operation.access === "anonymous"
-      ? // a stale credential must not keep anybody from what needs none, such as logging in
+      ? // a stale credential must not block an operation that needs none, such as logging in
         yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
       : yield* requireCaller(call.credentials)
   const admission: Admission = {

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import type { Operation } from "../operation/operation.ts"
 
 /**
- * The group named in the path, known to exist and to be open to the user. Rights of an
- * administrator are the caller's own where administrators are asked for, those of the user acted as where managers are. Scripts match the text of the refusal.
+ * The group named in the path; fails unless it exists and may be managed. Where an operation asks for administrators, the caller's own
+ * rights count; where it asks for managers, those of the user acted as. Scripts match the text of the refusal.
  */
 export const selectGroup = Effect.fnUntraced(function* (
   operation: Operation,

@@ -14,7 +14,10 @@ import { Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Operation } from "../operation/operation.ts"
 
-/** Fails unless the user may use the range in this way. For handlers whose target names a range only indirectly, such as a VM. Scripts match the text. */
+/**
+ * Fails unless the user may use the range in this way. For handlers whose target names a range only indirectly, such as a VM. Scripts match
+ * the text.
+ */
 export const requireRangeAccess = Effect.fnUntraced(function* (
   range: Range,
   user: User,
@@ -32,7 +35,10 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
   )
 })
 
-/** The range, open to the user, or fails with `missing`. The usual case, a range that the user has, is one read. */
+/**
+ * The range, if the user has access to it; fails with `missing` when it does not exist. The usual case, a range that the user has, is one
+ * read.
+ */
 const open = Effect.fnUntraced(function* <Missing>(
   id: RangeId | undefined,
   user: User,
@@ -58,7 +64,7 @@ const byDefault = (user: User, access: "range-access" | "range-owner") =>
   open(user.defaultRangeId, user, access, () => new DefaultRangeNotFound({ rangeId: user.defaultRangeId, userId: user.id }))
 
 /**
- * The range that a request's body names, else the one it was sent for, else the user's default; known to exist and to be open to the user.
+ * The range named in a request's body, else the one selected by the request, else the user's default; it exists and the user has access.
  * For handlers of operations whose body may name the range.
  */
 export const rangeOfBody = (
@@ -70,7 +76,7 @@ export const rangeOfBody = (
   return sentFor === undefined ? byDefault(user, "range-access") : Effect.succeed(sentFor)
 }
 
-/** What a request says about its range, empty values left out. */
+/** The range parameters of a request, without empty values. */
 export interface RangeSelection {
   /** `?rangeID=`. */
   readonly rangeId: string | undefined
@@ -79,8 +85,8 @@ export interface RangeSelection {
 }
 
 /**
- * What ROOT does although it has no range: it signs in, and manages users, also as records, and takes those of an older installation over. That comes first
- * of all, when there is nobody else, since a user who is made before it takes the number of an old range.
+ * What ROOT may do although it has no range: sign in, manage users (also as records), and import those of an older installation. The import
+ * comes first, while there is no other user: a user created before it takes the number of an old range.
  */
 const isForRoot = ({ base, path }: Operation["route"]): boolean =>
   base === "/ui" ||
@@ -89,8 +95,8 @@ const isForRoot = ({ base, path }: Operation["route"]): boolean =>
     : path.startsWith("/api/collections/users/records"))
 
 /**
- * The range that the operation works on, known to exist and to be open to the user; the default range is checked like any other. A
- * `?rangeID=` is checked also where the operation needs no range. Only an operation that needs one fails when there is no default.
+ * The range that the operation works on; it exists and the user has access, which is checked for the default range too. A `?rangeID=` is
+ * checked even where the operation needs no range. Only an operation that needs one fails when there is no default.
  */
 export const selectRange = Effect.fnUntraced(function* (
   operation: Operation,

@@ -2,7 +2,7 @@ import { InvalidInput, isUserId, Unauthenticated, type User } from "@rangewright
 import { Users, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** The way out for whoever is refused what administrators may. */
+/** Hint for callers without administrator rights. */
 export const askAnAdministrator = "Ask an administrator."
 
 /** The user named by an administrator. */
@@ -21,8 +21,9 @@ const named = Effect.fnUntraced(function* (
 })
 
 /**
- * The user acted as: the caller, or whom an administrator names by `?userID=`. Another user named by anybody else is refused as
- * unauthenticated, an unknown one as invalid: existing clients tell the cases by 401 and 400, and match the text.
+ * The user acted as: the caller, or the one that an administrator names with `?userID=`. For a caller who is no administrator, naming
+ * another user fails as unauthenticated; an unknown user fails as invalid. Existing clients tell the cases apart by 401 and 400, and match
+ * the text.
  */
 export const selectUser = (
   caller: User,

@@ -2,7 +2,7 @@ import { type Range, RangeNotFound, type User, UserNotFound } from "@rangewright
 import { Ranges, type StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Fails when one of these, which were found before, has been removed since. */
+/** Fails when one of these users or ranges was removed since it was found. */
 export const stillThere = (known: {
   readonly users?: readonly User[]
   readonly ranges?: readonly Range[]

@@ -15,7 +15,7 @@ import { changeHeld } from "../rights/change-held.ts"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { newTokenKey } from "./identity.ts"
 
-/** Which password of the user is stored. */
+/** The version of the user's stored password. */
 const versionOf = (user: User) =>
   Effect.map(
     AccessRecords.use((records) => records.withoutMachines),
@@ -23,7 +23,8 @@ const versionOf = (user: User) =>
   )
 
 /**
- * Sets a user's password here and on the hypervisor, and ends all the user's tokens. One that the hypervisor does not take is taken back here.
+ * Sets a user's password here and on the hypervisor, and invalidates all of the user's tokens. Restores the old password here if the
+ * hypervisor refuses the new one.
  */
 export const changePassword = (user: User, password: string, by: UserId) =>
   Effect.gen(function* () {
@@ -41,7 +42,7 @@ export const changePassword = (user: User, password: string, by: UserId) =>
         detail: obstacle,
         hint: "Set it on the hypervisor (Datacenter > Permissions > Users), or configure the service with a user and password instead of a token.",
       })
-    // an account that the service does not know of yet has the password that is stored now
+    // an account that the service has no record of yet has the password that is stored now
     const known = yield* versionOf(user)
     if (known !== undefined) yield* changeHeld((held) => heldAsKnown(held, account, known))
     const before = (yield* users.forAuthentication(user.id))?.secrets
@@ -58,7 +59,7 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     yield* inLine.pipe(Effect.onError(() => undo))
   })
 
-/** The same, where the password is one that is hard to guess. */
+/** The same, but refuses a password that is easy to guess. */
 export const setPassword = (user: User, password: string, by: UserId) => {
   const problem = password === "" ? "a password is needed" : passwordProblem(password, [user.id, user.name, user.email])
   return problem === undefined

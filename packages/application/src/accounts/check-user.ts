@@ -1,6 +1,6 @@
 import { isReservedUserId, isUserId, passwordProblem, type FaultIssue } from "@rangewright/domain"
 
-/** The parts of a new user as they came. */
+/** The input for a new user, unchecked. */
 export interface UserDraft {
   readonly userId: string
   readonly name: string
@@ -9,10 +9,10 @@ export interface UserDraft {
   readonly password: string | undefined
 }
 
-// a local part, one @, a domain with a dot: enough to catch mistakes, and no address that mail servers take is refused
+// a local part, one @, a domain with a dot: catches mistakes without refusing an address that mail servers accept
 const emailPattern = /^[^\s@"<>(),;:\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/u
 
-/** Everything that is wrong with a new user, before anything is made. */
+/** All problems of the input for a new user. */
 export const checkUserDraft = (draft: UserDraft): readonly FaultIssue[] => {
   const issues: FaultIssue[] = []
   const issue = (path: string, message: string, allowed?: string) =>

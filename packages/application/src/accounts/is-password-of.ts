@@ -3,7 +3,10 @@ import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { SignIns } from "../sign-in/sign-ins.ts"
 
-/** Whether this is the user's password. The same work is done for nobody and for a user without one, so that time tells nothing. */
+/**
+ * Whether this is the user's password. Does the same work for an unknown user and for one without a password, so that timing reveals
+ * nothing.
+ */
 export const isPasswordOf = (user: User | undefined, password: string) =>
   Effect.gen(function* () {
     const users = yield* Users

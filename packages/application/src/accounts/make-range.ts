@@ -21,9 +21,9 @@ export interface RangeDraft {
 }
 
 /**
- * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
- * name that was there before is somebody else's and refused. When the hypervisor fails, nothing is left behind.
- * While a run changes the whole installation it waits for that one's end, and fails with `InstallationBusy` when it cannot.
+ * Creates a range: its row, its pool and the rights of its owners on the pool. The first deploy creates the network. An existing pool with
+ * that name belongs to somebody else and is refused. When the hypervisor fails, nothing is left behind. Waits while a run changes the whole
+ * installation, and fails with `InstallationBusy` if the wait is interrupted.
  */
 export const makeRange = (draft: RangeDraft, by: UserId) =>
   Effect.gen(function* () {
@@ -35,7 +35,7 @@ export const makeRange = (draft: RangeDraft, by: UserId) =>
     return range
   })
 
-/** The range as it is stored before the hypervisor knows of it. */
+/** Stores the range; the hypervisor does not know of it yet. */
 export const storeRange = (draft: RangeDraft) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -68,7 +68,7 @@ export const storeRange = (draft: RangeDraft) =>
       ...(settings.quotaDefaults === undefined ? {} : { systemLimits: settings.quotaDefaults }),
       createdAt: new Date(yield* Clock.currentTimeMillis),
     })
-    // a removal of what lies above that begins later sees it
+    // checked again: a removal of a parent range that begins later sees this range
     yield* Effect.onError(parentStays(id), () => Effect.ignore(ranges.remove(id)))
     return range
   })

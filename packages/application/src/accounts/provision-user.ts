@@ -27,10 +27,10 @@ export interface ProvisionedUser {
   readonly apiKey: string
 }
 
-/** Configuration of a range that has none yet. */
+/** Configuration of a range that was not given one. */
 export const emptyRangeConfig = "ludus: []\n"
 
-/** The account that the user would get. Fails when it, or anything else that is the user's alone, is taken. */
+/** The hypervisor account for the user. Fails when it, or another value that must be unique, is taken. */
 const freeAccount = (draft: UserDraft, id: UserId) =>
   Effect.gen(function* () {
     const { hypervisorRealm: realm } = yield* Settings
@@ -50,9 +50,8 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
   })
 
 /**
- * Makes a user: the row, the account on the hypervisor and a default range named like the user. All that can be wrong is found before
- * anything is made, and a failure on the hypervisor leaves nothing behind. While a run changes the whole installation, it waits for that
- * one's end before anything is made.
+ * Creates a user: the row, the account on the hypervisor and a default range named like the user. Everything is checked before anything is
+ * created, and a failure on the hypervisor leaves nothing behind. Waits first while a run changes the whole installation.
  */
 export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, by: UserId) =>
   Effect.gen(function* () {

@@ -11,12 +11,12 @@ import { RunEngine } from "@rangewright/run-engine"
 import { deleteSource } from "../source/delete-source.ts"
 
 /**
- * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the sources with what they brought, what is
- * installed for the user and what the user's roles kept, then the row with its grants and places in groups, and last the account and its rights
- * on the hypervisor, and the routers are told. What is gone already is no failure, so the call may be repeated until the row is gone; what the
- * hypervisor then does not take is `RevocationPending`. Returns the ranges whose routers could not be told, and those that stay: the default
- * range, and what the user had directly and nobody has now.
- * While a run changes the whole installation, it waits for that one's end first.
+ * Removes a user, in this order: with `deleteDefaultRange` the default range (VMs, network, pool); the sources with what they installed;
+ * what is installed for the user and what the user's roles kept; the row with its grants and group memberships; the account and its rights
+ * on the hypervisor; then the routers are updated. What is gone already is no failure, so the call may be repeated until the row is gone;
+ * what the hypervisor refuses after that is `RevocationPending`. Returns the ranges whose routers could not be updated, and those that
+ * stay: the default range, and ranges that the user had directly and nobody has now. Waits first while a run changes the whole
+ * installation.
  */
 export const removeUser = (target: UserId, caller: User, options: { readonly deleteDefaultRange: boolean }) =>
   Effect.gen(function* () {
@@ -48,11 +48,11 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
           })
       }
     }
-    // what sources brought goes with them; the rows alone would leave it behind
+    // also removes what the sources installed, which deleting the rows would leave behind
     for (const source of yield* sources.list({ owner: target })) yield* deleteSource(source, caller.id)
-    // a later user of the same id must not inherit them
+    // a later user with the same ID must not inherit what roles kept
     yield* guests.forget?.(target) ?? Effect.void
-    // what is still being installed comes before the row goes, and goes too, or after it, and is refused
+    // an installation in progress either finishes before the row is removed, and is removed too, or finds the row gone and is refused
     const { removeUser: emptyLibrary } = yield* ArtifactLibrary
     const grants = yield* ranges.grantsOf(target)
     const had = new Set(grants.map(({ rangeId }) => rangeId))

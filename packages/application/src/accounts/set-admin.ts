@@ -4,16 +4,16 @@ import * as Effect from "effect/Effect"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { staysPending } from "../rights/revocation-pending.ts"
 
-/** Why `by` may not change the rights of this user, to follow a colon; undefined: they may, as far as both are concerned. */
+/** Why `by` may not change this user's rights, worded to follow a colon; undefined: nothing about these two users forbids it. */
 export const whyNotTheirs = (target: User, by: User): string | undefined => {
   if (target.id === rootUserId) return "it is the built-in account"
   return target.id === by.id ? "nobody can change their own rights; ask another administrator" : undefined
 }
 
 /**
- * Makes a user an administrator, here and on the hypervisor, or takes the rights of one. Requests that follow are judged by it, also with keys
- * and tokens of before. A promotion that the hypervisor refuses is taken back. Rights that are taken stay taken here, whatever the hypervisor
- * says: `RevocationPending`.
+ * Grants or revokes administrator rights, here and on the hypervisor. Effective for all following requests, including those with existing
+ * keys and tokens. A promotion that the hypervisor refuses is undone. Revoked rights stay revoked here, whatever the hypervisor says:
+ * `RevocationPending`.
  */
 export const setAdmin = Effect.fnUntraced(function* (target: User, isAdmin: boolean, by: User) {
   const because = whyNotTheirs(target, by)

@@ -3,7 +3,7 @@ import { Groups, Quotas, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { userRecord } from "../wire/user.ts"
 
-/** The ranges that the user has directly, ascending by number; those of the user's groups are not among them. */
+/** The ranges that the user has directly, ascending by number; not those of the user's groups. */
 export const directRangesOf = (user: User) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -12,7 +12,7 @@ export const directRangesOf = (user: User) =>
     return direct.size === 0 ? [] : (yield* ranges.list({ for: user.id })).filter((range) => direct.has(range.id))
   })
 
-/** The user as a record, with what the store knows of the user's ranges and groups. */
+/** The user as a record, including the user's ranges and groups. */
 export const recordOfUser = (user: User, options: { readonly withEmail: boolean }) =>
   Effect.gen(function* () {
     const groupStore = yield* Groups

@@ -14,7 +14,7 @@ import { type InstallOutcome, type LibraryScope, RoleInstaller } from "@rangewri
 import * as Effect from "effect/Effect"
 import { whileAwaited } from "../operation/caller-gone.ts"
 
-/** One thing to be brought in, with what it needs. */
+/** A role or collection to install together with its dependencies. */
 export type Wanted =
   | { readonly type: "role"; readonly requirement: RoleRequirement }
   | { readonly type: "collection"; readonly requirement: CollectionRequirement }
@@ -22,8 +22,8 @@ export type Wanted =
 const failed = (what: string, hint?: string): Failed => new Failed({ what, ...(hint === undefined ? {} : { hint }) })
 
 /**
- * Brings in one role or collection with all that it needs, or nothing. The outcome is its own. What no name or version can be is refused
- * before anything is asked; a tool that cannot work is a failure.
+ * Installs one role or collection with all its dependencies, or nothing; returns its own outcome. An impossible name or version is refused
+ * before anything is contacted; a tool that cannot work is `Failed`.
  */
 export const fetchAndInstall = (
   wanted: Wanted,
@@ -46,7 +46,7 @@ export const fetchAndInstall = (
       collections: wanted.type === "collection" ? [wanted.requirement] : [],
       force,
     })
-    // nothing is changed while things are fetched: nobody waits for it, so it ends
+    // fetching changes nothing, so it stops when nobody waits for it
     const outcomes = yield* whileAwaited(work, failed(`Cannot install ${shown(wanted)}: the client disconnected`))
     const own = outcomes.find(({ type }) => type === wanted.type)
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: there was no result`)

@@ -19,8 +19,8 @@ export const collectionRequirement = (collection: string, version: string | unde
 })
 
 /**
- * Installs a collection. One that is there already and fits is a conflict whose text clients match; another version takes its place, also
- * without force, as the field's tool has it.
+ * Installs a collection. One that is already installed and fits is a conflict whose text clients match; another version is replaced even
+ * without force, as `ansible-galaxy` does.
  */
 export const installCollection = (
   requirement: CollectionRequirement,
@@ -42,7 +42,7 @@ export const installCollection = (
     }
   })
 
-/** Removes a collection of one scope, if it is there. Whatever source brought it there claims it no longer. */
+/** Removes a collection of one scope, if it is there, and the claims of sources on it. */
 export const removeCollection = (
   name: string,
   scope: LibraryScope,

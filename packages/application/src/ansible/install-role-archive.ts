@@ -7,12 +7,12 @@ import { uploadedEntries } from "./uploaded-entries.ts"
 
 const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
 
-/** The names by which a file is tried: clients send a plain tar without an ending. */
+/** The file names to try: clients send a plain tar without an extension. */
 const namesFor = (filename: string): readonly string[] => (known.test(filename) ? [filename] : ["role.tar", "role.tar.gz"])
 
 /**
- * Installs the role that was uploaded as an archive, under the name of the file. The one folder that all of it lies in is
- * left out. Tells whether it is there now, or something else stays because replacing it was not asked for.
+ * Installs a role that was uploaded as an archive, under the name of the file. Strips a single top-level folder. Returns whether the role
+ * is in place now, or something else stays because `replace` is false.
  */
 export const installRoleArchive = (
   file: StoredFile,

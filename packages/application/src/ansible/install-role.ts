@@ -21,18 +21,18 @@ import { fetchAndInstall } from "./fetch-and-install.ts"
 /** Roles that installations of the original rely on; they cannot be removed. */
 const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.packer", "ansible-thoteam.nexus3-oss"])
 
-/** Kinds by which sources claim a role; when it is gone none does. */
+/** The kinds of claims on a role; all are released when it is removed. */
 const roleClaims = ["local-role", "galaxy-role", "subscription-role"] as const
 
-/** A role by its name, or from a URL. */
+/** A role by its name or URL. */
 export const roleRequirement = (role: string, version: string | undefined): RoleRequirement => ({
   ...(role.startsWith("git+") || isRequirementUrl(role) ? { src: role } : { name: role }),
   ...(version === undefined || version === "" ? {} : { version }),
 })
 
 /**
- * Installs a role. One that is there in another version than asked for is a failure whose beginning clients match; so is
- * one that is there in a version that nobody asked for, or in an unknown one when a version is asked for.
+ * Installs a role. One that is installed in another version than requested is a failure whose beginning clients match; so is one that has a
+ * version when none was requested, or an unknown version when one was.
  */
 export const installRole = (
   requirement: RoleRequirement,
@@ -46,7 +46,7 @@ export const installRole = (
     return yield* new Failed({ what: otherVersion(name, version, requirement.version), hint: "Use force to replace it." })
   })
 
-/** Removes a role of one scope. Whatever source brought it there claims it no longer. */
+/** Removes a role of one scope and the claims of sources on it. */
 export const removeRole = (
   name: string,
   scope: LibraryScope,

@@ -2,11 +2,11 @@ import { type ArtifactKind, Failed, Forbidden, InvalidInput, longestText, type U
 import { ArtifactLibrary, ContentFault, LibraryFault, type LibraryScope } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Where a user's things go, or those of everybody. */
+/** The user's own scope, or everybody's. */
 export const scopeOf = (user: User, global = false): LibraryScope =>
   global ? { type: "global" } : { type: "user", userId: user.id, recordId: user.recordId }
 
-/** What the host cannot do at present is a failure of the work, not of the hypervisor, which is what clients take status 502 for. */
+/** Turns temporary failures of the host into `Failed`: clients take status 502 for a failure of the hypervisor. */
 export const hostFailures = <A, E, R>(
   work: Effect.Effect<A, E | LibraryFault | ContentFault, R>,
 ): Effect.Effect<A, E | LibraryFault | ContentFault | Failed, R> =>
@@ -16,7 +16,7 @@ export const hostFailures = <A, E, R>(
       : fault,
   )
 
-/** What the library says of an archive that somebody sent, as what it means for the sender. */
+/** Turns a library fault about an uploaded archive into a fault for the uploader. */
 export const asArchiveRefusal = ({ message, hint, facts }: LibraryFault): InvalidInput | Forbidden | Failed => {
   const way = hint === undefined ? {} : { hint }
   switch (facts.reason) {
@@ -32,14 +32,16 @@ export const asArchiveRefusal = ({ message, hint, facts }: LibraryFault): Invali
   }
 }
 
-/** What a user's machines can be given: the user's own first, as Ansible searches. */
+/** The artifacts available to a user's machines: the user's own first, as Ansible searches. */
 export const listInstalled = (user: User) =>
   Effect.gen(function* () {
     const { list } = yield* ArtifactLibrary
     return { own: yield* list(scopeOf(user)), global: yield* list(scopeOf(user, true)) }
   })
 
-/** The texts of those files of an installed artifact that are there; undefined: it is not there itself. */
+/**
+ * The texts of these files of an installed artifact, without those that are missing or too long; undefined: the artifact is not installed.
+ */
 export const textsOf = (
   kind: ArtifactKind,
   name: string,

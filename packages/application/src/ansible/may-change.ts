@@ -2,12 +2,11 @@ import { Forbidden, type User } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** The hypervisor's own account, in whose name no roles are installed. */
+/** The hypervisor's own account; no roles are installed as it. */
 const systemAccount = "root"
 
 /**
- * Fails unless the user may add or remove roles and collections, for themselves or for everybody. Rights are
- * those of the user acted as.
+ * Fails unless the user may add or remove roles and collections, for themselves or for everybody. The rights of the user acted as count.
  */
 export const mayChangeArtifacts = Effect.fnUntraced(function* (
   user: User,
@@ -21,7 +20,7 @@ export const mayChangeArtifacts = Effect.fnUntraced(function* (
   yield* mayUploadArtifacts(user, target)
 })
 
-/** The same, but for the hypervisor's own account, which may upload. Clients compare the last text. */
+/** The same, but the hypervisor's own account may upload. Clients compare the last text. */
 export const mayUploadArtifacts = Effect.fnUntraced(function* (
   user: User,
   { global }: { readonly global: boolean },

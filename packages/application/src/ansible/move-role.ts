@@ -3,7 +3,7 @@ import { ArtifactLibrary, type LibraryFault, type ScopeListing } from "@rangewri
 import * as Effect from "effect/Effect"
 import { listInstalled, scopeOf } from "./installed.ts"
 
-/** What became of one role. */
+/** The outcome for one role. */
 export interface MovedRole {
   readonly role: string
   readonly refused: string | undefined
@@ -13,8 +13,8 @@ const namesIn = ({ roles }: ScopeListing): ReadonlySet<string> => new Set(roles.
 const nameOf = (global: boolean): string => (global ? "global" : "user's")
 
 /**
- * Moves or copies roles, each named once, between a user's scope and that of everybody. A role is looked for among the global ones first, so one that is in
- * both cannot go either way.
+ * Moves or copies roles, each named once, between a user's scope and the global one. A role is looked up among the global ones first, so
+ * one that is in both can go neither way.
  */
 export const moveRoles = (
   roles: readonly string[],

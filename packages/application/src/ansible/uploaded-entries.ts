@@ -11,13 +11,13 @@ const releaseAll = ({ pinned, release }: Context.Service.Shape<typeof ContentFet
 /** An uploaded archive. */
 export interface UploadedArchive {
   readonly file: StoredFile
-  /** The names by which it is tried: the ending says what it is. */
+  /** The file names to try; the extension gives the format. */
   readonly names: readonly string[]
-  /** The one folder that all of it lies in is left out, unless it is one of these; absent: it stays. */
+  /** A single top-level folder is stripped unless it has one of these names; absent: it stays. */
   readonly keep?: readonly string[]
 }
 
-/** What is in the archive, to be read as long as the scope lasts. It is unpacked in a thread of its own, with limits. */
+/** The entries of the archive, readable for the scope's lifetime. It is unpacked in a separate thread, with limits. */
 export const uploadedEntries = ({ file, names, keep }: UploadedArchive, scope: LibraryScope) =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
@@ -40,7 +40,7 @@ export const uploadedEntries = ({ file, names, keep }: UploadedArchive, scope: L
       fetched(first),
     )
     const left = new Failed({ what: "Cannot install the archive: the client disconnected" })
-    // first: what is fetched can be interrupted, and may be pinned by then
+    // added first: the fetch can be interrupted after it pinned the snapshot
     yield* Effect.addFinalizer(() => releaseAll(fetcher, holder))
     const { id, files } = yield* whileAwaited(whole, left)
     return files.map((entry): ArtifactEntry =>

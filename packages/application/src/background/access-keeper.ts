@@ -8,28 +8,28 @@ import { bringInLine, isAway } from "../rights/in-line.ts"
 import { runningStaleRouters } from "../rights/routers.ts"
 import { startingInTurn } from "../run/start-turns.ts"
 
-/** Seconds between two comparisons; twice as many after each one that failed again, up to the second figure. */
+/** Seconds between two comparisons: `least`, doubled with each failure after the first, up to `most`. */
 const lookEverySeconds = { least: 15, most: 240 } as const
-/** Seconds until the next one where a router waits only for a run of its range to end. */
+/** Seconds until the next comparison when a router only waits for a run of its range to end. */
 const soonSeconds = 5
 
 /** Seconds until the next try after so many failures in a row. */
 const pauseAfter = (failures: number): number =>
   Math.min(lookEverySeconds.most, lookEverySeconds.least * 2 ** Math.max(0, failures - 1))
 
-/** Does this unless a run changes the whole installation: who moves networks also moves the rights on them. */
+/** Skips this while a run changes the whole installation: a run that moves networks also moves the rights on them. */
 const atRest = <A, E, R>(look: Effect.Effect<A, E, R>) =>
   Effect.flatMap(
     RunJournal.use((journal) => journal.active(installation)),
     (run): Effect.Effect<A | undefined, E, R> => (run === undefined ? look : Effect.undefined),
   )
 
-/** One comparison of access on the hypervisor with what is stored, and the repair of what differs. */
+/** Compares access on the hypervisor with what is stored, once, and repairs what differs. */
 export const keepRights = atRest(Effect.asVoid(bringInLine({ doing: "reconcile access", by: rootUserId, concerns: () => true })))
 
 /**
- * The same for routers, each by itself: nobody waits for one that never comes to an end, and one that failed is tried again after a while of its own.
- * True: one has to wait for a run of its range.
+ * The same for routers, each independently: a router that hangs delays no other, and one that failed is retried after its own pause. True:
+ * a router has to wait for a run of its range.
  */
 const routerKeeper = Effect.sync(() => {
   const tries = new Map<RangeId, { readonly failures: number; readonly at: number; readonly said: string }>()
@@ -40,7 +40,7 @@ const routerKeeper = Effect.sync(() => {
       const fault = failed[0]?.fault
       const { failures = 0, said = "" } = tries.get(range.id) ?? {}
       if (fault === undefined) return void tries.delete(range.id)
-      // what is only away is asked at every look: revocations may wait for it
+      // what is only unreachable is tried every time: revocations may wait for it
       const counted = isAway(fault) ? 0 : failures + 1
       const now = yield* Clock.currentTimeMillis
       tries.set(range.id, { failures: counted, at: counted === 0 ? now : now + pauseAfter(counted) * 1000, said: fault.message })
@@ -62,7 +62,7 @@ const routerKeeper = Effect.sync(() => {
   )
 })
 
-/** Looks again and again, for ever. What fails is logged once, and tried again. `what` begins a sentence. */
+/** Repeats the check forever. A failure is logged once, and retried. `what` begins the logged sentence. */
 const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>) =>
   Effect.suspend(() => {
     let failures = 0
@@ -75,7 +75,7 @@ const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>)
           return Effect.succeed(isSoon === true ? soonSeconds : lookEverySeconds.least)
         },
         onFailure: (fault) => {
-          // what is only away is asked often: revocations may wait for it
+          // what is only unreachable is tried often: revocations may wait for it
           failures = isAway(fault) ? 0 : failures + 1
           const isNews = fault.message !== said
           said = fault.message
@@ -91,8 +91,8 @@ const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>)
   })
 
 /**
- * Compares access on the hypervisor and on routers with what is stored, at the start and for ever, and repairs it. Routers take their time, and
- * keep no right on the hypervisor from being taken.
+ * Compares access on the hypervisor and on routers with what is stored, at the start and from then on, and repairs it. Slow routers do not
+ * delay the revocation of rights on the hypervisor.
  */
 export const accessKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {

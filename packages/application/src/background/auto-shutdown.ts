@@ -8,10 +8,10 @@ import { RunEngine } from "@rangewright/run-engine"
 import { idleTimer } from "../range/idle-timer.ts"
 import { rangeRequest } from "../run/request.ts"
 
-/** Seconds between two looks at all ranges. */
+/** Seconds between two checks of all ranges. */
 const lookEverySeconds = 300
 
-/** Makes one look at all ranges: those that run, were idle for their time and have nobody logged in are shut down by a run. */
+/** Makes a check of all ranges: a run shuts down those that are running, were idle for their time and have nobody logged in. */
 export const makeAutoShutdown = Effect.gen(function* () {
   const activity = yield* Activity
   const engine = yield* RunEngine
@@ -20,7 +20,9 @@ export const makeAutoShutdown = Effect.gen(function* () {
   const license = yield* LicenseProvider
   const ranges = yield* Ranges
 
-  /** Why the machine counts as used; undefined: it does not. A guest that cannot be asked does: nothing is switched off on a guess. */
+  /**
+   * Why the machine counts as used; undefined: it does not. A guest that cannot be asked counts as used: nothing is shut down on a guess.
+   */
   const useOf = ({ node, vmid, name = `VM ${vmid}` }: RangeMachine) =>
     hypervisor.sessions(node, vmid).pipe(
       Effect.map((sessions) => (sessions !== undefined && sessions.length > 0 ? `somebody is logged in on ${name}` : undefined)),
@@ -42,17 +44,17 @@ export const makeAutoShutdown = Effect.gen(function* () {
 
   return Effect.gen(function* () {
     if (!entitles(yield* license.current, enterpriseEntitlement)) return
-    // a shutdown that had to wait could meet people who have come back meanwhile
+    // a shutdown that has to wait could hit people who have come back meanwhile
     if ((yield* journal.active(installation)) !== undefined) return
     for (const { range, machines } of yield* ranges.overview({}))
       yield* look(range, machines).pipe(
-        // one range that cannot be shut down now keeps no other from it
+        // a failure for one range must not affect the others
         Effect.catch((fault) => Effect.logWarning(isFault(fault) ? fault.message : fault)),
       )
   })
 })
 
-/** Looks for idle ranges for ever. */
+/** Checks for idle ranges forever. */
 export const autoShutdownLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const look = yield* makeAutoShutdown

@@ -10,9 +10,9 @@ import { sourceScheduleLayer } from "./source-schedule.ts"
 import { vpnKeeperLayer } from "./vpn-keeper.ts"
 
 /**
- * What a service does by itself: it observes the hypervisor, keeps access in line, resumes interrupted runs, looks at the routers of ranges in
- * testing mode, shuts idle ranges down, removes what builds have left, looks at the packages of
- * nodes, syncs sources whose time has come, and keeps the VPN in line.
+ * The background work of the service: observes the hypervisor, keeps access in line, resumes interrupted runs, checks the routers of ranges
+ * in testing mode, shuts down idle ranges, cleans up after builds, checks the packages of nodes, syncs sources on schedule, and keeps the
+ * VPN in line.
  */
 export const backgroundLayer = Layer.mergeAll(
   accessKeeperLayer,

@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { templateBuildName } from "../template/build-run.ts"
 
-/** Seconds between two looks. */
+/** Seconds between two checks. */
 const lookEverySeconds = 60
 
 /**
- * Removes what builds have left on the hypervisor whose end could not: of runs that this store knows, and that have ended. What other services build
- * there is left alone.
+ * Removes what builds left on the hypervisor and could not clean up at their end. Only for ended runs that this store knows: what other
+ * services build there is left alone.
  */
 export const keepBuilds = Effect.gen(function* () {
   const templates = yield* HypervisorTemplates
@@ -20,13 +20,13 @@ export const keepBuilds = Effect.gen(function* () {
     if (run?.kind !== templateBuildName || run.endedAt === undefined) continue
     yield* Effect.andThen(builder.clear(id), templates.close(id)).pipe(
       Effect.andThen(Effect.logInfo(`Removed what build ${id} of ${run.subject.id} had left`)),
-      // one that cannot be removed keeps no other
+      // a failure for one must not affect the others
       Effect.catch((fault) => Effect.logWarning(fault.message)),
     )
   }
 })
 
-/** Does so for ever; a hypervisor that is unreachable is no news here. */
+/** Repeats this forever; does not log an unreachable hypervisor. */
 export const buildKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const look = keepBuilds.pipe(Effect.catch((fault) => (isAway(fault) ? Effect.void : Effect.logWarning(fault.message))))

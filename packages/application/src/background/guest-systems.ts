@@ -2,14 +2,14 @@ import type { Vmid } from "@rangewright/domain"
 import { Hypervisor, Machines, type RangeMachine, type RangeOverview, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Guests asked in one tick: each is a call of its own. */
+/** Guests asked in one tick: each is a separate call. */
 const askedPerTick = 4
-/** A guest that says nothing of use is asked again after 1, 2, 4 … ticks, at most this many. */
+/** A guest without a useful answer is asked again after 1, 2, 4 … ticks, at most this many. */
 const ticksAtMost = 256
 
 /**
- * Makes what learns which system each running guest has: asked once, and again when it was off in between; one that says nothing less and less
- * often. What they said is kept, so that nobody who reads has to ask.
+ * Makes the learner of running guests' operating systems. Each guest is asked once, and again after it was off; one without a useful answer
+ * less and less often. Answers are stored, so that reads need not ask.
  */
 export const makeSystemLearner = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
@@ -19,7 +19,7 @@ export const makeSystemLearner = Effect.gen(function* () {
   let ticks = 0
 
   const ask = Effect.fnUntraced(function* ({ rangeId, node, vmid }: RangeMachine) {
-    // a guest that cannot be asked is as silent as one that does not answer
+    // a guest that cannot be asked counts as silent
     const system = yield* hypervisor.system(node, vmid).pipe(Effect.orElseSucceed(() => undefined))
     if (system === undefined) {
       const pause = Math.min(ticksAtMost, (silent.get(vmid)?.pause ?? 0.5) * 2)

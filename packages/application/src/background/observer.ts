@@ -10,8 +10,8 @@ import { makeSystemLearner } from "./guest-systems.ts"
 import { makeSnapshotRound } from "./snapshot-round.ts"
 
 /**
- * Makes the observer's tick: one look at the whole cluster, kept for all reads, a few guests asked for their addresses, and machines that the
- * list lacks looked for.
+ * Makes the observer's tick: stores one observation of the whole cluster for all reads, asks a few guests for their addresses, and looks
+ * for machines that the list lacks.
  */
 export const makeObserver = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
@@ -49,7 +49,7 @@ export const makeObserver = Effect.gen(function* () {
   return tick
 })
 
-/** Observes for ever, at the interval of the settings. A store that cannot write is tried again at the next tick. */
+/** Observes forever, at the interval of the settings. A store that cannot write is retried at the next tick. */
 export const observerLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const tick = yield* makeObserver

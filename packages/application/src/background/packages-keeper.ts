@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { lookAtNode, PackageLooks, readableSets } from "../host/package-looks.ts"
 
-/** Seconds between two looks. */
+/** Seconds between two checks. */
 const lookEverySeconds = 300
 
-/** Notes which nodes of the hypervisor the configuration does not name: "all nodes" is more than it says. */
+/** Notes the hypervisor's nodes that the configuration does not name, so that its list does not pass for all nodes. */
 const noteOthers = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const { nodes, noteOthers: note } = yield* PackageLooks
@@ -14,7 +14,7 @@ const noteOthers = Effect.gen(function* () {
   note(there.map(({ name }) => name).filter((name) => !nodes.includes(name)))
 })
 
-/** Looks at the packages of all nodes. One that does not answer is noted as such, and keeps no other. */
+/** Checks the packages of all nodes. One that does not answer is noted as such, and does not stop the others. */
 export const lookAtPackages = Effect.gen(function* () {
   const { nodes } = yield* NodePackages
   yield* Effect.ignore(noteOthers)
@@ -22,7 +22,7 @@ export const lookAtPackages = Effect.gen(function* () {
   yield* Effect.forEach(nodes, (node) => Effect.ignore(lookAtNode(node, sets)), { concurrency: 2, discard: true })
 })
 
-/** Does so for ever: an update of a node may have replaced what was installed. */
+/** Repeats this forever: an update of a node may have replaced what was installed. */
 export const packagesKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { nodes } = yield* NodePackages

@@ -3,12 +3,12 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { backoffSeconds, RunEngine } from "@rangewright/run-engine"
 
-/** Seconds between two looks for runs that no living worker holds. */
+/** Seconds between two checks for runs that no living worker holds. */
 const lookEverySeconds = 15
 
 /**
- * Continues the runs of workers that died, for ever: of this process before its start, and of others that share the store. Looks again soon
- * where one could not be claimed.
+ * Continues the runs of dead workers, forever: those of this process before it restarted, and those of other processes on the same store.
+ * Checks again soon when one could not be claimed.
  */
 export const recoveryLayer = Layer.effectDiscard(
   Effect.gen(function* () {

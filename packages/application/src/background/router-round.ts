@@ -6,18 +6,21 @@ import * as Layer from "effect/Layer"
 import { inspectRouter } from "../range/inspect-router.ts"
 
 const tickMillis = 60_000
-/** Between two looks at one router: while its range is tested, and else. */
+/** Milliseconds between two checks of one router: while its range is in testing mode, and otherwise. */
 const testedMillis = 5 * 60_000
 const openMillis = 60 * 60_000
 
-/** Makes rounds. Each asks the routers that nobody asked for a while, one after another: all those of ranges in testing mode, and one other. */
+/**
+ * Makes rounds. Each checks routers that were not checked for a while, one after another: all those of ranges in testing mode, and one
+ * other.
+ */
 export const makeRouterRound = () => {
-  /** When a router was asked that did not answer: others have their turn first. */
+  /** When a router that did not answer was last asked: others go first. */
   const tried = new Map<RangeId, number>()
 
   /**
-   * When the router was asked last, of one that is to be asked now. A run that has ended since may have changed its rules, by a role or by
-   * loading them again: that counts while the range is tested, and where they were changed before.
+   * When the router was last checked, if it is due now; else undefined. A run that has ended since may have changed its rules, by a role or
+   * by reloading them: that makes it due while the range is in testing mode, and where rules were changed before.
    */
   const dueSince = Effect.fnUntraced(function* ({ id, testing }: Range) {
     const machines = yield* Machines
@@ -53,7 +56,7 @@ export const makeRouterRound = () => {
   })
 }
 
-/** Looks at routers for ever, where the service speaks to machines at all. */
+/** Checks routers forever, if the service speaks to machines at all. */
 export const routerRoundLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const guests = yield* GuestAutomation

@@ -3,14 +3,14 @@ import { monotonicMillis, type RangeMachine, type RangeOverview, type StorageFau
 import * as Effect from "effect/Effect"
 import { makeSnapshotReader } from "../range/snapshot-reader.ts"
 
-/** Machines whose snapshots are read in one tick: each is a call of its own. */
+/** Machines whose snapshots are read in one tick: each is a separate call. */
 const readPerTick = 2
-/** Nothing is read again sooner. */
+/** Minimum time between two reads of a machine. */
 const restMillis = 300_000
 
 /**
- * Makes what reads the snapshots of machines one after another, those first that were not read for the longest time: what somebody did at the
- * hypervisor shows after a while, and nobody who lists them has to ask. What the service does itself is kept at once.
+ * Makes the round that reads the snapshots of machines one after another, least recently read first: changes made on the hypervisor show
+ * after a while, and listing them needs no call. Changes made by the service are stored at once.
  */
 export const makeSnapshotRound = Effect.gen(function* () {
   const reader = yield* makeSnapshotReader
@@ -18,7 +18,7 @@ export const makeSnapshotRound = Effect.gen(function* () {
 
   const read = Effect.fnUntraced(function* (machine: RangeMachine) {
     readAt.set(machine.vmid, yield* monotonicMillis)
-    // what cannot be read stays as it was read last, and its turn comes again
+    // what cannot be read keeps its last state until its next turn
     yield* reader.read(machine).pipe(Effect.catchTag("HypervisorFault", () => Effect.void))
   })
 
@@ -26,7 +26,7 @@ export const makeSnapshotRound = Effect.gen(function* () {
     Effect.gen(function* () {
       const now = yield* monotonicMillis
       const offline = new Set(nodes.flatMap(({ name, online }) => (online ? [] : [name])))
-      // a call that nobody answers takes long, and takes the turn of another machine
+      // an unanswered call takes long, and the turn of another machine
       const canBeRead = ({ template, missingSince, node, power }: RangeMachine): boolean =>
         !template && missingSince === undefined && power !== "unknown" && !offline.has(node)
       const own = overviews.flatMap(({ machines }) => machines.filter(canBeRead))

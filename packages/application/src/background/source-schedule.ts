@@ -8,16 +8,16 @@ import { runFetch } from "../source/fetch-run.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 import { nextSync } from "../source/sync-schedule.ts"
 
-/** Seconds between two looks for sources that are due. */
+/** Seconds between two checks for sources that are due. */
 const lookEverySeconds = 30
-/** Syncs at once: those that many sources wait for at one time must not take the host. */
+/** Concurrent syncs: many sources that are due at the same time must not overload the host. */
 const syncsAtOnce = 4
 /** Seconds between two removals of content that nobody needs. */
 const pruneEverySeconds = 3600
 
 type Services = ContentFetcher | RunEngine | SecretStore | SourceContents | Sources
 
-/** Syncs one source whose time has come, unless another process has taken its turn. A failure is on its record, and in the log. */
+/** Syncs one source that is due, unless another process has taken its turn. A failure goes to the source's record and the log. */
 const syncDue = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<void, never, Services> {
   const sources = yield* Sources
   const { schedule, nextSyncAt } = source
@@ -27,12 +27,12 @@ const syncDue = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<v
     yield* runFetch(source, { manifest: true, outcome: true }, source.owner)
   })
   yield* work.pipe(
-    // one source that cannot be synced keeps no other from it
+    // a failure for one source must not affect the others
     Effect.catch((fault) => Effect.logWarning(isFault(fault) ? `source ${source.id}: ${fault.message}` : fault)),
   )
 })
 
-/** One look: every source that is due is synced, and gets its next time before that, so that a crash repeats no sync at once. */
+/** Syncs every source that is due. Its next time is set before the sync, so that a crash does not repeat the sync at once. */
 export const syncDueSources = Effect.gen(function* () {
   const sources = yield* Sources
   const due = yield* sources.due(new Date(yield* Clock.currentTimeMillis))
@@ -46,7 +46,7 @@ export const pruneContent = Effect.gen(function* () {
   if (gone.length > 0) yield* Effect.logInfo(`${gone.length} unused content snapshots were removed`)
 })
 
-/** Syncs due sources and prunes what is left over, for ever. */
+/** Syncs due sources and prunes unused content, forever. */
 export const sourceScheduleLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const every = <E, R>(seconds: number, work: Effect.Effect<void, E, R>) =>

@@ -8,14 +8,14 @@ import { bringVpnInLine } from "../vpn/in-line.ts"
 import { vpnRecordsInTime } from "../vpn/in-time.ts"
 import { giveMissingVpnKeys } from "../vpn/keys.ts"
 
-/** Seconds between two reads of the store. What it says otherwise than before is on the server a moment later, whoever changed it. */
+/** Seconds between two reads of the store. A change there reaches the server a moment later, whoever made it. */
 const readEverySeconds = 1
-/** Seconds between two looks at the server where the store says the same. */
+/** Seconds between two checks of the server while the store does not change. */
 const lookEverySeconds = 15
-/** Seconds until the next look after one that failed: revocations may wait for it. */
+/** Seconds until the next check after a failed one: revocations may wait for it. */
 const againAfterSeconds = 5
 
-/** Part of a turn: what failed is said once, and tried again in the next turn. False: there was nothing to do yet. */
+/** Part of a turn: a failure is logged once, and retried in the next turn. False: there was nothing to do yet. */
 const part = <E, R>(doing: Effect.Effect<boolean, E, R>) => {
   let said = ""
   const say = (message: string) => {
@@ -27,13 +27,13 @@ const part = <E, R>(doing: Effect.Effect<boolean, E, R>) => {
     if (isDone) said = ""
   })
   return Effect.catchCause(done, (cause) => {
-    // also what nobody expected must not end this: revocations wait for it
+    // not even a defect must end the loop: revocations wait for it
     const failure = Cause.squash(cause)
     return Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : say(isFault(failure) ? failure.message : String(failure))
   })
 }
 
-/** Reads the store, and looks at the server when something changed or its time has come. */
+/** Reads the store, and checks the server when something changed or a check is due. */
 const keeper = Effect.sync(() => {
   let known: string | undefined
   let lookAt = 0
@@ -49,12 +49,12 @@ const keeper = Effect.sync(() => {
     lookAt = now + lookEverySeconds * 1000
     return true
   })
-  // each goes on when the other fails
+  // each part runs even when the other fails
   const turn = Effect.andThen(part(Effect.as(giveMissingVpnKeys, true)), part(look))
   return Effect.flatMap(vpnRecordsInTime, (records) => Effect.provideService(turn, VpnRecords, records))
 })
 
-/** Where there is a VPN: gives users a key who have none, and keeps its server in line with who may use which range. */
+/** With a VPN: gives keys to users who have none, and keeps the VPN server in line with who may use which range. */
 export const vpnKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const settings = yield* Settings

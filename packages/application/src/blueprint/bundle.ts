@@ -16,7 +16,7 @@ import { longWork } from "../operation/long-work.ts"
 /** The files that came with a blueprint. */
 export interface OpenedBundle {
   readonly files: readonly BundleFile[]
-  /** Paths of what the manifest names: its configuration and its picture. */
+  /** Paths of the configuration and the picture that the manifest names. */
   readonly named: ReadonlySet<string>
 }
 
@@ -24,7 +24,7 @@ const noBundle: OpenedBundle = { files: [], named: new Set() }
 
 const lenient = new TextDecoder()
 
-/** Looks into the bundle of a blueprint; one without has no files. */
+/** Opens the bundle of a blueprint; without one there are no files. */
 export const openBundle = (bundle: BlueprintBundle | undefined): Effect.Effect<OpenedBundle, ContentFault, ContentFetcher> =>
   Effect.gen(function* () {
     if (bundle === undefined) return noBundle
@@ -34,16 +34,16 @@ export const openBundle = (bundle: BlueprintBundle | undefined): Effect.Effect<O
     if (manifest === undefined) return { files, named: new Set() }
     const text = lenient.decode(yield* fetcher.read(bundle.snapshot, manifest.from))
     const read = yield* longWork(() => readBlueprintManifest(text))
-    // one from a source was held to rules of sources when it was installed
+    // a blueprint from a source was checked by the rules of sources when it was installed
     const named = Result.isSuccess(read) ? [read.success.config, read.success.thumbnail ?? ""] : []
     return { files, named: new Set(named) }
   })
 
-/** Paths of the bundle that something kept beside it stands for. */
+/** Paths in the bundle that are replaced by data stored beside it. */
 export const replacedFiles = ({ named }: OpenedBundle, requirements: string | undefined): ReadonlySet<string> =>
   new Set([manifestFile, ...named, ...(requirements === undefined ? [] : [requirementsFile])])
 
-/** The snapshot stays as long as the blueprint with this record needs it. */
+/** Pins the snapshot as long as the blueprint with this record needs it. */
 export const holdBundle = (record: RecordId, bundle: BlueprintBundle | undefined) =>
   bundle === undefined
     ? Effect.void

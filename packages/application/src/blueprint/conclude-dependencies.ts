@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { failuresAmong, type ItemOutcome } from "../source/item-outcome.ts"
 
-/** Notes on a blueprint how the installation of what it requires ended: these failures, or none. */
+/** Records on a blueprint how the installation of its requirements ended: with these failures, or none. */
 export const noteInstallation = ({ id }: Pick<Blueprint, "id">, failures: readonly string[]) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -12,7 +12,7 @@ export const noteInstallation = ({ id }: Pick<Blueprint, "id">, failures: readon
     yield* blueprints.setInstallation(id, installationOf(failures, at))
   })
 
-/** The same by what became of each requirement. */
+/** The same from the outcome of each requirement. */
 export const concludeDependencies = (blueprint: Pick<Blueprint, "id">, outcomes: readonly ItemOutcome[]) =>
   noteInstallation(
     blueprint,

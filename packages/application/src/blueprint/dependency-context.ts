@@ -14,17 +14,17 @@ import * as Result from "effect/Result"
 import { bundleDirectory } from "../source/install-blueprint.ts"
 import { SourceContents } from "../source/source-contents.ts"
 
-/** What a blueprint lies among. */
+/** The content that a blueprint was shipped with. */
 export interface Surroundings {
-  /** Its id there. */
+  /** Its ID in that content. */
   readonly id: string
   readonly content: SourceContent
   readonly files?: readonly TreeEntry[]
 }
 
 /**
- * What its source shipped when the blueprint was installed, also for copies of it; nothing for one that was made here or came from an
- * archive.
+ * The content of its source when the blueprint was installed, also for copies of it; empty for a blueprint that was made here or imported
+ * from an archive.
  */
 export const dependencyContextOf = Effect.fnUntraced(function* (
   blueprint: Blueprint,
@@ -37,7 +37,7 @@ export const dependencyContextOf = Effect.fnUntraced(function* (
   return { id: bundle.directory.slice(root.length), content, files: snapshot.files }
 })
 
-/** A blueprint in the words of what sources ship. */
+/** A blueprint in the form in which sources ship them. */
 export const asShipped = (
   id: string,
   { name, version, tags }: Pick<BlueprintText, "name" | "version" | "tags">,

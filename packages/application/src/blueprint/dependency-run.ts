@@ -25,7 +25,7 @@ import { SourceContents } from "../source/source-contents.ts"
 import { concludeDependencies, noteInstallation } from "./conclude-dependencies.ts"
 import { type DependencyChoice, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
-/** What an installation was asked to do. */
+/** The stored request of an installation. */
 const Request = Schema.Struct({
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   user: Schema.String,
@@ -39,7 +39,7 @@ const unreadable = () => new Failed({ what: "Cannot continue the installation: i
 const asked = ({ options }: RunHead) =>
   Effect.map(Effect.mapError(readRequest(options), unreadable), ({ recordId, user, ...choice }) => ({
     recordId,
-    // written by `installDependencies`, and read back from the store as it was
+    // written by `installDependencies`
     choice: { ...choice, user: user as UserId } satisfies DependencyChoice,
   }))
 
@@ -50,10 +50,10 @@ const blueprintOf = (recordId: RecordId) =>
     return found ?? (yield* new BlueprintNotFound({ blueprint: recordId }))
   })
 
-/** What surrounds a blueprint that ships nothing: no step looks into it. */
+/** The content for a blueprint that ships nothing: no step reads it. */
 const nothing = { content: emptyContent, snapshot: { id: "" as never, root: undefined, files: [] } }
 
-/** Where things come from and go to. A record that is no source's claims nothing. */
+/** The source and the target of the installation. A record that is not a source's claims nothing. */
 const installationFor = (blueprint: Blueprint, choice: DependencyChoice, step: InstallStep) =>
   Effect.gen(function* () {
     const contents = yield* SourceContents
@@ -63,7 +63,7 @@ const installationFor = (blueprint: Blueprint, choice: DependencyChoice, step: I
     return { ...choice, source: { recordId: origin?.source ?? recordId }, content } satisfies ArtifactInstallation
   })
 
-/** One step. What a step of several items could not have fails the check that follows it. */
+/** One step. Failed items of a step for several items fail the `check` step that follows it. */
 const install = work({
   name: "install-dependency",
   input: InstallStep,
@@ -74,7 +74,7 @@ const install = work({
       if (step.do === "prune" || step.do === "blueprint") return {}
       const { recordId, choice } = yield* asked(head)
       const installation = yield* installationFor(yield* blueprintOf(recordId), choice, step)
-      // what a tool says is for people; a journal that takes no writes ends the run by itself
+      // tool output is for people; a journal that cannot be written ends the run by itself
       const outcomes = yield* performArtifactStep(installation, step, (said) => Effect.ignore(print(said)))
       if (step.do === "artifact") yield* failFor(outcomes)
       return { data: outcomes.map((outcome) => ({ ...outcome })) }
@@ -86,7 +86,10 @@ const asRequired: Partial<Record<ItemOutcome["kind"], ItemOutcome["kind"]>> = {
   local_collection: "collection",
 }
 
-/** What became of each requirement, in the order of the plan. Clients know three kinds; what a source ships is one of them to them. */
+/**
+ * The outcome of each requirement, in the order of the plan. Clients know three kinds; local roles and collections of a source are mapped
+ * to those.
+ */
 export const dependencyOutcomes = (state: RunState): readonly ItemOutcome[] =>
   installOutcomes(state).map((outcome) => ({ ...outcome, kind: asRequired[outcome.kind] ?? outcome.kind }))
 

@@ -18,9 +18,8 @@ import { blueprintConfig } from "./find-blueprint.ts"
 const utf8 = new TextEncoder()
 
 /**
- * An archive with everything that a blueprint is made of: its manifest, configuration, requirements and picture as they
- * are now, and the other files that came with it. The same blueprint gives the same bytes, on every installation. Owners and shares
- * stay here.
+ * An archive of a complete blueprint: its manifest, configuration, requirements and picture as they are now, and the other files that came
+ * with it. The same blueprint gives the same bytes on every installation. Owners and shares are not included.
  */
 export const blueprintArchive = (blueprint: Blueprint) =>
   Effect.gen(function* () {

@@ -19,7 +19,7 @@ export const groupsOf = (user: User) =>
     (memberships) => new Set(memberships.map(({ group }) => group.name)),
   )
 
-/** By its own id, else by that of its record. */
+/** Finds by blueprint ID, else by record ID. */
 const lookUp = (id: string) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -49,7 +49,7 @@ export const readableBlueprint = Effect.fnUntraced(function* (
   const { blueprint, access } = yield* found(id, user)
   if (access !== undefined) return blueprint
   return yield* new Forbidden({
-    // as it was named: the ID of its record tells nobody more
+    // names it as the caller did: a record ID must not reveal the blueprint's ID
     reason: `You do not have access to blueprint ${id}`,
     hint: "Ask its owner or an administrator to have it shared with you.",
   })

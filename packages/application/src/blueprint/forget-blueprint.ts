@@ -2,10 +2,10 @@ import { type Blueprint, holderOfBundle, type RecordId, type RunSubject } from "
 import { ContentFetcher, RunJournal, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** A blueprint as what runs are about: by its record, for one made anew under an old id is another one. */
+/** A blueprint as the subject of runs. Identified by its record: a blueprint created again under an old ID is another one. */
 export const blueprintSubject = ({ recordId }: Pick<Blueprint, "recordId">): RunSubject => ({ type: "blueprint", id: recordId })
 
-/** The blueprint with this record is gone, or never came to be: it needs no snapshot. What cannot be released only takes room. */
+/** Releases the snapshots of a blueprint that was deleted or never created. A failure to release only costs space. */
 export const releaseBundles = (recordId: RecordId): Effect.Effect<void, never, ContentFetcher> =>
   Effect.gen(function* () {
     const content = yield* ContentFetcher
@@ -13,7 +13,7 @@ export const releaseBundles = (recordId: RecordId): Effect.Effect<void, never, C
     for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
   }).pipe(Effect.catchTag("ContentFault", (fault) => Effect.logWarning(fault.message)))
 
-/** A blueprint that is gone takes along what lies beside it: its hold on its files, and the runs that were about it. May be repeated. */
+/** Cleans up after a deleted blueprint: its hold on its files, and its runs. May be repeated. */
 export const forgetBlueprint = (recordId: RecordId): Effect.Effect<void, StorageFault, ContentFetcher | RunJournal> =>
   Effect.andThen(
     releaseBundles(recordId),

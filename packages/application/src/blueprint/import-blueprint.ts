@@ -30,7 +30,7 @@ import { uploadedPicture } from "./picture.ts"
 const what = "Cannot import the blueprint"
 const hint = "Send an archive as GET /blueprints/{id}/export makes it: a gzipped tar with a blueprint.yml."
 
-/** Whatever is wrong with an archive is its sender's to fix, also when it is too large; what fails here is not. */
+/** A bad archive, also one that is too large, is the sender's to fix; a failure of the host is not. */
 const refusal = (fault: ContentFault): InvalidInput | Failed =>
   fault.kind === "unavailable" || fault.kind === "timeout"
     ? new Failed({ what: `${what}: ${fault.message}` })
@@ -38,17 +38,17 @@ const refusal = (fault: ContentFault): InvalidInput | Failed =>
 
 const refused = (because: string) => new InvalidInput({ what: `${what}: ${because}`, hint })
 
-// the byte order mark stays: what was packed comes back as it was
+// keeps the byte order mark: files come back as they were packed
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The files of an unpacked archive, by their paths or by those of links to them. */
+/** The files of an unpacked archive, by their paths or by the paths of links to them. */
 const unpacked = (snapshot: Snapshot) =>
   Effect.map(ContentFetcher, (fetcher) => {
     const tree = new Map(snapshot.files.map((entry) => [entry.path, entry]))
     const has = (path: string) => tree.get(resolveLinks(path, tree) ?? "")?.kind === "file"
     const bytes = (path: string, most: number) =>
       has(path) ? Effect.mapError(fetcher.read(snapshot.id, path, most), refusal) : Effect.succeed(undefined)
-    /** Undefined: it is not there, or is no text. */
+    /** Undefined: it is missing or not text. */
     const text = (path: string) =>
       Effect.map(bytes(path, mostConfigBytes), (found) => {
         try {
@@ -82,7 +82,7 @@ const configOf = (archive: Unpacked, { config }: BlueprintManifest) =>
     return (yield* archive.text(config)) ?? (yield* refused(`${config} is not UTF-8 text`))
   })
 
-/** What it requires; text that a program would take for an option is refused, as in sources. */
+/** The blueprint's requirements; text that a program would take for an option is refused, as in sources. */
 const requirementsOf = (archive: Unpacked) =>
   Effect.gen(function* () {
     const text = yield* archive.text(requirementsFile)
@@ -90,7 +90,7 @@ const requirementsOf = (archive: Unpacked) =>
     return unsafe === undefined ? text : yield* refused(`${requirementsFile}: ${unsafe.message}`)
   })
 
-/** The picture that the manifest names; one that is not there is forgiven. */
+/** The picture that the manifest names; a missing one is ignored. */
 const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
   Effect.gen(function* () {
     const bytes = thumbnail === undefined ? undefined : yield* archive.bytes(thumbnail, mostPictureBytes)
@@ -104,8 +104,8 @@ const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
 const nothingYet = { config: "", requirements: undefined, thumbnail: undefined, bundle: undefined }
 
 /**
- * Makes a blueprint of the user's from an archive. Whatever the archive holds is kept beside it, so that an export of it
- * is complete. The configuration is checked when it is applied.
+ * Creates a blueprint of the user's from an archive. All files of the archive are kept, so that an export is complete. The configuration is
+ * checked when it is applied.
  */
 export const importBlueprint = (file: StoredFile, user: User) =>
   Effect.gen(function* () {
@@ -113,7 +113,7 @@ export const importBlueprint = (file: StoredFile, user: User) =>
     const recordId = yield* newRecordId
     const holder = holderOfBundle(recordId)
     const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
-    // who may keep nothing more has nothing unpacked; what comes is counted when it is there
+    // refuses early, before unpacking, when the limit is already exceeded; the content is counted once it is there
     yield* keepingBlueprint("import the blueprint", { recordId, owner: user.id, ...nothingYet })(Effect.void)
     return yield* Effect.gen(function* () {
       const blueprints = yield* Blueprints

@@ -25,8 +25,8 @@ const noSubscription =
   "subscription roles need a licence that includes them, and a registry that offers them; nothing was installed for this blueprint"
 
 /**
- * Why nothing of a blueprint with subscription roles can be installed: an installation with holes would look like one
- * without. Undefined: it can.
+ * Why nothing of a blueprint with subscription roles can be installed: an incomplete installation would look complete. Undefined: it can
+ * be.
  */
 const subscriptionObstacle = ({ subscriptionRoles }: InstallPlan) =>
   Effect.gen(function* () {
@@ -48,7 +48,7 @@ const presentOnes = ({ subscriptionRoles }: InstallPlan): readonly ItemOutcome[]
 const isNothing = ({ artifacts, roles, collections, subscriptionRoles }: InstallPlan): boolean =>
   artifacts.length + roles.length + collections.length + subscriptionRoles.length === 0
 
-/** As a run of the blueprint, which goes on without its caller. */
+/** Installs in a run of the blueprint, which continues without its caller. */
 const runInstall = (blueprint: Blueprint, choice: DependencyChoice) =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
@@ -58,8 +58,8 @@ const runInstall = (blueprint: Blueprint, choice: DependencyChoice) =>
   })
 
 /**
- * Installs what a blueprint requires, and notes on it how that ended. What cannot be had is an outcome of its
- * own; only a store that does not work is a fault.
+ * Installs a blueprint's requirements, and records on it how that ended. A requirement that is not available is an outcome; only a store
+ * that does not work is a fault.
  */
 export const installDependencies = (
   blueprint: Blueprint,
@@ -84,8 +84,8 @@ export const installDependencies = (
   )
 
 /**
- * The same for a blueprint that was just made, as far as the user may and it can be had: making it never fails by it. No
- * outcomes where there is nothing to install.
+ * The same for a new blueprint, as far as the user may install things and they are available; never fails the creation. No outcomes when
+ * there is nothing to install.
  */
 export const installForNew = (
   blueprint: Blueprint,

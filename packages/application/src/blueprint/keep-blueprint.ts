@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { keeping } from "../disk/keeping.ts"
 import { nameOfBlueprint } from "../disk/kept.ts"
 
-/** Stores a blueprint with all that belongs to it, as far as its owner may keep that much. `doing` completes "Cannot …". */
+/** Stores a blueprint with its files, unless that exceeds its owner's disk limit. `doing` completes "Cannot …". */
 export const keepingBlueprint = (
   doing: string,
   {
@@ -23,14 +23,14 @@ export const keepingBlueprint = (
     becomes: () => Effect.succeed(keptRow(blueprintBytes({ config, requirements, picture: thumbnail }), bundle?.snapshot)),
   })
 
-/** What is new of a blueprint; what is absent stays. */
+/** The new parts of a blueprint; absent ones stay. */
 export interface NewParts {
   readonly config?: string
   readonly requirements?: string | undefined
   readonly picture?: Picture
 }
 
-/** What of it has the place of the new parts now. */
+/** The current parts that the new ones replace. */
 const placeOf = ({ id, recordId }: Blueprint, { config, requirements, picture }: NewParts) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -42,7 +42,7 @@ const placeOf = ({ id, recordId }: Blueprint, { config, requirements, picture }:
     }
   })
 
-/** Stores parts of a blueprint anew, as far as its owner may keep that much. One whose owner is gone is charged to nobody. */
+/** Replaces parts of a blueprint, unless that exceeds its owner's disk limit. Without an owner nobody is charged. */
 export const keepingParts =
   (doing: string, blueprint: Blueprint, parts: NewParts) =>
   <A, E, R>(keep: Effect.Effect<A, E, R>) => {

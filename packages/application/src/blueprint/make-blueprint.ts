@@ -22,7 +22,7 @@ import { installForNew } from "./install-dependencies.ts"
 import { keepingBlueprint } from "./keep-blueprint.ts"
 import { requiredByConfig } from "./required-by-config.ts"
 
-/** The id for a new blueprint: allowed, and not in use. */
+/** The ID for a new blueprint, checked to be valid and free. */
 export const freeBlueprintId = (text: string) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -42,7 +42,7 @@ export const freeBlueprintId = (text: string) =>
     return id
   })
 
-/** Fails with everything that is wrong with these members. `doing` completes "Cannot …". */
+/** Fails with all problems of these members. `doing` completes "Cannot …". */
 export const checkBlueprintText = (doing: string, text: Partial<BlueprintText>): Effect.Effect<void, InvalidInput> => {
   const issues = blueprintTextIssues(text)
   return issues.length === 0
@@ -52,14 +52,14 @@ export const checkBlueprintText = (doing: string, text: Partial<BlueprintText>):
       )
 }
 
-/** The text, when it is a range configuration. Whether its templates and roles are there is asked when it is applied. */
+/** The text, if it is a valid range configuration. Whether its templates and roles exist is checked when it is applied. */
 export const wellFormedConfig = (text: string) =>
   Effect.gen(function* () {
     const parsed = yield* readRangeConfig(text)
     return Result.isSuccess(parsed) ? text : yield* refusedConfig(parsed.failure)
   })
 
-/** What a blueprint is made of beside what it says about itself. */
+/** The content of a blueprint, without its description of itself. */
 export interface BlueprintContent {
   readonly config: string
   readonly requirements: string | undefined
@@ -68,8 +68,8 @@ export interface BlueprintContent {
 }
 
 /**
- * Makes a blueprint of the user's, shared with nobody. Its files are held for it before it is there, and let go when it does not come to
- * be. `recordId`: absent for a new one.
+ * Creates a blueprint of the user's, shared with nobody. Its files are pinned before the blueprint exists, and released if creation fails.
+ * `chosen`: the record ID; absent for a new one.
  */
 export const makeBlueprint = (
   id: BlueprintId,
@@ -93,8 +93,8 @@ export const makeBlueprint = (
   })
 
 /**
- * Makes a blueprint of a configuration alone, with what its roles require, and installs that as far as it can be had; says what became of
- * each of them.
+ * Creates a blueprint from a configuration alone, with the requirements of its roles, and installs those as far as they are available;
+ * returns the outcome of each.
  */
 export const makeFromConfig = (id: BlueprintId, text: BlueprintText, config: string, owner: User) =>
   Effect.gen(function* () {

@@ -2,7 +2,7 @@ import type { Blueprint } from "@rangewright/domain"
 import { Groups } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Who is in each group that the blueprint is shared with, ascending by the group's name. */
+/** The members of each group that the blueprint is shared with, ascending by the group's name. */
 export const membersOfShares = ({ sharedGroups }: Blueprint) =>
   Effect.gen(function* () {
     const groups = yield* Groups

@@ -5,7 +5,9 @@ import type { UploadedFile } from "../operation/operation.ts"
 
 const what = "Failed to update record."
 
-/** An uploaded picture under a name of its own; refused when it is too large or none of the kinds that are kept, whatever its sender calls it. */
+/**
+ * An uploaded picture under a generated name; refused when it is too large or of a kind that is not stored, whatever the sender calls it.
+ */
 export const uploadedPicture = ({ filename, bytes }: UploadedFile): Effect.Effect<Picture, InvalidInput, CredentialHasher> =>
   Effect.gen(function* () {
     const hasher = yield* CredentialHasher

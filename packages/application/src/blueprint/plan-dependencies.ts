@@ -14,7 +14,7 @@ export interface DependencyChoice extends InstallTarget {
   readonly force: boolean
 }
 
-/** What is there, where it would be installed to. */
+/** What is already installed in the target scope. */
 const presentFor = (choice: DependencyChoice): Effect.Effect<Parameters<typeof planInstall>[1], LibraryFault, ArtifactLibrary> =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
@@ -31,8 +31,8 @@ const presentFor = (choice: DependencyChoice): Effect.Effect<Parameters<typeof p
   })
 
 /**
- * Plans to install what the blueprint requires, and changes nothing: what its source ships comes out of the snapshot that the blueprint
- * was installed from, everything else from where it is published. Templates are none of it: they are built.
+ * Plans the installation of the blueprint's requirements, and changes nothing: what its source ships comes from the snapshot that the
+ * blueprint was installed from, everything else from where it is published. Templates are not included: they are built.
  */
 export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
@@ -46,16 +46,16 @@ export const planDependencies = Effect.fnUntraced(function* (
   const shipped = yield* longWork(() => asShipped(id, blueprint, config, requirements))
   const shipping = { id: "", content: { ...content, blueprints: [shipped] }, ...(files === undefined ? {} : { files }) }
   const planned = yield* longWork(() => planInstall(shipping, present, { selection: { blueprints: [id] }, force: choice.force }))
-  // it cannot be: the one blueprint that is asked for is there
+  // cannot happen: the only blueprint that is requested is there
   if (Result.isFailure(planned)) return yield* Effect.die(new Error(`blueprint ${blueprint.id} is not in its own plan`))
   const plan = planned.success
   return { ...plan, artifacts: plan.artifacts.filter(({ kind }) => kind !== "template") }
 })
 
-/** What of the plan is to be done: subscription roles that are there are never replaced. */
+/** The part of the plan that is still to be done: installed subscription roles are never replaced. */
 export const stillToInstall = (plan: InstallPlan): InstallPlan => ({
   ...plan,
   subscriptionRoles: plan.subscriptionRoles.filter(({ there }) => !there),
-  // a role that the source ships is told once
+  // a role that the source ships is reported once
   vendoredRoles: [],
 })

@@ -5,13 +5,13 @@ import * as Result from "effect/Result"
 import { longWork } from "../operation/long-work.ts"
 import { neededTemplates } from "../template/needed-templates.ts"
 
-/** What a blueprint needs, and whether it is there. */
+/** What a blueprint needs, and whether it is installed. */
 export interface Readiness {
   readonly templates: readonly NeededTemplate[]
   readonly roles: readonly { readonly name: string; readonly installed: boolean; readonly subscription: boolean }[]
 }
 
-/** The roles and collections that are installed for the user, or that machines can be given without. */
+/** The roles and collections that are installed for the user, or built into the guest automation. None when they cannot be read. */
 const installedFor = (user: User) =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
@@ -25,7 +25,7 @@ const installedFor = (user: User) =>
     }
   }).pipe(Effect.orElseSucceed(() => ({ names: new Set<string>(), collections: new Set<string>() })))
 
-/** Roles for subscribers: those that the blueprint says are, and those on offer. */
+/** Subscription roles: those that the blueprint declares, and those that the registry offers. */
 const subscriptionRoles = (blueprint: Blueprint) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -37,8 +37,8 @@ const subscriptionRoles = (blueprint: Blueprint) =>
   })
 
 /**
- * The templates and roles that the blueprint's configuration names, ascending, for this user. What cannot be told counts as not there; the
- * hypervisor is not asked. A configuration that cannot be read names nothing.
+ * The templates and roles that the blueprint's configuration names, ascending, for this user. What cannot be determined counts as not
+ * installed; the hypervisor is not asked. A configuration that cannot be read names nothing.
  */
 export const readinessOf = (blueprint: Blueprint, user: User) =>
   Effect.gen(function* () {

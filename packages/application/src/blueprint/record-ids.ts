@@ -2,7 +2,7 @@ import { Groups, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { RecordIds } from "../wire/blueprint-record.ts"
 
-/** What records of blueprints call users and groups. */
+/** The record IDs by which blueprint records name users and groups. */
 export const recordIds = Effect.gen(function* () {
   const userStore = yield* Users
   const groupStore = yield* Groups

@@ -12,24 +12,24 @@ import * as Effect from "effect/Effect"
 import { longWork } from "../operation/long-work.ts"
 import { asShipped } from "./dependency-context.ts"
 
-/** Names of the roles on offer to subscribers; none where nobody can tell. */
+/** Names of the subscription roles on offer; none when they cannot be listed. */
 const subscriptionNames = Effect.flatMap(SubscriptionProvider, ({ list }) => list).pipe(
   Effect.map((roles) => new Set(roles.map(({ role }) => role))),
   Effect.orElseSucceed(() => new Set<string>()),
 )
 
-/** What a configuration belongs to. */
+/** The context of a configuration. */
 export interface ConfigPlace {
-  /** What its blueprint lies among; absent: nothing. */
+  /** The content of its blueprint's source; absent: none. */
   readonly content?: SourceContent
   /** The text of its `requirements.yml`. */
   readonly requirements?: string | undefined
 }
 
 /**
- * The text of a `requirements.yml` with which this configuration works elsewhere, as it does for the user here: what was required stays,
- * and what neither that nor the blueprint's source has comes to it. Undefined: nothing is required. Fails where a role is only on this
- * server's disk, for the blueprint could be used nowhere else. `doing` completes "Cannot …".
+ * The text of a `requirements.yml` with which this configuration works elsewhere as it does for the user here: existing requirements stay,
+ * and roles that neither they nor the blueprint's source provide are added. Undefined: nothing is required. Fails when a role is only on
+ * this server's disk, since the blueprint could be used nowhere else. `doing` completes "Cannot …".
  */
 export const requiredByConfig = (
   doing: string,

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { BulkResult } from "../wire/bulk.ts"
 import { blueprintStatuses } from "../wire/statuses.ts"
 
-/** What the operations that share a blueprint, or take it back, declare alike. */
+/** The common declaration of the operations that share and unshare a blueprint. */
 export const shareFrame = {
   group: "Blueprint",
   access: "user",

@@ -30,8 +30,8 @@ const peopleManagedBy = (user: User) =>
   })
 
 /**
- * Shares the blueprint with users, or takes it back. An administrator may name anybody, others whom they meet in a group that they manage:
- * owning the blueprint gives no right to.
+ * Shares the blueprint with users, or unshares it. An administrator may name anybody, others only members of groups that they manage:
+ * owning the blueprint does not suffice.
  */
 export const changeUsersOfBlueprint = (change: ShareChange, blueprint: Blueprint, items: readonly string[], asker: User) =>
   Effect.gen(function* () {

@@ -28,22 +28,22 @@ import { Settings, usualConsolesPerUser } from "../settings.ts"
 import { Consoles } from "./consoles.ts"
 import { admitViewer } from "./viewer.ts"
 
-/** A browser opens the socket at once; the time is for slow ones. */
+/** A browser opens the socket at once; this allows for slow ones. */
 const ticketMillis = 30_000
 /** 43 letters and digits are 256 bits. They need no escaping in an address. */
 const ticketLength = 43
 const ticketForm = /^[0-9A-Za-z]{43}$/u
-/** How many of them the password has: VNC looks at no more. */
+/** Length of the password in letters and digits: VNC ignores the rest. */
 const passwordLength = 8
-/** A viewer has so long to log in. */
+/** Time for a viewer to log in. */
 const loginTime = "30 seconds"
-/** How often is looked whether open consoles may stay open. */
+/** How often open consoles are checked for whether they may stay open. */
 const lookEvery = "1 second"
-/** A console whose rights cannot be looked at for so long is closed. */
+/** A console whose rights could not be checked for this long is closed. */
 const blindMillis = 30_000
-/** A store that does not answer for so long cannot be looked at. */
+/** Timeout of a check when the store does not answer. */
 const lookTime = "5 seconds"
-/** Rights that are looked at at once. */
+/** Concurrent checks of rights. */
 const looksAtOnce = 8
 
 /** Close codes of web sockets (RFC 6455, 7.4.1). */
@@ -55,13 +55,13 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789"
 /** An open console. */
 interface Session {
   readonly ticket: ConsoleTicket
-  /** Who they were: another user of the same id is somebody else. */
+  /** The record IDs of both users: another user with the same ID is somebody else. */
   readonly callerRecord: string
   readonly userRecord: string
-  /** What the caller signs in with: somebody who replaces it means to lock somebody out. */
+  /** The caller's credentials when the console was opened: replacing them is meant to lock somebody out. */
   readonly credentials: string
   readonly over: Deferred.Deferred<SocketEnd>
-  /** When it was last found that it may be open; milliseconds of the monotonic clock. */
+  /** When it was last found that it may stay open (`monotonicMillis`). */
   seenAt: number
 }
 
@@ -71,7 +71,10 @@ const pump = (from: ByteChannel, to: ByteChannel, end: SocketEnd): Effect.Effect
     return end
   })
 
-/** A page may use the tickets that it was given; where no page said that it asks, any page of the service's own, or that the operator named. */
+/**
+ * A page may use the tickets that it requested. A ticket requested without a page may be used by pages of the service's own origin and
+ * those that the operator named.
+ */
 const mayOpen = ({ origin }: ConsoleTicket, page: Page | undefined): boolean =>
   origin === undefined ? (page?.isKnown ?? true) : page?.origin === origin
 
@@ -89,12 +92,12 @@ const make = Effect.gen(function* () {
   const services = yield* Effect.context<Machines | Ranges>()
   const { consolesPerUser = usualConsolesPerUser } = yield* Settings
   const sessions = new Set<Session>()
-  /** Consoles of a user that are open, or being opened. */
+  /** The number of consoles of a user that are open or being opened. */
   const taken = new Map<UserId, number>()
 
   const machineOf = (user: User, vmid: number) => Effect.provideContext(machineFor(user, vmid), services)
 
-  /** The password follows from the ticket, and the ticket from it does not: so neither has to be kept. */
+  /** The password is derived from the ticket with a hash, so neither has to be stored. */
   const passwordOf = (ticket: string): string =>
     (hasher.hash(`console password ${ticket}`).match(/../gu) ?? [])
       .slice(0, passwordLength)
@@ -115,7 +118,7 @@ const make = Effect.gen(function* () {
     else taken.set(user, now)
   }
 
-  /** To whoever has a ticket, whatever the hypervisor refuses is a console that it does not give. */
+  /** For the holder of a ticket, any refusal by the hypervisor means that the console is not available. */
   const screenOf = (place: ConsoleRef) =>
     Effect.mapError(consoles.open(place), (fault) =>
       fault.kind === "unavailable"
@@ -123,7 +126,7 @@ const make = Effect.gen(function* () {
         : new Failed({ what: fault.message, hint: "Ask for a new ticket (GET /vm/console/ticket)." }),
     )
 
-  /** Both users of a ticket, and the machine, while they are there and its console is theirs to open. */
+  /** Both users of a ticket, and the machine; fails unless they exist and the users may open its console. */
   const admitted = (ticket: ConsoleTicket) =>
     Effect.gen(function* () {
       const [user, known] = [yield* users.find(ticket.userId), yield* users.forAuthentication(ticket.callerId)]
@@ -155,7 +158,7 @@ const make = Effect.gen(function* () {
   const keyOf = ({ ticket: { callerId, userId, vmid, rangeId }, callerRecord, userRecord, credentials }: Session): string =>
     [callerId, callerRecord, userId, userRecord, vmid, rangeId, credentials].join(" ")
 
-  /** Looks at sessions that stand on the same rights. */
+  /** Checks sessions that depend on the same rights. */
   const lookAt = Effect.fnUntraced(function* ([first, ...more]: readonly Session[]) {
     if (first === undefined) return
     const answer = yield* Effect.option(Effect.timeout(reasonToClose(first), lookTime))
@@ -171,7 +174,7 @@ const make = Effect.gen(function* () {
   const look = Effect.suspend(() =>
     Effect.forEach([...groupBy(sessions, keyOf).values()], lookAt, { concurrency: looksAtOnce, discard: true }),
   )
-  // a look that meets a bug is not the last one
+  // a defect in one check must not end the checks
   const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be checked", cause))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), looked)))
 
@@ -189,7 +192,7 @@ const make = Effect.gen(function* () {
     detail: `vmid=${vmid} ${detail}`,
   })
 
-  /** Carries the screen to a viewer that knows the password, until either goes or the session is over. */
+  /** Relays the screen to a viewer that knows the password, until either disconnects or the session is over. */
   const relay = (session: Session, machine: ByteChannel, viewer: ByteChannel, password: string): Effect.Effect<SocketEnd> =>
     Effect.gen(function* () {
       const challenge = new TextEncoder().encode(hasher.randomText(16))
@@ -270,7 +273,7 @@ const make = Effect.gen(function* () {
           const refusal = tooMany(user.id)
           if (refusal !== undefined) return yield* refusal
           const place = { vmid: ticket.vmid, node: machine.node, range: ticket.rangeId }
-          // between the connection and the session that owns it nothing comes in between
+          // not interruptible between the connection and the session that owns it
           return yield* Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
               count(user.id, 1)
@@ -295,7 +298,7 @@ const make = Effect.gen(function* () {
           )
         })
         const key = hasher.randomText(20)
-        // a console that nobody could find in the trail is none
+        // a console that could not be recorded in the audit trail is closed
         return yield* Effect.onError(
           audited(key, () => toldOf(ticket, meta, "opened"), open),
           () => opened?.abandon ?? Effect.void,
@@ -304,5 +307,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Consoles that are open live in this process; tickets are good in every one. */
+/** Open consoles belong to this process; tickets are valid in every process. */
 export const consolesLayer = Layer.effect(Consoles, make)

@@ -6,8 +6,9 @@ const byPassword = 2
 const refused = new TextEncoder().encode("The password is wrong")
 
 /**
- * The server's side of an RFB connection up to the end of its security (RFC 6143, 7.1): lets in a viewer that knows the password. The channel from
- * there on; undefined: the viewer went, was wrong, or speaks something else. `answerOf`: the right answer to a challenge.
+ * The server's side of an RFB connection up to the end of its security handshake (RFC 6143, 7.1): admits a viewer that knows the password.
+ * Returns the channel from there on; undefined: the viewer disconnected, had the wrong password, or speaks another protocol. `answerOf`:
+ * the correct answer to a challenge.
  */
 export const admitViewer = (
   viewer: ByteChannel,
@@ -25,7 +26,7 @@ export const admitViewer = (
     const answer = yield* take(challenge.length)
     if (answer === undefined) return undefined
     const right = answerOf(challenge)
-    // all of it is looked at, so that the time tells nothing
+    // compares all bytes, so that timing reveals nothing
     if (answer.reduce((differs, byte, i) => differs | (byte ^ (right[i] ?? 0)), 0) === 0) {
       yield* viewer.send(Uint8Array.of(0, 0, 0, 0))
       return rest

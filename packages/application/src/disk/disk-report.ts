@@ -5,16 +5,16 @@ import { Settings } from "../settings.ts"
 import { keyedLock } from "../source/keyed-lock.ts"
 import { diskLimit, keptBy, type KeptServices, sizesOf, type UncountedFault } from "./kept.ts"
 
-/** What a user keeps on the service's host: all of it in bytes, and each thing. */
+/** What a user keeps on the service's host: the total in bytes, and each item. */
 export interface DiskReport {
   readonly usedBytes: number
   readonly parts: readonly DiskPart[]
 }
 
-/** What nobody has counted yet is counted by one reader, and the others find it counted. */
+/** One reader counts what was not counted yet; concurrent readers then find it counted. */
 const readers = keyedLock()
 
-/** As it is stored at this moment. Cheap: what was counted before is known, and no folder of it is walked (ADR 81). */
+/** The current state. Cheap: known sizes are not counted again, and none of their folders is walked (ADR 81). */
 export const diskReport = (userId: UserId): Effect.Effect<DiskReport, UncountedFault, KeptServices> =>
   readers(userId)(
     Effect.gen(function* () {
@@ -24,7 +24,7 @@ export const diskReport = (userId: UserId): Effect.Effect<DiskReport, UncountedF
     }),
   )
 
-/** The members about disk of what a user may take and takes: without a figure where it cannot be counted, since 0 would be false. */
+/** The disk members of a quota status: without a figure when it cannot be counted, since 0 would be false. */
 export const diskMembers = (user: Pick<User, "id" | "isAdmin">) =>
   Effect.gen(function* () {
     const limitDiskBytes = diskLimit(yield* Settings, user)

@@ -5,28 +5,31 @@ import { Settings } from "../settings.ts"
 import { keyedLock } from "../source/keyed-lock.ts"
 import { diskLimit, keptBy, type KeptServices, sizesOf, type UncountedFault } from "./kept.ts"
 
-/** Whatever tells what a user keeps, and may keep. */
+/** The services that tell what a user keeps and may keep. */
 export type DiskServices = KeptServices | Settings | Users
 
-/** That it is too much, or that it cannot be counted: then nothing is added either. */
+/** The limit is exceeded, or the use cannot be counted; nothing is added in either case. */
 export type DiskFault = UserDiskExceeded | UncountedFault
 
-/** Two at once must not both find the last of what a user may have. */
+/** Two concurrent requests must not both take the last of a user's space. */
 const turns = keyedLock()
 
-/** Something that a user is to keep. */
+/** Something to store for a user. */
 export interface ToBeKept {
   readonly owner: UserId
   /** Completes "Cannot …". */
   readonly doing: string
   readonly name: string
-  /** What is there under this name becomes this, asked when nothing else of the user's changes; what takes no more than before is never refused. */
+  /**
+   * What the thing under this name becomes; called while nothing else of the user's changes. A thing that takes no more than before is
+   * never refused.
+   */
   readonly becomes: (there: KeptThing | undefined) => Effect.Effect<KeptThing, StorageFault, Blueprints>
 }
 
 /**
- * Does `keep`, which stores something of a user's on this host, unless it is more than the user may keep there. The user's other things
- * wait meanwhile, so `keep` is to be short, and must not be nested. Administrators may keep as much as there is.
+ * Runs `keep`, which stores something of a user's on this host, unless that exceeds the user's limit. Other calls for the user wait
+ * meanwhile, so `keep` must be short, and must not be nested. Administrators have no limit.
  */
 export const keeping =
   ({ owner, doing, name, becomes }: ToBeKept) =>

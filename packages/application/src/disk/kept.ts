@@ -20,22 +20,22 @@ import {
 import * as Effect from "effect/Effect"
 import type { SettingsShape } from "../settings.ts"
 
-/** Whatever tells what a user keeps. */
+/** The services that tell what a user keeps. */
 export type KeptServices = ArtifactLibrary | Blueprints | ContentFetcher | Sources
 
-/** It cannot be counted. */
+/** The use cannot be counted. */
 export type UncountedFault = ContentFault | LibraryFault | StorageFault
 
-/** The most that a user may keep on the service's host; 0: as much as there is, as administrators may. */
+/** The most bytes that a user may keep on the service's host; 0: unlimited, as for administrators. */
 export const diskLimit = ({ userDiskBytes = 0 }: Pick<SettingsShape, "userDiskBytes">, user: Pick<User, "isAdmin">): number =>
   user.isAdmin ? 0 : userDiskBytes
 
-/** What each thing of a user's is called among all of them. */
+/** Unique names of a user's things. */
 export const nameOfSource = (source: RecordId): string => `source ${source}`
 export const nameOfBlueprint = (blueprint: RecordId): string => `blueprint ${blueprint}`
 export const nameOfArtifact = ({ kind, name }: Pick<ArtifactRef, "kind" | "name">): string => `${kind} ${name}`
 
-/** All that the user keeps, as it is stored at this moment. */
+/** Everything that the user keeps at this moment. */
 export const keptBy = (userId: UserId): Effect.Effect<ReadonlyMap<string, NamedThing>, UncountedFault, KeptServices> =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
@@ -50,7 +50,7 @@ export const keptBy = (userId: UserId): Effect.Effect<ReadonlyMap<string, NamedT
     return things
   })
 
-/** What the content of these things takes; what is not on this host, as after a restore, takes nothing. */
+/** The sizes of the content of these things; content that is not on this host, as after a restore, counts 0. */
 export const sizesOf = (things: Iterable<KeptThing>): Effect.Effect<(id: SnapshotId) => number, ContentFault, ContentFetcher> =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher

@@ -5,13 +5,13 @@ import * as Layer from "effect/Layer"
 import { type DiskFault, type DiskServices, keeping, type ToBeKept } from "./keeping.ts"
 import { nameOfArtifact } from "./kept.ts"
 
-/** As a library tells it. */
+/** The fault as a `LibraryFault`. */
 const asLibraryFault = (doing: string, fault: DiskFault): LibraryFault => {
   switch (fault._tag) {
     case "LibraryFault":
       return fault
     case "UserDiskExceeded": {
-      // results of items tell the message alone: the way out is in it
+      // results of items show only the message, so it includes the hint
       const { detail, hint } = diskRefusal(fault.facts)
       return new LibraryFault({ doing, reason: "limit", detail: `${detail}. ${hint}` })
     }
@@ -22,8 +22,8 @@ const asLibraryFault = (doing: string, fault: DiskFault): LibraryFault => {
 }
 
 /**
- * The library, with the limit of what one user may keep: whoever installs something for a user passes here, whatever brought it. Its
- * refusals are `LibraryFault` `limit`.
+ * The library with the disk limit of each user: every installation for a user passes here, whatever brought it. Refusals are `LibraryFault`
+ * with reason `limit`.
  */
 export const limitedLibraryLayer: Layer.Layer<ArtifactLibrary, never, DiskServices> = Layer.effect(
   ArtifactLibrary,
@@ -37,7 +37,7 @@ export const limitedLibraryLayer: Layer.Layer<ArtifactLibrary, never, DiskServic
     ): Effect.Effect<A, E | LibraryFault> => {
       if (scope.type === "global") return keep
       const wanted = { owner: scope.userId, doing, name: nameOfArtifact({ kind, name }), becomes }
-      // what the library itself says stays as it is
+      // the library's own faults stay as they are
       const kept = keeping(wanted)(Effect.result(keep))
       const counted = Effect.mapError(Effect.provideContext(kept, services), (fault) => asLibraryFault(doing, fault))
       return Effect.flatMap(counted, Effect.fromResult)
