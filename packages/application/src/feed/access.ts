@@ -6,16 +6,16 @@ import { followable } from "../run/find-run.ts"
 import type { Follower } from "./event-feed.ts"
 import type { Seen } from "./look.ts"
 
-/** What a follower may see at the moment. */
+/** What a follower may currently see. */
 export interface Sight {
   readonly user: User
-  /** The ranges that the user was given, by the best way. */
+  /** The user's ranges; `Direct` where the user has a range both ways. */
   readonly ranges: ReadonlyMap<RangeId, "Direct" | "Group">
   /** The groups that the user is in. */
   readonly groups: ReadonlySet<GroupName>
-  /** Another text when any of it changes. */
+  /** Changes when any of this changes. */
   readonly text: string
-  /** `Ranges.revision` before ranges and groups were read: while it stays, they do. */
+  /** `Ranges.revision` from before ranges and groups were read: they are unchanged as long as it is. */
   readonly revision: number
 }
 
@@ -25,10 +25,12 @@ const credentialsOf = Effect.fnUntraced(function* ({ id }: User) {
   return found === undefined ? undefined : { ...found, text: `${found.secrets.apiKeyHash ?? ""} ${found.secrets.tokenKey}` }
 })
 
-/** What a follower came with: the same must still hold while they follow. */
+/** The follower's credentials at the start: they must stay the same while following. */
 export const cameWith = ({ caller }: Follower) => Effect.map(credentialsOf(caller), (known) => known?.text)
 
-/** What the follower may see; undefined: nothing any more, and the stream ends. What cannot have changed since `before` is not read again. */
+/**
+ * What the follower may see; undefined: nothing any more, and the stream ends. What cannot have changed since `before` is not read again.
+ */
 export const sightOf = Effect.fnUntraced(function* (
   { caller, user, session }: Follower,
   credentials: string | undefined,
@@ -38,7 +40,7 @@ export const sightOf = Effect.fnUntraced(function* (
   const users = yield* Users
   const rangeStore = yield* Ranges
   const known = yield* credentialsOf(caller)
-  // another user of the same id is somebody else
+  // another user with the same ID is somebody else
   if (known === undefined || known.user.recordId !== caller.recordId || known.text !== credentials) return undefined
   if (session !== undefined) {
     const kept = yield* sessions.find(session.hash)
@@ -57,7 +59,7 @@ export const sightOf = Effect.fnUntraced(function* (
   return { user: current, ranges, groups, text: JSON.stringify([current.isAdmin, [...ranges], [...groups]]), revision }
 })
 
-/** Those of the things that the user may see, as reads would decide. */
+/** The things that the user may see, by the same rules as reads. */
 export const visible = Effect.fnUntraced(function* (sight: Sight, all: readonly Seen[]) {
   const { user, ranges, groups } = sight
   if (user.isAdmin) return all

@@ -16,15 +16,15 @@ import { EventFeed, type Follower } from "./event-feed.ts"
 import { aboutOf, type Change, changesOf, makeLook, type Picture, type Seen } from "./look.ts"
 import { streamsOfUsers } from "./streams-of-users.ts"
 
-/** So often is looked for changes while anybody follows; nothing is told more often of one thing. */
+/** Milliseconds between two checks for changes while anybody follows; also the shortest time between two events about one thing. */
 const lookEvery = 250
-/** Rights are looked at again at least so often. */
+/** Most milliseconds between two checks of rights. */
 const rightsEvery = 1_000
-/** Changes that are kept for who comes back. */
+/** Changes that are kept for returning clients. */
 const mostKept = 10_000
-/** Streams of one user in one process: every tab of a page may have one. */
+/** Streams of one user in one process: each tab of a page may have one. */
 const mostOfUser = 32
-/** Users of whom is known what they could see. */
+/** Users for whom it is remembered what they could see. */
 const mostUsers = 8_192
 
 interface Entry extends Change {
@@ -79,14 +79,14 @@ const make = Effect.gen(function* () {
   const hasher = yield* CredentialHasher
   const look = yield* makeLook
   const services = yield* Effect.context<Users | Sessions | Ranges | Groups | RunEngine>()
-  /** Another one in each process: ids of another process are none of ours. */
+  /** Different in each process: event IDs of another process are not valid here. */
   const epoch = hasher.randomText(10)
   const kept: Entry[] = []
   const limited = streamsOfUsers(mostOfUser, "One stream is enough for a browser; close the others.")
   /** What users could see, and since which change. */
   const sights = recent<string, { readonly text: string; readonly since: number }>(mostUsers)
   const followed = Latch.makeUnsafe()
-  /** Of each stream; opened when there may be something to tell, and when rights are due. */
+  /** One latch per stream; opened when there may be something to send, and when rights are to be checked. */
   const waiting = new Set<Latch.Latch>()
   const wake = (): void => {
     for (const latch of waiting) latch.openUnsafe()
@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
   let seq = 0
   let open = 0
 
-  /** Looks once; the first time there is nothing to compare with. */
+  /** Checks once; the first time there is nothing to compare with. */
   const observe = turn.withPermit(
     Effect.gen(function* () {
       const now = yield* look
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
       followed.await.pipe(Effect.andThen(Effect.ignore(observe, { log: "Warn" })), Effect.andThen(Effect.sleep(lookEvery))),
     ),
   )
-  /** Counts when rights are due. One clock for all: a timer and a fiber for each stream cost more than the rest of it. */
+  /** Incremented when rights are to be checked. One clock for all: a timer and a fiber per stream cost more than the rest of it. */
   let beat = 0
   const strike = Effect.sync(() => {
     beat++
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
     data: { reason },
   })
 
-  /** The change after which a reader goes on; undefined: what came since is not known any more. */
+  /** The change after which a reader continues; undefined: the changes since then are no longer known. */
   const resumedAt = (lastEventId: string | undefined): number | undefined => {
     const [, of, text] = /^([0-9A-Za-z]{10})-(\d{1,15})$/u.exec(lastEventId ?? "") ?? []
     const at = Number(text)
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
     if (--open === 0) followed.closeUnsafe()
   })
 
-  /** Remembers what the user could see; true when that is another thing than after change `at`. */
+  /** Remembers what the user can see; true when that differs from after change `at`. */
   const saw = (who: string, { text }: Sight, at: number): boolean => {
     const before = sights.get(who)
     const differs = before?.text !== text
@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
     return differs || before.since > at
   }
 
-  /** What is told of these changes: the newest of each thing. */
+  /** The events for these changes: the newest of each thing. */
   const told = Effect.fnUntraced(function* (entries: readonly Entry[], sight: Sight, { wanted }: Follower) {
     const newest = new Map(entries.map((entry) => [entry.key, entry]))
     const all = [...newest.values()].toSorted((a, b) => a.seq - b.seq)
@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** What is told when rights change: ranges and groups that went, and those that came with their machines and notices. */
+  /** The events for a change of rights: lost ranges and groups, and new ones with their machines and notices. */
   const turned = (before: Sight, sight: Sight, { wanted }: Follower, at: number): readonly ServerSentEvent[] => {
     const lost = [...before.ranges.keys()].filter((id) => !sight.ranges.has(id))
     const left = [...before.groups].filter((name) => !sight.groups.has(name))
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
 
   const pages = Effect.fnUntraced(function* (follower: Follower) {
     const { caller, user } = follower
-    // a client that has none yet may send an empty one
+    // a client without an ID yet may send an empty one
     const lastEventId = follower.lastEventId === "" ? undefined : follower.lastEventId
     const who = `${caller.recordId} ${user.recordId}`
     const latch = Latch.makeUnsafe()
@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
     let lookedAt = beat
     waiting.add(latch)
 
-    /** Waits until there is something to tell. Ends when nothing may be seen any more. */
+    /** Waits for the next events. Ends when nothing may be seen any more. */
     const next = Effect.gen(function* () {
       for (;;) {
         yield* latch.close
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
           const since = at
           const isAnother = current.text !== before.text
           if (isAnother) saw(who, current, upTo)
-          // another rank sees other things altogether
+          // an administrator sees entirely different things
           if (current.user.isAdmin !== before.user.isAdmin) {
             at = upTo
             return [note("reset", "your rights have changed", at)]
@@ -264,7 +264,7 @@ const make = Effect.gen(function* () {
       Stream.unwrap(
         Effect.gen(function* () {
           yield* Effect.acquireRelease(entered, () => left)
-          // what is there when the stream begins is no change
+          // what exists when the stream begins is not a change
           yield* observe
           return yield* pages(follower)
         }),
@@ -274,7 +274,7 @@ const make = Effect.gen(function* () {
   return EventFeed.of({ follow, open: () => open })
 })
 
-/** One look at the store, for all who follow in this process: changes that other processes made are seen like its own. */
+/** One check of the store serves all followers in this process: changes by other processes are seen like its own. */
 export const eventFeedLayer: Layer.Layer<
   EventFeed,
   never,

@@ -5,23 +5,26 @@ import type * as Stream from "effect/Stream"
 import type { ServerSentEvent } from "../operation/server-sent-event.ts"
 import type { Wanted } from "./topics.ts"
 
-/** Who follows what. */
+/** A follower of the feed, and what they want. */
 export interface Follower {
   readonly caller: User
-  /** The user acted as: what they may see is told. */
+  /** The user acted as: the feed contains what this user may see. */
   readonly user: User
   readonly session: Session | undefined
   readonly wanted: Wanted
   readonly lastEventId: string | undefined
 }
 
-/** Tells of every change of ranges, machines, runs and notices of groups, to whoever may see what changed. */
+/** Reports every change of ranges, machines, runs and notices of groups to those who may see what changed. */
 export class EventFeed extends Context.Service<
   EventFeed,
   {
-    /** Ends with the session, and when the credentials are replaced or a user goes. Fails when the user follows too much already. */
+    /**
+     * Ends with the session, and when the credentials are replaced or one of the users is removed. Fails when the user has too many
+     * streams.
+     */
     readonly follow: (follower: Follower) => Effect.Effect<Stream.Stream<ServerSentEvent, Fault>, Fault>
-    /** How many follow. */
+    /** The number of followers. */
     readonly open: () => number
   }
 >()("rangewright/EventFeed") {}

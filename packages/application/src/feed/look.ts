@@ -3,24 +3,24 @@ import { Groups, Ranges, type RangeMachine, RunJournal, type RunRecord } from "@
 import * as Effect from "effect/Effect"
 import type { About } from "./topics.ts"
 
-/** One thing that a stream can tell of, as it is. */
+/** The state of one thing that a stream reports on. */
 export type Seen =
   | { readonly kind: "range"; readonly range: Range }
   | { readonly kind: "machine"; readonly machine: RangeMachine }
   | { readonly kind: "run"; readonly run: RunRecord }
   | { readonly kind: "notice"; readonly notice: GroupNotice }
 
-/** Things by a key, with a text that differs when what is told of them does. */
+/** Things by a key, with a text that differs when their events would. */
 type Things = ReadonlyMap<string, { readonly seen: Seen; readonly text: string }>
 
-/** What was seen. */
+/** A snapshot of everything. */
 export interface Picture {
   readonly runs: Things
   /** Ranges, machines and notices: the same object while none of them has changed. */
   readonly others: Things
 }
 
-/** What has become of one thing; `now` is undefined when it is gone. */
+/** A change of one thing; `now` is undefined when it is gone. */
 export interface Change {
   readonly key: string
   readonly before: Seen | undefined
@@ -41,7 +41,7 @@ const textOf = (seen: Seen): string => {
     case "range":
       return JSON.stringify([seen.range.number, seen.range.name, seen.range.state])
     case "machine":
-      // also what is not told: it may make a range differ from its configuration
+      // includes members that are not sent: they may make a range differ from its configuration
       return JSON.stringify(seen.machine)
     case "run":
       return JSON.stringify([seen.run.status, seen.run.lastSeq, seen.run.endedAt])
@@ -61,10 +61,10 @@ const keyOf = (seen: Seen): string =>
 
 const thingsOf = (all: readonly Seen[]): Things => new Map(all.map((seen) => [keyOf(seen), { seen, text: textOf(seen) }]))
 
-/** Runs that ended lately; those that go on are all looked at. */
+/** The number of newest runs that are checked; unfinished ones always are. */
 const newest = 50
 
-/** Takes pictures of everything, over one store: what nothing has changed is not read again. */
+/** Takes snapshots of everything in one store: what has not changed is not read again. */
 export const makeLook = Effect.gen(function* () {
   const ranges = yield* Ranges
   const journal = yield* RunJournal
@@ -74,7 +74,7 @@ export const makeLook = Effect.gen(function* () {
   let going = new Set<RunId>()
 
   const lookAtOthers = Effect.gen(function* () {
-    // first: what changes while it is read is read again the next time
+    // read first: what changes during the reads below is read again the next time
     const current = yield* ranges.revision
     if (current === revision) return
     const overviews = yield* ranges.overview({})
@@ -93,7 +93,7 @@ export const makeLook = Effect.gen(function* () {
     const runs = new Map((yield* journal.list({ limit: newest })).map((run) => [run.id, run]))
     const unfinished = yield* journal.recoverable
     for (const run of unfinished) runs.set(run.id, run)
-    // those that ended since the last time and are too old for the list
+    // runs that ended since the last time and are too old for the list
     for (const id of going)
       if (!runs.has(id)) {
         const ended = yield* journal.find(id)
@@ -110,7 +110,7 @@ export const makeLook = Effect.gen(function* () {
   })
 })
 
-/** What differs between two pictures. A run that is no longer looked at has not gone. */
+/** The differences between two snapshots. A run that is no longer checked does not count as gone. */
 export const changesOf = (before: Picture, now: Picture): readonly Change[] => {
   if (before.others === now.others) return changed(before.runs, now.runs)
   const gone = [...before.others].flatMap(([key, { seen }]): Change[] =>
@@ -119,7 +119,7 @@ export const changesOf = (before: Picture, now: Picture): readonly Change[] => {
   return [...changed(before.others, now.others), ...changed(before.runs, now.runs), ...gone]
 }
 
-/** What is new, or differs. */
+/** The things that are new or differ. */
 const changed = (before: Things, now: Things): readonly Change[] =>
   [...now].flatMap(([key, { seen, text }]): Change[] => {
     const known = before.get(key)

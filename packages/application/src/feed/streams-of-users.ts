@@ -2,7 +2,7 @@ import { Forbidden, type UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
-/** Streams that users may have open at a time in one process: each takes memory as long as its reader stays. */
+/** Limits the streams that a user may have open at a time in one process: each takes memory as long as its reader stays. */
 export const streamsOfUsers = (most: number, hint: string) => {
   const open = new Map<UserId, number>()
   const refuseTooMany = (id: UserId) =>
@@ -22,7 +22,7 @@ export const streamsOfUsers = (most: number, hint: string) => {
   /** The stream, unless the user has too many. It counts from its beginning to its end. */
   return <A, E, R>(id: UserId, stream: Stream.Stream<A, E, R>): Effect.Effect<Stream.Stream<A, E | Forbidden, R>, Forbidden> => {
     const counted = Effect.acquireRelease(enter(id), () => leave(id))
-    // many that come at once are counted when they begin
+    // counted when they begin, so that concurrent requests cannot exceed the limit
     return Effect.as(refuseTooMany(id), Stream.unwrap(Effect.as(Effect.andThen(refuseTooMany(id), counted), stream)))
   }
 }

@@ -24,10 +24,10 @@ const wantedBy = (topic: string): Wanted | undefined => {
   return undefined
 }
 
-/** Reads `?topics=`; without it everything is wanted. */
+/** Parses `?topics=`; absent: everything is wanted. */
 export const wantedTopics = (text: string | undefined): Effect.Effect<Wanted, InvalidInput> => {
   if (text === undefined) return Effect.succeed(() => true)
-  // more than the most is enough to know that it is too much
+  // one more than the limit is enough to detect that there are too many
   const topics = text.split(",", most + 1)
   const all = topics.map(wantedBy)
   const wrong = all.indexOf(undefined)

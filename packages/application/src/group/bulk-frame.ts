@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { BulkResult } from "../wire/bulk.ts"
 
-/** What the operations that add to a group, or take out of it, declare alike. */
+/** The common declaration of the operations that add to a group or remove from it. */
 export const bulkFrame = {
   group: "Group",
   access: "group-manager",

@@ -15,7 +15,10 @@ export const rangesOfGroup = (group: Group) =>
     return (yield* ranges.list()).filter((range): range is Range => owned.has(range.id))
   })
 
-/** Makes the change for all users that were not refused at once, so that each router is updated once. If it fails, it fails for all of them. */
+/**
+ * Applies the change for all users that were not refused at once, so that each router is updated once. A failure is a failure for all of
+ * them.
+ */
 export const changeTogether = <R>(
   group: Group,
   decisions: readonly Outcome[],
@@ -30,7 +33,7 @@ export const changeTogether = <R>(
     return decisions.map((outcome): Outcome => (concerned.has(outcome.item) ? { ...outcome, refused: reason } : outcome))
   })
 
-/** What there was nothing to do for is gone only when the hypervisor knows it too: these items are refused where it does not. */
+/** Items for which there was nothing to do are done only once the hypervisor has applied the revocation too; otherwise they are refused. */
 export const unlessPending = (
   outcomes: readonly Outcome[],
   { items, ...revocation }: { readonly doing: string; readonly by: UserId; readonly items: readonly string[] },

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Outcome } from "../wire/bulk.ts"
 import { changeTogether, unlessPending } from "./change-together.ts"
 
-/** Who asks, and as whom: rights are those of the user acted as. */
+/** The caller, and the user acted as, whose rights count. */
 export interface Requester {
   readonly caller: User
   readonly user: User
@@ -23,7 +23,7 @@ const rolesIn = (group: Group) =>
 
 const shown = (id: string): string => id.slice(0, 64)
 
-/** Why the user cannot get the role; undefined: nothing is against it. A member who is named as manager is promoted; nobody is demoted. */
+/** Why the user cannot get the role; undefined: nothing forbids it. Naming a member as manager promotes them; nobody is demoted. */
 const refusal = (group: Group, item: string, user: User | undefined, held: GroupRole | undefined, role: GroupRole) => {
   if (user === undefined) return `User ${shown(item)} not found`
   if (user.id === rootUserId) return `User ${user.id} cannot be in a group: it has no ranges`
@@ -60,8 +60,8 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
   })
 
 /**
- * Removes users from the group; who is not in it is gone already. A manager cannot remove the last manager, who may be the requester: nobody in
- * the group could fix that. An administrator can.
+ * Removes users from the group; a user who is not in it counts as removed. A manager cannot remove the last manager, who may be the
+ * requester: nobody in the group could fix that. An administrator can.
  */
 export const removePeople = (group: Group, items: readonly string[], { caller, user: requester }: Requester) =>
   Effect.gen(function* () {

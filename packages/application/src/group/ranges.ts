@@ -21,7 +21,7 @@ const rangesById = Effect.gen(function* () {
   return new Map<string, Range>((yield* ranges.list()).map((range) => [range.id, range]))
 })
 
-/** What is to become of one item: it is refused, there is nothing to do, or its range is given or taken. */
+/** The decision for one item: it is refused, there is nothing to do, or its range is added or removed. */
 interface ItemDecision extends Outcome {
   readonly range: Range | undefined
 }
@@ -29,7 +29,7 @@ interface ItemDecision extends Outcome {
 const refuse = (item: string, refused: string): ItemDecision => ({ item, refused, range: undefined })
 const notFound = (item: string): ItemDecision => refuse(item, `Range ${item.slice(0, 64)} not found`)
 
-/** Each range for itself and all at once: one whose router is off keeps no other from being given or taken. */
+/** Changes all ranges concurrently, each on its own: one whose router is off does not block the others. */
 const changeEach = <R>(
   group: Group,
   decisions: readonly ItemDecision[],
@@ -50,7 +50,7 @@ const changeEach = <R>(
     )
   })
 
-/** Gives the group ranges. Who is no administrator gives only what they have themselves. */
+/** Adds ranges to the group. A requester who is not an administrator can only add ranges that they have themselves. */
 export const addRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
@@ -73,7 +73,7 @@ export const addRanges = (group: Group, items: readonly string[], requester: Req
     }))
   })
 
-/** Takes ranges from the group; what it does not have is gone already. */
+/** Removes ranges from the group; one that it does not have counts as removed. */
 export const removeRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups

@@ -6,15 +6,16 @@ import { rangesOfGroup } from "./change-together.ts"
 import { usersOfGroup } from "./ranges.ts"
 
 /**
- * Removes a group, and the rights that its users had by it alone. A router that cannot be told keeps no group alive: it is told as soon as it can
- * be. Returns the ranges of these routers. The group is gone also when the hypervisor does not take the rights yet: `RevocationPending`.
+ * Removes a group, and the rights that its users had only through it. A router that cannot be updated does not block this: it is updated as
+ * soon as possible. Returns the ranges of these routers. The group is removed even when the hypervisor does not revoke the rights yet:
+ * `RevocationPending`.
  */
 export const removeGroup = (group: Group, caller: User) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const ranges = yield* rangesOfGroup(group)
     const users = yield* usersOfGroup(group)
-    // removed by somebody else meanwhile: what its users lost by that is not this one's to call done
+    // removed by somebody else meanwhile: this call cannot report the revocation of its users' rights as done
     if ((yield* groups.find(group.name)) === undefined) return yield* new GroupNotFound({ group: group.name })
     return yield* changeAccess({
       doing: `delete group ${group.name}`,

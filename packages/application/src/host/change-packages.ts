@@ -5,7 +5,10 @@ import { changeTexts, packagesRun, type PackageTarget } from "./packages-run.ts"
 
 const keepRunning = "Machines that run keep the emulator with which they were started until they are shut down and started again."
 
-/** Gives all nodes these packages as a run, and waits for its end; a caller that leaves does not end the run. The text tells what came of it. */
+/**
+ * Installs these packages on all nodes in a run, and waits for its end; a caller that leaves does not end the run. Returns the outcome as
+ * text.
+ */
 export const changePackages = (to: PackageTarget, by: UserId): Effect.Effect<string, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
@@ -14,7 +17,7 @@ export const changePackages = (to: PackageTarget, by: UserId): Effect.Effect<str
     const { steps, status } = state
     if (status !== "success") {
       const { message, hint } = outcomeFault(changeTexts[to], id, state)
-      // the way out that the node's fault knew comes first
+      // hints of the node's own faults come first
       const hints = [...[...steps.values()].map(({ failure }) => failure?.hint), hint].filter((text) => text !== undefined)
       return yield* new Failed({ what: message, hint: hints.join(" ") })
     }

@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** What one check of the installation found. */
+/** The finding of one check of the installation. */
 export interface Finding {
   readonly level: "ok" | "warn" | "fail"
   readonly what: string
@@ -15,14 +15,14 @@ export interface Findings {
   readonly findings: readonly Finding[]
 }
 
-/** Looks at everything that the service needs, also at the hypervisor and at programs of the host. */
+/** Checks everything that the service needs, including the hypervisor and programs of the host. */
 export interface DoctorShape {
-  /** What was found at most a minute ago; one look serves all who ask meanwhile. */
+  /** Findings at most a minute old; one check serves all callers meanwhile. */
   readonly recent: Effect.Effect<Findings>
   readonly again: Effect.Effect<Findings>
 }
 
-/** Undefined: whoever composed the service left it out. */
+/** Undefined: the service was composed without it. */
 export const Doctor: Context.Reference<DoctorShape | undefined> = Context.Reference<DoctorShape | undefined>(
   "rangewright/Doctor",
   { defaultValue: () => undefined },

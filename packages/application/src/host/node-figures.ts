@@ -3,13 +3,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What programs on a node measure there. */
+/** Measurements by programs on a node. */
 export class NodeFigures extends Context.Service<
   NodeFigures,
   {
-    /** False when no shell on the node is configured: then nothing is measured. */
+    /** False when no shell on the node is configured: nothing is measured then. */
     readonly available: boolean
-    /** What the program prints. */
+    /** The output of the program. */
     readonly of: (node: string, program: "lscpu" | "pveperf") => Effect.Effect<string, ShellFault>
   }
 >()("rangewright/NodeFigures") {}

@@ -5,23 +5,23 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What the last look at a node's packages found. */
+/** The result of the last check of a node's packages. */
 export interface PackageLook {
   readonly at: Date
   readonly state: PackagesState
-  /** For administrators: the versions, or why nobody could look. */
+  /** For administrators: the versions, or why they could not be read. */
   readonly text: string
 }
 
-/** What this process knows of the packages of nodes. Reading it asks no node. */
+/** What this process knows about the packages of nodes. Reading it makes no call to a node. */
 export class PackageLooks extends Context.Service<
   PackageLooks,
   {
-    /** The nodes whose packages are looked after. */
+    /** The nodes whose packages the service manages. */
     readonly nodes: readonly string[]
     readonly of: (node: string) => PackageLook | undefined
     readonly note: (node: string, look: PackageLook) => void
-    /** Nodes of the hypervisor whose packages nobody looks after. */
+    /** Nodes of the hypervisor whose packages the service does not manage. */
     readonly others: () => readonly string[]
     readonly noteOthers: (names: readonly string[]) => void
   }
@@ -44,7 +44,7 @@ export const packageLooksLayer = Layer.effect(
   }),
 )
 
-/** The sets of the operator's folder; none while it cannot be read. */
+/** The package sets of the operator's folder; none while it cannot be read. */
 export const readableSets = Effect.flatMap(PackageFolder, ({ manifest }) =>
   manifest.pipe(
     Effect.map(({ sets }) => sets),
@@ -52,7 +52,7 @@ export const readableSets = Effect.flatMap(PackageFolder, ({ manifest }) =>
   ),
 )
 
-/** Asks a node for its packages, and notes what it said, or why it did not. */
+/** Asks a node for its packages, and notes the answer, or why there was none. */
 export const lookAtNode = (
   node: string,
   sets: readonly PackageSet[],

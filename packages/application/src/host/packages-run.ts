@@ -18,7 +18,7 @@ import * as Schema from "effect/Schema"
 import { restKey, restStep, restWork } from "../run/ranges-at-rest.ts"
 import { lookAtNode, readableSets } from "./package-looks.ts"
 
-/** Which packages nodes are to have. */
+/** The packages that nodes should have. */
 export const PackageTarget = Schema.Literals(["custom", "standard"])
 export type PackageTarget = typeof PackageTarget.Type
 
@@ -28,7 +28,7 @@ export const changeTexts = {
   standard: "install the standard QEMU packages",
 } as const satisfies Record<PackageTarget, string>
 
-/** Nodes that are asked at once. */
+/** Concurrent requests to nodes. */
 const askedAtOnce = 4
 
 const wrongNode = (to: PackageTarget, node: string, because: string) =>
@@ -55,7 +55,7 @@ const missingIn = (
     ? Result.map(packagesToInstall(sets, seen), (set) => (set === undefined ? undefined : { set, versions: set.packages }))
     : Result.map(packagesToRestore(sets, seen), (versions) => (versions === undefined ? undefined : { set: undefined, versions }))
 
-/** What a node lacks: undefined where nothing is to do. Fails with the reason why it cannot get it. */
+/** What a node lacks; undefined: nothing. Fails with the reason why the node cannot get it. */
 const missingOn = (
   to: PackageTarget,
   sets: readonly PackageSet[],
@@ -69,7 +69,7 @@ const change = work({
   input: Schema.Struct({
     node: Schema.String,
     to: PackageTarget,
-    /** Of the signed text by which it was planned: all nodes get the packages of one signature. */
+    /** Digest of the signed manifest that the plan was made from: all nodes get the packages of one signature. */
     digest: Schema.optionalKey(Schema.String),
   }),
   settle: ({ node, to, digest }, { print }) =>
@@ -96,7 +96,7 @@ const change = work({
                 ),
                 (files) => packages.install(node, set, files),
               )
-        // also what was done by halves is shown as it is
+        // a partial change is shown as it is
         yield* Effect.tapError(done, () => Effect.ignore(lookAtNode(node, sets)))
       }
       const after = yield* lookAtNode(node, sets)
@@ -111,7 +111,7 @@ const change = work({
     }),
 })
 
-/** What is known of a node when the run is planned. */
+/** What is known about a node when the run is planned. */
 interface Asked {
   readonly node: string
   readonly needs: Result.Result<boolean, Conflict | PackagesFault>
@@ -132,13 +132,13 @@ const ask = (to: PackageTarget, sets: readonly PackageSet[]) =>
     ),
   )
 
-/** Fails with what keeps some nodes from it, before any is changed. */
+/** Fails with the obstacles on any node, before any is changed. */
 const refuseObstacles = (to: PackageTarget, asked: readonly Asked[]) =>
   Effect.gen(function* () {
     const faults = asked.flatMap(({ needs }) => (Result.isFailure(needs) ? [needs.failure] : []))
     const [first] = faults
     if (first === undefined) return
-    // a node that is away says nothing of the packages
+    // an unreachable node tells nothing about its packages
     const away = faults.find((fault) => !(fault instanceof Conflict))
     if (faults.length === 1 || away !== undefined) return yield* away ?? first
     return yield* new Conflict({
@@ -166,8 +166,8 @@ const stepsFor = (to: PackageTarget, nodes: readonly string[], digest: string | 
 }
 
 /**
- * Gives every configured node the patched packages, or its own ones again: one node after the other, and none after one that failed. No range is
- * changed meanwhile, so no machine starts with an emulator that is half installed.
+ * Installs the patched packages on every configured node, or restores its own, one node after another, and none after a failure. No range
+ * is changed meanwhile, so no machine starts with a half-installed emulator.
  */
 export const packagesRun = runKind({
   name: "node-packages",
@@ -184,7 +184,7 @@ export const packagesRun = runKind({
         })
       const manifest = to === "custom" ? yield* folder.manifest : undefined
       const asked = yield* ask(to, manifest?.sets ?? (yield* readableSets))
-      // a node that is away keeps the others from patched packages, and not from getting rid of them
+      // an unreachable node prevents the installation of patched packages, but not their removal
       if (to === "custom") yield* refuseObstacles(to, asked)
       const [failing, able] = [
         asked.filter(({ needs }) => Result.isFailure(needs)),

@@ -14,7 +14,10 @@ const summaries: Readonly<Record<PackagesState, string>> = {
 
 const keepRunning = "Machines that run may have been started with other ones."
 
-/** What the last looks at the nodes found. Which node has which version is for administrators alone: by it one knows what a node is prone to. */
+/**
+ * The result of the last checks of the nodes. Only administrators see the version on each node, since it reveals the node's
+ * vulnerabilities.
+ */
 export const packagesStatus = (isAdmin: boolean) =>
   Effect.map(PackageLooks, ({ nodes, of, others }) => {
     if (nodes.length === 0) return { status: "unknown" as const, message: notManaged }

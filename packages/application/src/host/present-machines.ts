@@ -1,5 +1,5 @@
 import type { RangeMachine, RangeOverview } from "@rangewright/ports"
 
-/** The machines of the ranges that the hypervisor's list has: one that it lacks takes nothing of a node. */
+/** The machines of the ranges that are in the hypervisor's list: a missing one uses nothing of a node. */
 export const presentMachines = (ranges: readonly RangeOverview[]): readonly RangeMachine[] =>
   ranges.flatMap(({ machines }) => machines.filter(({ missingSince }) => missingSince === undefined))

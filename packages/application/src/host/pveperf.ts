@@ -1,4 +1,7 @@
-/** What `pveperf` measured: `not measured` where it printed nothing. Clients need a number for a number: `missing` names those that stand for nothing. */
+/**
+ * The output of `pveperf`; texts that it did not print are `not measured`. Clients need numbers, so numbers that it did not print are 0,
+ * and `missing` names them.
+ */
 export interface Pveperf {
   readonly cpu_bogomips: number
   readonly regex_per_second: number
@@ -25,7 +28,7 @@ const number = (text: string | undefined): number | undefined => {
   return Number.isFinite(n) ? n : undefined
 }
 
-/** Reads what the program printed, and names the numbers that are not in it. */
+/** Parses the output of the program, and names the numbers that are missing from it. */
 export const parsePveperf = (text: string): { readonly figures: Pveperf; readonly missing: readonly string[] } => {
   const at = lines(text)
   const numbers = {
@@ -45,7 +48,7 @@ export const parsePveperf = (text: string): { readonly figures: Pveperf; readonl
   return { figures, missing: Object.entries(numbers).flatMap(([name, value]) => (value === undefined ? [name] : [])) }
 }
 
-/** Model and number of processors from `lscpu`; undefined: it printed none. */
+/** Model and number of processors from `lscpu`; `cores` is undefined when it was not printed. */
 export const parseLscpu = (text: string): { readonly model: string; readonly cores: number | undefined } => {
   const at = lines(text)
   return { model: at.get("MODEL NAME") ?? notMeasured, cores: number(at.get("CPU(S)")) }

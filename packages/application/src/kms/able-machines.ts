@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { readRangeConfig } from "../range/read-config.ts"
 
-/** What is known of a machine's Windows without asking the machine. */
+/** What is known about a machine's Windows without asking the machine. */
 interface KnownMachine {
   readonly kind: OsKind | undefined
   readonly isDomainController: boolean
@@ -19,8 +19,8 @@ const knownIn = (range: Range, config: RangeConfig | undefined): ReadonlyMap<str
   )
 
 /**
- * Tells why a machine of the range cannot be asked for its licence, as a sentence; undefined where it can. Only what is stored is looked at:
- * nothing is begun, and no machine is spoken to.
+ * Returns a function that gives the reason, as a sentence, why a machine of the range cannot be asked for its licence; undefined: it can.
+ * Uses stored state only: starts nothing and contacts no machine.
  */
 export const obstacleOf = Effect.fnUntraced(function* (range: Range) {
   const ranges = yield* Ranges

@@ -2,18 +2,18 @@ import { Conflict, type RangeId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Machines that the whole process asks at once: each takes an Ansible process that no run accounts for. */
+/** Machines asked concurrently in the whole process: each takes an Ansible process that no run accounts for. */
 const mostAsked = 4
-/** One request never takes all of them. */
+/** Machines asked concurrently for one request, which never takes all turns. */
 export const askedAtOnce = 2
 
 const turns = Semaphore.makeUnsafe(mostAsked)
 const asking = new Set<RangeId>()
 
-/** Asks one machine, when it is its turn. */
+/** Asks one machine when it is its turn. */
 export const inTurn = turns.withPermit
 
-/** Asks machines of a range. Fails where another request is asking them. `doing` completes "Cannot …". */
+/** Asks machines of a range. Fails while another request is asking them. `doing` completes "Cannot …". */
 export const askingRange = (range: RangeId, doing: string) => {
   const begin = Effect.suspend(() => {
     if (asking.has(range))

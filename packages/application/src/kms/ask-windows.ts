@@ -12,10 +12,10 @@ import { GuestAutomation, type RangeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { inTurn } from "./ask-in-turn.ts"
 
-/** Longest that a machine has to tell what it is, once it is its turn. */
+/** Most milliseconds that a machine may take to answer, once it is its turn. */
 const patienceMillis = 120_000
 
-/** What a stage of activation printed; undefined where it told nothing that can be read. */
+/** The report that an activation stage printed; undefined when there is none that can be parsed. */
 export const reportOf = ({ data }: StepFacts): WindowsReport | undefined => {
   const report: Json | undefined =
     typeof data === "object" && data !== null && "report" in data ? (data as { readonly report?: Json }).report : undefined
@@ -44,7 +44,7 @@ export const askWindows = Effect.fnUntraced(function* (
   )
 })
 
-/** Fails where nothing is done inside machines. */
+/** Fails if the service is configured to do nothing inside machines. */
 export const requireAutomation = (doing: string): Effect.Effect<void, Conflict, GuestAutomation> =>
   GuestAutomation.use(({ leftOut }) =>
     leftOut === true

@@ -14,7 +14,7 @@ import { kmsServerMachine } from "./server-machine.ts"
 
 type Services = GuestAutomation | Machines | NameLookup | Ranges | RunEngine | RunJournal | Settings | Users
 
-/** Sets a KMS host up on a machine of a range, and waits until Windows says that it is one. */
+/** Sets up a KMS host on a machine of a range, and waits until Windows reports that it is one. */
 const setUp = (server: KmsServer, by: UserId): Effect.Effect<string, Fault, Services> =>
   Effect.gen(function* () {
     const doing = `set up a KMS host on ${server.machine}`
@@ -45,11 +45,11 @@ const connects = ({ host, port }: KmsHost): Effect.Effect<string, Fault, NameLoo
           ),
   )
 
-/** Makes the KMS host ready that the configuration names: sets it up on a machine, or proves that the organisation's own answers. */
+/** Prepares the configured KMS host: sets it up on a machine, or proves that the organization's own answers. */
 export const installKms = (by: UserId): Effect.Effect<string, Fault, Services> =>
   Effect.gen(function* () {
     const { host, server } = yield* configuredKms("set up a KMS host")
     const done = server === undefined ? undefined : yield* setUp(server, by)
-    // another address of the same server may be for the machines alone
+    // `host` may be another address of that server, reachable from machines only
     return done ?? (host === undefined ? "" : yield* connects(host))
   })

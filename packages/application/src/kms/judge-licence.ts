@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import { reportOf } from "./ask-windows.ts"
 
 /**
- * Keeps what a machine said of its licence at the end of a stage of activation, and fails the stage unless it said that it is activated: a
- * tool that ended without an error proves nothing.
+ * Stores the activation state that a machine reported at the end of an activation stage, and fails the stage unless it is activated: a tool
+ * that ended without an error proves nothing.
  */
 export const judgeLicence = Effect.fnUntraced(function* (
   { machine, stage }: Extract<Action, { readonly kind: "guest" }>,

@@ -10,11 +10,11 @@ const unconfigured = (doing: string): NotFound =>
     hint: "Set your organisation's own in the configuration (kms_host), or a machine with Windows Server to set one up on (kms_server and kms_host_key).",
   })
 
-/** What the configuration says; fails where it says nothing. */
+/** The configured settings; fails when there are none. */
 export const configuredKms = (doing: string): Effect.Effect<KmsSettings, NotFound, Settings> =>
   Settings.use(({ kms }) => (kms === undefined ? Effect.fail(unconfigured(doing)) : Effect.succeed(kms)))
 
-/** Where machines find the KMS host: the configured one, else the machine that the service set one up on. */
+/** Where machines find the KMS host: the configured one, else the machine on which the service set one up. */
 export const kmsHostFor = (
   { host, server }: KmsSettings,
   doing: string,

@@ -3,7 +3,7 @@ import { SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** What a sealed product key is bound to: it cannot be opened for another machine. Part of the stored format. */
+/** The context that a sealed product key is bound to, so that it cannot be opened for another machine. Part of the stored format. */
 const keyContext = (range: RangeId, vmid: Vmid): string => `product key of VM ${vmid} in range ${range}`
 
 export const sealKey = (range: RangeId, vmid: Vmid, key: string): Effect.Effect<string, never, SecretStore> =>
@@ -16,8 +16,8 @@ const textOf = (input: Json, name: string): string | undefined => {
 }
 
 /**
- * The input that a stage is really given. Plans are journaled, so they hold no product key that is a secret: the caller's own is sealed in
- * them, and the operator's is read from the configuration now.
+ * The actual input of a stage. Plans are journaled, so they contain no secret product key: the caller's own key is sealed in them, and the
+ * operator's is read from the configuration now.
  */
 export const withLicenseKey = ({
   machine,

@@ -35,14 +35,14 @@ import { kmsDoing, requireOpenRange } from "./open-range.ts"
 
 type Chosen = Extract<KmsRequest, { readonly kind: "kms-license" }>["machines"][number]
 
-/** A run of the range may be changing its machines at this moment. */
+/** Fails while a run of the range may be changing its machines. */
 export const requireNoRun = Effect.fnUntraced(function* (range: Range) {
   const journal = yield* RunJournal
   const run = yield* journal.active(rangeSubject(range.id))
   if (run !== undefined) yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: run.kind })
 })
 
-/** What a machine is activated with, or why nothing is begun on it. */
+/** The key to activate a machine with, or why nothing is started on it. */
 const chosenFor = Effect.fnUntraced(function* (doing: string, machine: RangeMachine, own: string | undefined) {
   const report = yield* askWindows(doing, machine)
   const problem = activationProblem(report, own !== undefined)
@@ -66,8 +66,8 @@ const failureOf = ({ steps, status, message }: RunState, vmid: Vmid): string | u
 }
 
 /**
- * Activates machines of a range, and waits for it. Machines that cannot be activated are told one by one, and nothing is begun on them: each
- * is asked for its edition first. `own`: the caller's product key.
+ * Activates machines of a range, and waits for it. Machines that cannot be activated are reported one by one, and nothing is started on
+ * them: each is asked for its edition first. `own`: the caller's product key.
  */
 export const licenseMachines = (
   range: Range,

@@ -6,7 +6,7 @@ import type { KmsRequest } from "../run/request.ts"
 export const kmsDoing = ({ kind }: Pick<KmsRequest, "kind">, { id }: Pick<Range, "id">): string =>
   kind === "kms-license" ? `activate Windows on machines of range ${id}` : `set up a KMS host in range ${id}`
 
-/** In testing mode machines reach no server, and what is changed in them is rolled back. */
+/** Fails in testing mode: machines reach no server then, and changes in them are rolled back. */
 export const requireOpenRange = ({ testing }: Range, doing: string): Effect.Effect<void, Conflict> =>
   isClosed(testing)
     ? Effect.fail(new Conflict({ what: `Cannot ${doing}: testing is on`, hint: "Stop testing first." }))

@@ -3,8 +3,8 @@ import { Machines, type RangeMachine, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
 /**
- * Whether an owner is an administrator; where nobody has it directly, whether its maker is. IDs of ranges are given again: one that a user made
- * under an administrator's old ID gets neither the key nor clients.
+ * Whether an owner of the range is an administrator; without a direct owner, whether its creator is. Range IDs are reused: a range that a
+ * user created under an administrator's old ID gets neither the key nor clients.
  */
 const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) {
   const users = yield* Users
@@ -14,7 +14,7 @@ const isAdministrators = Effect.fnUntraced(function* ({ id, createdBy }: Range) 
   return (yield* Effect.forEach(owners, users.find)).some((owner) => owner?.isAdmin === true)
 })
 
-/** The machine that the configuration names (kms_server) and its range; fails where it is not there, or its range is no administrator's. */
+/** The configured machine (kms_server) and its range; fails when it does not exist, or its range belongs to no administrator. */
 export const kmsServerMachine = (
   { range: id, machine: name }: KmsServer,
   doing: string,

@@ -3,7 +3,10 @@ import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { blindness, confirmAbsence } from "../absence/confirm-absence.ts"
 
-/** Why the list of machines is not believed, for people; empty when it is. A network is left only when all that use it are known. */
+/**
+ * Why the list of machines is not trusted, for people; empty when it is. A network is abandoned only when all machines that use it are
+ * known.
+ */
 export const doubtsAbout = Effect.fnUntraced(function* (listed: readonly InstallationMachine[]) {
   const ranges = yield* Ranges
   const blind = yield* blindness

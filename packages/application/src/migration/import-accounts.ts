@@ -15,10 +15,10 @@ import { newRecordId, newTokenKey } from "../accounts/identity.ts"
 import { emptyRangeConfig } from "../accounts/provision-user.ts"
 import { readRangeConfig } from "../range/read-config.ts"
 
-/** Accounts of the first generation are those of the hypervisor's system. */
+/** Accounts of the first generation are system accounts of the hypervisor. */
 const legacyRealm = "pam"
 
-/** What was not taken over, beside what was; a failure of one thing does not keep the others back. */
+/** The text about what was not imported; a failure of one thing does not stop the others. */
 export const attempt = <R>(what: string, effect: Effect.Effect<readonly string[] | void, Fault, R>) =>
   Effect.map(Effect.result(effect), (done): readonly string[] =>
     Result.isFailure(done) ? [`${what}: ${isFault(done.failure) ? done.failure.message : "it failed"}`] : (done.success ?? []),
@@ -48,10 +48,10 @@ const importUser = (user: ImportedUser) =>
     })
   })
 
-/** The configuration that a range gets: the old one byte for byte, also where today's rules refuse it. */
+/** The configuration of an imported range: the old one byte for byte, even if today's rules refuse it. */
 export const importedConfig = ({ config }: ImportedRange): string => config ?? emptyRangeConfig
 
-/** Makes the range as it was. A configuration that today's rules refuse is kept nonetheless, and the text says so. */
+/** Creates the range as it was. A configuration that today's rules refuse is stored anyway, and reported. */
 const importRange = (range: ImportedRange, owner: User) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -77,14 +77,14 @@ const importRange = (range: ImportedRange, owner: User) =>
       : [`the configuration of range ${made.id}: it was imported unchanged and has errors; PUT /range/config with it lists them`]
   })
 
-/** How many users, ranges and further accesses there are. */
+/** Numbers of imported users, ranges and further grants. */
 export interface ImportedAccounts {
   readonly users: number
   readonly ranges: number
   readonly grants: number
 }
 
-/** Carries the plan out as far as it goes; what fails is named, and is missing when the import is repeated. */
+/** Carries out the plan as far as possible; failures are reported, and are tried again when the import is repeated. */
 export const importAccounts = (plan: LegacyImport) =>
   Effect.gen(function* () {
     const users = yield* Users

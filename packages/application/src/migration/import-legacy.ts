@@ -6,10 +6,10 @@ import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { attempt, importAccounts, type ImportedAccounts, importedConfig } from "./import-accounts.ts"
 import { importMachines, planMachines, type RangeTakenOver } from "./import-machines.ts"
 
-/** Lines about what was not taken over; a database of a stranger could have a million. */
+/** Most lines about what was not imported; a foreign database could cause a million. */
 const linesAtMost = 200
 
-/** What there is here already. */
+/** What already exists here. */
 const target = Effect.gen(function* () {
   const rangeStore = yield* Ranges
   const users = yield* Users
@@ -22,7 +22,7 @@ const target = Effect.gen(function* () {
   }
 })
 
-/** Ranges here that were the old installation's. */
+/** Ranges here that came from the old installation. */
 const takenOver = (legacy: LegacyInstallation) =>
   Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.list(), (here) => rangesTakenOver(legacy, here)))
 
@@ -91,8 +91,8 @@ const outcomeText = (legacy: LegacyInstallation, dryRun: boolean, { users, range
 }
 
 /**
- * Takes users, keys, ranges, accesses and machines over from an installation of the first generation, as far as they are not here. Safe to
- * repeat; the old data is only read. The text tells what was done and what was not. With `dryRun` nothing is changed.
+ * Imports users, keys, ranges, grants and machines from an installation of the first generation, as far as they do not exist here. Safe to
+ * repeat; the old data is only read. The returned text lists what was done and what was not. With `dryRun` nothing is changed.
  */
 export const importLegacy = (dryRun: boolean) =>
   Effect.gen(function* () {
@@ -103,7 +103,7 @@ export const importLegacy = (dryRun: boolean) =>
       return `Nothing to migrate: ${legacy.takenOver} says that another service has imported ${place}, and later changes there are not in it. Remove that file to import it here anyway.`
     const planned = Effect.map(target, (here) => planImport(legacy, here))
     if (dryRun) return outcomeText(legacy, dryRun, yield* rehearse(legacy, yield* planned))
-    // while networks move, nobody's rights and machines change under them
+    // rights and machines must not change while networks move
     const plan = yield* whenInstallationIdle("import an older installation", () => planned)
     return outcomeText(legacy, dryRun, yield* carryOut(legacy, plan))
   })

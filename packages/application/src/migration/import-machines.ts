@@ -16,32 +16,32 @@ import * as Result from "effect/Result"
 import { readRangeConfig } from "../range/read-config.ts"
 import { attempt } from "./import-accounts.ts"
 
-/** Configurations of VMs read at once. */
+/** Concurrent reads of VM configurations. */
 const readsAtOnce = 4
 
-/** A range that was the old installation's, with its configuration. */
+/** A range that came from the old installation, with its configuration. */
 export interface RangeTakenOver {
   readonly id: RangeId
   readonly number: number
   readonly config: string
 }
 
-/** A VM that becomes ours by its new description. */
+/** A VM to adopt by giving it a new description. */
 interface Adopted {
   readonly vm: MachineDetail
   readonly description: string
 }
 
-/** What becomes of the machines of the ranges that were taken over. */
+/** The plan for the machines of imported ranges. */
 export interface MachinesPlan {
   readonly adopt: readonly Adopted[]
-  /** VMs of their pools, and those of the old database while the hypervisor does not answer. */
+  /** VMs of their pools, or those of the old database while the hypervisor does not answer. */
   readonly seen: readonly (ObservedMachine & { readonly address: string | undefined })[]
   /** For people. */
   readonly told: readonly string[]
 }
 
-/** The VMs of one range's pool: those that a deploy would miss get our mark. */
+/** Plans the VMs of one range's pool: those that a deploy would not find get our mark. */
 const planPool = (range: RangeTakenOver, members: readonly ObservedMachine[]) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -63,7 +63,7 @@ const planPool = (range: RangeTakenOver, members: readonly ObservedMachine[]) =>
 const isAdopted = (one: Adopted | string | undefined): one is Adopted => typeof one === "object"
 const isText = (one: Adopted | string | undefined): one is string => typeof one === "string"
 
-/** Looks at the hypervisor and changes nothing. */
+/** Reads the hypervisor and changes nothing. */
 export const planMachines = (legacy: LegacyInstallation, ranges: readonly RangeTakenOver[]) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -96,7 +96,10 @@ export const planMachines = (legacy: LegacyInstallation, ranges: readonly RangeT
 const membersOf = (cluster: ObservedCluster, rangeId: RangeId): readonly ObservedMachine[] =>
   cluster.machines.filter(({ pool, template }) => pool === rangeId && !template)
 
-/** Shows what was seen at once, where nothing newer is known, and takes over what is to be. Returns how many were, and what was not. */
+/**
+ * Stores what was seen where nothing newer is known, so that it shows at once, and adopts VMs. Returns how many were adopted, and what was
+ * not.
+ */
 export const importMachines = ({ adopt, seen, told }: MachinesPlan) =>
   Effect.gen(function* () {
     const machines = yield* Machines

@@ -35,11 +35,11 @@ const texts = {
   },
 } as const satisfies Record<MigrationDirection, unknown>
 
-/** Fails while ranges are being changed, unless a migration goes on already: then the caller joins it. */
+/** Fails while ranges are being changed, unless a migration is already running, which the caller then joins. */
 const requireRangesAtRest = (doing: string) =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    // one read: a migration that begins meanwhile is joined, and not told to wait for the runs that wait for it
+    // one read: a migration that begins meanwhile is joined, and its caller is not told to wait for the runs that wait for it
     const unfinished = yield* journal.unfinished
     const busy = blockingRangeRuns(unfinished)
     if (busy.length === 0 || unfinished.some(({ subject }) => subject.type === installation.type)) return
@@ -50,7 +50,7 @@ const requireRangesAtRest = (doing: string) =>
     })
   })
 
-/** What the run did, for people, and what is left to do by hand. A machine that had gone meanwhile has not moved. */
+/** What the run did, for people, and what is left to do by hand. A machine that was gone by then does not count as moved. */
 const outcome = (direction: MigrationDirection, { steps, plan }: RunState): string => {
   const byHand = (plan?.notes ?? []).filter((note) => note.startsWith(byHandMark))
   if (plan === undefined || plan.steps.length === 0) return [idleText({ direction, idle: "done" }) ?? "", ...byHand].join("\n")
@@ -64,7 +64,7 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
 
 const unseen = "No machine has moved; it is not known whether all preparations were undone"
 
-/** Where a run that failed has left the installation. What was prepared is taken back when it ends; whether that succeeded is looked at. */
+/** The state in which a failed run left the installation. Preparations are undone when it ends; this checks whether that succeeded. */
 const aftermath = (state: RunState, direction: MigrationDirection, createZone: boolean) => {
   const reach = reachOf(state)
   if (reach === "nothing") return Effect.succeed("Nothing was changed")
@@ -85,8 +85,8 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
 const mostHintsShown = 3
 
 /**
- * The failure of a run with where it has left the installation, and with the ways out that its steps knew. That the installation has
- * changed since the plan was made is a conflict here too.
+ * The failure of a run, with the state in which it left the installation, and the hints of its steps. A change of the installation since
+ * planning is a conflict here too.
  */
 const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId, fault: Failed) =>
   Effect.gen(function* () {
@@ -101,7 +101,7 @@ const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId
     return new Failed({ what: `${fault.message}. ${yield* aftermath(state, direction, createZone)}`, ...hint })
   })
 
-/** Starts the run that moves the installation's networks, or joins the one that goes on. Undefined on a single node: nothing is to do. */
+/** Starts the run that moves the installation's networks, or joins the running one. Undefined on a single node: there is nothing to do. */
 export const startMigration = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
@@ -113,15 +113,15 @@ export const startMigration = (direction: MigrationDirection, createZone: boolea
     return head
   })
 
-/** What a run that has ended did, for people; fails with why it did not, and with where it has left the installation. */
+/** What a finished run did, for people; fails with the cause and the state of the installation when it did not succeed. */
 export const migrationOutcome = (direction: MigrationDirection, createZone: boolean, id: RunId, state: RunState) =>
   state.status === "success" || state.status === "partial"
     ? Effect.succeed(outcome(direction, state))
     : Effect.flatMap(failureOf(direction, createZone, id, outcomeFault(texts[direction].doing, id, state)), Effect.fail)
 
 /**
- * Moves the installation's networks as a run, and waits for its end; the text tells what came of it. A caller that leaves does not end
- * the run, and one that comes while it goes on waits for the same end.
+ * Moves the installation's networks in a run, and waits for its end; returns the outcome as text. A caller that leaves does not end the
+ * run, and a caller that comes while it is running waits for the same end.
  */
 export const migrateToEnd = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
   Effect.gen(function* () {

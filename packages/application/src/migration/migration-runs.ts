@@ -8,10 +8,10 @@ import { undoNetworks } from "./undo-networks.ts"
 
 const Options = Schema.Struct({ createZone: Schema.Boolean })
 
-/** Begins a note of the plan that tells of work that is left when the run has ended. */
+/** Prefix of a plan's note about work that is left to do after the run. */
 export const byHandMark = "By hand: "
 
-/** A run that takes the whole installation from one sort of network to the other. */
+/** A run that moves the whole installation from one kind of network to the other. */
 const networkRun = (name: string, doing: string, direction: MigrationDirection) =>
   runKind({
     name,

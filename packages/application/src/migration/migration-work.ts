@@ -21,11 +21,11 @@ import { planNetworks } from "./plan-networks.ts"
 const isWorldly = (action: MigrationAction): action is NetworkMigrationAction =>
   action.kind !== "save-record" && action.kind !== "drop-record"
 
-/** What the journal has for the token of an action whose object was gone: nothing is to be settled. */
+/** The journaled token of an action whose object was gone: there is nothing to settle. */
 const Gone = Schema.Struct({ gone: Schema.Literal(true) })
 const isGone = Schema.is(Gone)
 
-/** Starts an action; gives what the settling needs. */
+/** Starts an action; returns the token for settling it. */
 const dispatchAction = (action: MigrationAction) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
@@ -37,7 +37,7 @@ const dispatchAction = (action: MigrationAction) =>
 const keepOrDrop = (action: Extract<MigrationAction, { readonly kind: "save-record" | "drop-record" }>) =>
   MigrationRecords.use((records) => (action.kind === "save-record" ? records.save(action.record) : records.remove))
 
-/** Does one action from beginning to end; may be repeated. */
+/** Performs one action completely; may be repeated. */
 export const performAction = (action: MigrationAction) =>
   Effect.gen(function* () {
     if (!isWorldly(action)) return yield* keepOrDrop(action)
@@ -46,13 +46,13 @@ export const performAction = (action: MigrationAction) =>
     return yield* migration.settle(action, token)
   })
 
-/** What the journal keeps of a step: enough to undo it. */
+/** The journaled form of a step: enough to undo it. */
 export const MigrationStepJson = Schema.Struct({
   phase: Schema.Literals(["prepare", "move", "clean"]),
   action: MigrationActionJson,
 })
 
-/** What a machine is owed from a rollback is moved with it, or paying it would undo the move. Repeating it is safe. */
+/** Moves a machine's owed settings from a rollback too: applying them later would undo the move. May be repeated. */
 const moveOwed = Effect.fnUntraced(function* ({ vmid, guard, nics }: Extract<MigrationAction, { readonly kind: "move-nics" }>) {
   if (guard.type !== "mark") return
   const machines = yield* Machines
@@ -78,7 +78,7 @@ export const networkStep = work({
 
 const decodeStep = Schema.decodeUnknownOption(MigrationStepJson)
 
-/** The machine that a step of a run moves, and its range (or pool), for those who show a run; undefined for other steps. */
+/** The machine that a step of a run moves, and its range (or pool), for displaying a run; undefined for other steps. */
 export const movedMachine = ({ action }: Step): { readonly name: string; readonly range: string } | undefined => {
   if (action.kind !== "work" || action.work !== networkStep.name) return undefined
   const read = Option.getOrUndefined(decodeStep(action.input))?.action
@@ -86,11 +86,11 @@ export const movedMachine = ({ action }: Step): { readonly name: string; readonl
   return { name: read.name, range: read.guard.type === "mark" ? read.guard.mark.range : read.guard.pool }
 }
 
-/** A short text that differs when anything of what a plan does differs. */
+/** A short text that differs when any action of the plan differs. */
 const fingerprintOf = ({ steps }: Pick<MigrationPlan, "steps">): string =>
   stageFingerprint(steps.map(({ key, action }) => [key, Schema.encodeSync(Schema.fromJsonString(MigrationActionJson))(action)]))
 
-/** A run of a range that ended after the plan was made may have changed what it was made from. */
+/** Checks the plan again: a run of a range that ended after planning may have changed what the plan is based on. */
 const checkStep = work({
   name: "network-check",
   input: Schema.Struct({
@@ -123,20 +123,20 @@ const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: M
   machine,
 })
 
-/** Whether the installation is as it was when the run was planned: what was prepared has been taken back. */
+/** Whether the installation is as it was when the run was planned, so that the preparations have been undone. */
 export const isAsPlanned = (plan: MigrationPlan, { steps }: RunState): boolean => {
   const action = steps.get(checkKey)?.step.action
   const input = action?.kind === "work" ? action.input : null
   return typeof input === "object" && input !== null && "fingerprint" in input && input.fingerprint === fingerprintOf(plan)
 }
 
-/** Whether an earlier migration had saved how things were, when this run began to change them: that record outlives the run. */
+/** Whether an earlier migration had already saved the old state when this run began to change things: that record outlives the run. */
 export const wasRecorded = ({ steps }: RunState): boolean => {
   const data = steps.get(checkKey)?.facts?.data
   return typeof data === "object" && data !== null && "recorded" in data && data.recorded === true
 }
 
-/** The steps of a run: when no range changes any more, and what was planned still holds, the plan's own. */
+/** The steps of a run: waits until no range changes, checks that the plan still applies, then the plan's own steps. */
 export const runSteps = (
   plan: MigrationPlan,
   choice: { readonly direction: MigrationDirection; readonly createZone: boolean },

@@ -4,8 +4,8 @@ import { doubtsAbout } from "./doubts.ts"
 import { emptyInstallation, migrationOptions, readInstallation } from "./read-installation.ts"
 
 /**
- * The plan that would take the installation's networks there now; changes nothing. On a single node the hypervisor is hardly asked. The
- * steps do not depend on snapshots: without them only the warnings about them are missing, and many calls are saved.
+ * Plans the move of the installation's networks from the current state; changes nothing. On a single node it makes hardly any call to the
+ * hypervisor. The steps do not depend on snapshots: without them only the warnings about snapshots are missing, and many calls are saved.
  */
 export const planNetworks = (
   direction: MigrationDirection,

@@ -13,7 +13,7 @@ import { Hypervisor, HypervisorAccess, MigrationRecords, NetworkMigration, Range
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** Nothing of an installation, for a single node: nobody looks at it. */
+/** An empty installation, for a single node, which is not read. */
 export const emptyInstallation: Installation = {
   quorate: true,
   nodes: [],
@@ -27,7 +27,7 @@ export const emptyInstallation: Installation = {
   record: undefined,
 }
 
-/** What the operator's settings mean for a migration. */
+/** The migration options from the operator's settings. */
 export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {
     const { clusterMode, sdnZone, vxlanTagBase, natNetwork, defaultNode } = yield* Settings
@@ -47,7 +47,7 @@ export const migrationOptions = (createZone: boolean) =>
     return options
   })
 
-/** The groups that have an account's rights, as far as the hypervisor has them: one that is missing gets its rights when it is made. */
+/** The groups with an account's rights that exist on the hypervisor: a missing one gets its rights when it is created. */
 const presentGroups = Effect.gen(function* () {
   const access = yield* HypervisorAccess
   const userStore = yield* Users
@@ -61,7 +61,7 @@ const presentGroups = Effect.gen(function* () {
   )
 })
 
-/** Everybody who has the range by any way, by their groups on the hypervisor. */
+/** Everybody who has the range by any path, as their groups on the hypervisor. */
 const rangeRights = (range: Range, groupOf: ReadonlyMap<UserId, string>, admins: string) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -71,7 +71,7 @@ const rangeRights = (range: Range, groupOf: ReadonlyMap<UserId, string>, admins:
     return read
   })
 
-/** Our ranges; with groups also who has them. */
+/** Our ranges; with `groupOf` also who has them. */
 export const readRanges = (groupOf: ReadonlyMap<UserId, string> | undefined) =>
   Effect.gen(function* () {
     const { groups } = yield* NetworkMigration
@@ -81,11 +81,11 @@ export const readRanges = (groupOf: ReadonlyMap<UserId, string> | undefined) =>
     return ranges.map(({ id, number }): InstallationRange => ({ id, number, groups: [groups.admins] }))
   })
 
-/** What of an installation costs calls, and is read only where it is needed. */
+/** The parts of an installation that cost calls, and are read only where needed. */
 export interface InstallationLook {
   /** A call for each machine and each snapshot. */
   readonly snapshots: boolean
-  /** Who may use the networks is not read without. */
+  /** Without this, who may use the networks is not read. */
   readonly accounts: boolean
 }
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { migrationReportObject, migrationStatusObject } from "../wire/migration.ts"
 import { emptyInstallation, migrationOptions, readInstallation, readRanges } from "./read-installation.ts"
 
-/** How things stand, for anybody as often as he likes; what an earlier migration saved says nothing about that. */
+/** The cached state, which anybody may read as often as they like; the record of an earlier migration is not needed for it. */
 const glanceAtInstallation = (zone: string) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
@@ -13,14 +13,14 @@ const glanceAtInstallation = (zone: string) =>
     return installation
   })
 
-/** What a migration would need, as the wire has it; on a single node the hypervisor is hardly asked. */
+/** What a migration would need, in wire format; on a single node it makes hardly any call to the hypervisor. */
 export const readMigrationStatus = Effect.gen(function* () {
   const options = yield* migrationOptions(false)
   const installation = options.clusterMode ? yield* glanceAtInstallation(options.zone) : emptyInstallation
   return migrationStatusObject(migrationStatus(installation, options))
 })
 
-/** Every machine's network cards before the migration and now, as the wire has them. */
+/** Every machine's network cards before the migration and now, in wire format. */
 export const readMigrationReport = Effect.gen(function* () {
   const records = yield* MigrationRecords
   const record = yield* records.find

@@ -9,7 +9,7 @@ import { MigrationStepJson, networkStep, performAction, wasRecorded } from "./mi
 
 const decode = Schema.decodeUnknownOption(MigrationStepJson)
 
-/** The migration's own steps of a run, with those that were started. */
+/** The migration's own steps of a run, and the keys of those that were started. */
 const stepsOf = (state: RunState) => {
   const steps: Pick<MigrationStep, "key" | "phase" | "action">[] = []
   const begun = new Set<string>()
@@ -24,19 +24,19 @@ const stepsOf = (state: RunState) => {
   return { steps, begun }
 }
 
-/** How far a run came: from the first move on a migration goes forward only. */
+/** How far a run got: after the first move a migration can only go forward. */
 export const reachOf = (state: RunState): "nothing" | "prepared" | "moved" => {
   const { steps, begun } = stepsOf(state)
   if (steps.some(({ key, phase }) => phase !== "prepare" && begun.has(key))) return "moved"
   return begun.size === 0 ? "nothing" : "prepared"
 }
 
-/** What somebody else has in the place of ours is not ours to take back. */
+/** An object that somebody else put in the place of ours must not be undone. */
 const isTheirs = (fault: unknown): boolean => fault instanceof HypervisorFault && fault.facts.reason === "not-ours"
 
 /**
- * Takes back what a run that came to nothing has prepared, unless machines have moved. What cannot be taken back does not keep the rest;
- * the first such failure is the effect's. May be repeated.
+ * Undoes the preparations of a failed run, unless machines have moved. A failure to undo one does not stop the rest; the first failure is
+ * the effect's. May be repeated.
  */
 export const undoNetworks = (
   state: RunState,

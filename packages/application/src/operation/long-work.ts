@@ -3,10 +3,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Whose request it is; undefined for what the service does by itself. */
+/** The user whose request it is; undefined for work of the service itself. */
 export const Requester = Context.Reference<UserId | undefined>("rangewright/Requester", { defaultValue: () => undefined })
 
-/** Turns of each user, of which `most` go on at a time. */
+/** A semaphore per user, with `most` permits. */
 export const turnsOfUsers = (most = 1) => {
   const turns = new Map<UserId | undefined, Semaphore.Semaphore>()
   return (user: UserId | undefined): Semaphore.Semaphore => {
@@ -15,7 +15,7 @@ export const turnsOfUsers = (most = 1) => {
     return own
   }
 }
-/** Turns of the event loop between two pieces: a small request needs some from its arrival to its answer. */
+/** Turns of the event loop between two pieces: a small request needs several from its arrival to its answer. */
 const pause = Effect.repeat(Effect.yieldNow, { times: 7 })
 
 const turn = Semaphore.makeUnsafe(1)
@@ -24,19 +24,19 @@ const turnOfRequest = turnsOfUsers()
 const turnOfRead = turnsOfUsers()
 
 /**
- * Does what keeps the processor for a while, such as reading a large configuration: one piece at a time, and between two pieces the service
- * answers whoever asks for something else. Users take turns, however much one of them asks for.
+ * Runs synchronous work that takes the CPU for a while, such as parsing a large configuration: one piece at a time, and between two pieces
+ * the service answers other requests. Users take turns, however much one of them requests.
  */
 export const longWork = <A>(work: () => A): Effect.Effect<A> =>
   Effect.flatMap(Requester, (user) => turnOfPiece(user).withPermit(turn.withPermit(Effect.andThen(pause, Effect.sync(work)))))
 
-/** Does what has several such pieces, and calls to the hypervisor between them, one at a time for each user. Must not be nested. */
+/** Runs work with several such pieces and calls to the hypervisor between them, one at a time for each user. Must not be nested. */
 export const inOwnTurn = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Requester, (user) => (user === undefined ? work : turnOfRequest(user).withPermit(work)))
 
 /**
- * Reads and renders a lot from the store, such as the journal of a long run, one read at a time for each user; before each, others are
- * answered. Must not wait for what is not stored yet, which would hold up the user's other reads, and must not be nested.
+ * Reads and renders a lot from the store, such as the journal of a long run: one read at a time for each user, after other requests were
+ * answered. Must not wait for data that is not stored yet, which would block the user's other reads, and must not be nested.
  */
 export const longRead = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Requester, (user) => turnOfRead(user).withPermit(Effect.andThen(pause, read)))

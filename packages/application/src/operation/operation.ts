@@ -32,7 +32,7 @@ export type Group =
   | "Sources"
   | "VM"
   | "Credentials"
-/** Where an operation is from: the public file, its clients' behaviour, or ourselves. */
+/** The origin of an operation: the public file, the behavior of that file's clients, or ourselves. */
 export type Origin = "file" | "page" | "ours"
 
 export type WireSchema = Schema.Codec<unknown, unknown, never, never>
@@ -46,7 +46,10 @@ export interface UploadedFile {
   readonly bytes: Uint8Array
 }
 
-/** A file that arrived by multipart and lies on the service's host, complete and within its limit. It goes when the request is answered. */
+/**
+ * A file that arrived by multipart and is stored on the service's host, complete and within its limit. Removed after the request is
+ * answered.
+ */
 export interface StoredFile {
   readonly filename: string
   readonly contentType: string
@@ -56,10 +59,10 @@ export interface StoredFile {
 }
 
 export type BodySpec =
-  /** Nothing is read: what is sent is ignored. */
+  /** No body is read: anything sent is ignored. */
   | { readonly type: "none" }
   | { readonly type: "json"; readonly schema: WireSchema; readonly required: boolean; readonly maxBytes?: number }
-  /** JSON, or the same members as the text fields of a form (all but texts in JSON) beside at most one file part. */
+  /** JSON, or the same members as text fields of a form (non-text values as JSON) beside at most one file part. */
   | {
       readonly type: "json-or-multipart"
       readonly schema: WireSchema
@@ -78,7 +81,7 @@ export type BodySpec =
       readonly stored?: true
     }
 
-/** Bytes as they are, and what they are. */
+/** Raw bytes with their content type. */
 export interface BinaryFile {
   readonly contentType: string
   readonly bytes: Uint8Array
@@ -86,20 +89,20 @@ export interface BinaryFile {
 
 export type OutputSpec =
   | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
-  /** JSON with headers that say where the next page is, or which version this is: the handler returns a `MarkedJson`. */
+  /** JSON with headers for the next page or the version: the handler returns a `MarkedJson`. */
   | { readonly type: "marked-json"; readonly schema: WireSchema }
-  /** JSON that also changes what the browser that asked keeps, such as its session: the handler returns a `SessionAnswer`. */
+  /** JSON that also changes what the browser stores, such as its session: the handler returns a `SessionAnswer`. */
   | { readonly type: "session"; readonly schema: WireSchema }
-  /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
+  /** The handler returns JSON that it rendered itself, as text or bytes; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
   | { readonly type: "text"; readonly contentType: string }
-  /** JSON, or where the request asks for it a file that is made while it is sent: the handler returns a `JsonOrDownload`. */
+  /** JSON, or on request a file that is generated while it is sent: the handler returns a `JsonOrDownload`. */
   | { readonly type: "json-or-download"; readonly schema: WireSchema; readonly contentType: string }
-  /** JSON, or where the request asks for it a text file to save: the handler returns a `JsonOrFile`. */
+  /** JSON, or on request a text file to save: the handler returns a `JsonOrFile`. */
   | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
-  /** The handler returns what the schema says: a zip archive that holds it as a file of this name, or JSON where the request asks for JSON. */
+  /** The handler returns what the schema describes; sent as a zip archive with a file of this name, or as JSON on request. */
   | { readonly type: "json-or-zip"; readonly schema: WireSchema; readonly name: string }
-  /** The handler returns a `BinaryFile`; its content type is described by this one, such as `image/*`. */
+  /** The handler returns a `BinaryFile`; this content type describes the possible ones, such as `image/*`. */
   | { readonly type: "binary"; readonly contentType: string }
   /** The handler returns a `Download`. */
   | { readonly type: "download"; readonly contentType: string }
@@ -107,37 +110,39 @@ export type OutputSpec =
   | { readonly type: "zip"; readonly filename: string }
   /** The handler returns a stream of `ServerSentEvent`. */
   | { readonly type: "events"; readonly schema: WireSchema }
-  /** A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none where none is asked for. */
+  /**
+   * A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none when the client asks for none.
+   */
   | { readonly type: "socket"; readonly protocol: string }
 
-/** JSON, or what was rendered as such already, and what the headers of the answer tell. */
+/** JSON as a value or already rendered, with what the response headers say. */
 export type MarkedJson<A> = ({ readonly json: A } | { readonly prepared: string | Uint8Array }) & Marks
 
 export interface Marks {
-  /** Parameters of the query that asks for the next page, in place of those that asked for this one; undefined: this is the last. */
+  /** Query parameters of the next page, replacing those of this one; undefined: this is the last page. */
   readonly next?: Readonly<Record<string, string>> | undefined
-  /** Of what is answered: other content has another one. Of `[A-Za-z0-9_-]`. */
+  /** Version of the content, which changes with it. Of `[A-Za-z0-9_-]`. */
   readonly version?: string | undefined
 }
 
-/** What a browser keeps from now on: its session, or a sign-in that it has begun. Undefined: nothing any more. */
+/** The new values of the browser's cookies: its session, or a sign-in that it has begun. Undefined: the cookie is removed. */
 export interface KeptByBrowser {
   readonly session?: string | undefined
   readonly signIn?: string | undefined
 }
 
-/** What is not named in `cookies` stays as it is. */
+/** Cookies that are not named in `cookies` stay unchanged. */
 export interface SessionAnswer<A> {
   readonly json: A
   readonly cookies: KeptByBrowser
 }
 
-/** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
+/** The name, without its extension, may be any text: characters that a header or a file system could misread are removed. */
 export type JsonOrFile<A> =
   | { readonly json: A; readonly version?: string | undefined }
   | { readonly file: { readonly name: string; readonly ending: string; readonly text: string } }
 
-/** A file to save that is made while it is sent. Its name, without its ending, may be any text, as that of a `JsonOrFile`. */
+/** A file to save that is generated while it is sent. Its name may be any text, as in `JsonOrFile`. */
 export interface Download {
   readonly name: string
   readonly ending: string
@@ -151,32 +156,34 @@ export interface ZipEntry {
   readonly content: string
 }
 
-/** One operation, as the registry holds it. */
+/** One operation in the registry. */
 export interface Operation {
   readonly id: string
   readonly route: { readonly method: Method; readonly path: string; readonly base: Base }
   readonly group: Group
-  /** What it does, in words that complete "You may not …": `list all users`. Refusals say it. */
+  /** What it does, worded to complete "You may not …": `list all users`. Used in refusals. */
   readonly does: string
   readonly summary: string
   readonly access: Access
   readonly accessNote: string | undefined
-  /** Who gets through beside administrators, where the contract knows administrators only. */
+  /** Who is admitted besides administrators, where the contract knows administrators only. */
   readonly alsoFor: "group-manager" | undefined
   readonly tier: "community" | "enterprise"
   readonly origin: Origin
   readonly target: Target
-  /** Changes something: gets an audit entry, unless anybody may call it. */
+  /** Changes something: gets an audit entry, unless it is anonymous. */
   readonly mutates: boolean
-  /** What it changes or hands out lies outside of the store, where no transaction holds both: its audit entry is written before it begins. */
+  /**
+   * It changes or hands out something outside of the store, where no transaction covers both: its audit entry is written before it begins.
+   */
   readonly recordedFirst: boolean
-  /** It hands out what opens something, or changes who may do what: no scoped key gets through. */
+  /** It hands out credentials, or changes who may do what: scoped keys are refused. */
   readonly wholeKeyOnly: boolean
-  /** A session is refused: it would become a key that lasts longer than the session. */
+  /** Sessions are refused: a session would become a key that outlives it. */
   readonly refusesSession: boolean
   /** It takes `If-Match`. */
   readonly conditional: boolean
-  /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
+  /** Members of the body that the audit entry contains, besides the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
   readonly output: OutputSpec
@@ -184,7 +191,7 @@ export interface Operation {
   readonly handle: (request: HandlerRequest) => Effect.Effect<unknown, Fault, HandlerServices>
 }
 
-/** What a handler gets when nothing is known of the operation's types. */
+/** The untyped request of a handler. */
 export interface HandlerRequest {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
@@ -192,9 +199,9 @@ export interface HandlerRequest {
   readonly file: UploadedFile | StoredFile | undefined
   /** Owner of the credentials; undefined only where access is `anonymous`. */
   readonly caller: User | undefined
-  /** With which the caller asked; undefined: with a key or a token. */
+  /** The caller's session; undefined: the caller used a key or a token. */
   readonly session?: Session | undefined
-  /** The scoped key with which the caller asked; undefined: with one that is not, or otherwise. */
+  /** The scoped key of the caller; undefined: the caller used other credentials. */
   readonly key?: ScopedKey | undefined
   /** The user acted as: `?userID=` of an admin, else the caller. */
   readonly user: User | undefined
@@ -259,7 +266,7 @@ type ResultOf<O extends OutputSpec> = O extends {
                       ? SocketSession
                       : Stream.Stream<ServerSentEvent, Fault>
 
-/** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
+/** The declaration of an operation, with its handler. Everything else is derived from it: route, decoding, OpenAPI, access tests. */
 export interface Declaration<
   A extends Access,
   T extends Target,
@@ -341,7 +348,7 @@ export const operation = <
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
     output: declared.output,
     statuses: statusesOf(declared),
-    // the pipeline decodes with these very schemas and loads what access and target say, so the typed view is the true one
+    // the pipeline decodes with these schemas and loads what access and target say, so the typed view is correct
     handle: declared.handle as unknown as Operation["handle"],
   }
 }

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { Marks } from "./operation.ts"
 import { literalsIn, WholeNumberText } from "../wire/parameters.ts"
 
-/** What a request asks of a list: which of it, in which order, how much, and which members. */
+/** The part of a list that a request asks for: filter, order, size and members. */
 interface PageQuery {
   readonly q?: string
   readonly sort?: string
@@ -14,8 +14,8 @@ interface PageQuery {
 }
 
 /**
- * Parameters of an operation whose list is answered whole, unless they ask for less. `sorts`: members that it can be sorted by; `members`: all
- * that an item has.
+ * Query parameters of an operation that returns a whole list unless they ask for less. `sorts`: members that it can be sorted by;
+ * `members`: all members of an item.
  */
 export const pageQuery = <const S extends string>(sorts: readonly S[], members: object) => ({
   /** Words that must all occur, in any case. */
@@ -25,7 +25,7 @@ export const pageQuery = <const S extends string>(sorts: readonly S[], members: 
   cursor: Schema.optionalKey(Schema.String),
   /** Absent: all of it. */
   limit: Schema.optionalKey(WholeNumberText),
-  /** Members that are answered, separated by commas. Absent: all of them. */
+  /** Members to return, separated by commas. Absent: all of them. */
   fields: Schema.optionalKey(literalsIn(Object.keys(members))),
 })
 
@@ -47,7 +47,7 @@ const compare = (a: Place, b: Place): number => {
 
 const isKey = (value: unknown): value is Key => typeof value === "string" || typeof value === "number"
 
-/** The place of the last item of the page before, so that items which come or go meanwhile move none of the others. */
+/** The place of the last item of the previous page, so that items which come or go meanwhile do not shift the others. */
 const written = ({ key, id }: Place): string => Buffer.from(JSON.stringify([key, id])).toString("base64url")
 const placeOf = (cursor: string): Place | undefined => {
   try {
@@ -61,7 +61,7 @@ const placeOf = (cursor: string): Place | undefined => {
 const picked = <T extends object>(item: T, fields: readonly string[] | undefined): Partial<T> =>
   fields === undefined ? item : (Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name))) as Partial<T>)
 
-/** A page of a list. `id`: the member that is different in each; `texts`: where the words of `q` are looked for. */
+/** A page of a list. `id`: the member that is unique; `texts`: where the words of `q` are searched. */
 export const pageOf = <T extends object>(
   doing: string,
   items: readonly T[],
@@ -91,7 +91,7 @@ export const pageOf = <T extends object>(
   const shown = left.slice(0, limit)
   const last = shown.at(-1)
   return Effect.succeed({
-    // with members left out it is not what the schema describes
+    // with members left out it does not match the schema
     prepared: `${JSON.stringify(shown.map(({ item }) => picked(item, fields)))}\n`,
     next: left.length > shown.length && last !== undefined ? { cursor: written(last.place) } : undefined,
   })

@@ -2,7 +2,7 @@
 export interface Page {
   /** `https://lab.example:8080`. */
   readonly origin: string
-  /** It is one of the service's own, or the operator named its origin. */
+  /** It is one of the service's own pages, or the operator named its origin. */
   readonly isKnown: boolean
 }
 
@@ -10,14 +10,14 @@ export interface Page {
 export interface RequestMeta {
   readonly requestId: string
   readonly remote: string
-  /** What the client calls itself; undefined: nothing. */
+  /** The client's user agent; undefined: none was sent. */
   readonly agent?: string | undefined
-  /** `Last-Event-ID` of a returning event stream client. */
+  /** `Last-Event-ID` of a reconnecting event stream client. */
   readonly lastEventId: string | undefined
-  /** `If-Match`: the version that is to be changed. */
+  /** `If-Match`: the version to be changed. */
   readonly ifMatch?: string | undefined
-  /** What the browser keeps of a sign-in that it has begun, where the request may end it. */
+  /** The browser's cookie of a sign-in that it has begun, if the request may complete it. */
   readonly signIn?: string | undefined
-  /** Undefined: no page, or one of the service's own that did not need to say so. */
+  /** Undefined: no page, or one of the service's own that did not have to identify itself. */
   readonly page?: Page | undefined
 }

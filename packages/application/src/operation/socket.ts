@@ -7,10 +7,10 @@ export interface SocketEnd {
   readonly reason: string
 }
 
-/** What a web socket carries, held ready until the socket is there. Exactly one of the two is run, once. */
+/** The session of a web socket, prepared before the socket exists. Exactly one of the two is run, once. */
 export interface SocketSession {
-  /** Works until the session or the client ends; interrupted when the client goes or the service stops. */
+  /** Runs until the session or the client ends; interrupted when the client disconnects or the service stops. */
   readonly serve: (client: ByteChannel) => Effect.Effect<SocketEnd>
-  /** The client went before there was a socket. */
+  /** The client disconnected before there was a socket. */
   readonly abandon: Effect.Effect<void>
 }

@@ -1,6 +1,6 @@
 import type { Access } from "@rangewright/domain"
 
-/** What comes before the path: `/` for the record API, `/ui` for what only our page asks. */
+/** The base path: `/` for the record API, `/ui` for requests that only our page makes. */
 export type Base = "/api/v2" | "/" | "/ui"
 
 /**
@@ -13,13 +13,13 @@ export type Target = "none" | "range" | "range-in-path" | "group-in-path"
 /** 429 is for signing in alone: clients that only hold a key misread it. */
 type Status = 101 | 200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502
 
-/** The status answered and what it means, success first (contract `x-statuses`). */
+/** The possible statuses and their meanings, success first (contract `x-statuses`). */
 export type Statuses = Readonly<Partial<Record<Status, string>>>
 
-/** An operation's own beside the usual ones, or in their place. Undefined: that one is never answered. */
+/** An operation's own statuses, added to the usual ones or replacing them. Undefined: that status is never answered. */
 export type OwnStatuses = Readonly<Partial<Record<Status, string | undefined>>>
 
-/** Who gets through, and to what. */
+/** Who is admitted, and to what. */
 interface Admitted {
   readonly base?: Base
   readonly access: Access
@@ -35,7 +35,7 @@ const ofTarget: Readonly<Record<Target, OwnStatuses>> = {
   "group-in-path": { 403: "the caller does not manage the group", 404: "no group has this name" },
 }
 
-/** The failures that the pipeline itself may answer, and what they mean. The record API has statuses of its own. */
+/** The failures that the pipeline itself may answer, and their meanings. The record API has its own statuses. */
 const usualStatuses = ({ base, access, alsoFor, tier, target }: Admitted): OwnStatuses => {
   if (access === "anonymous" || base === "/") return {}
   const of = ofTarget[target]
@@ -50,7 +50,7 @@ const usualStatuses = ({ base, access, alsoFor, tier, target }: Admitted): OwnSt
   }
 }
 
-/** An operation's own meanings, in the place of the usual ones; an unknown user is a cause of 400 beside its own. */
+/** An operation's own meanings, which replace the usual ones; for 400 an unknown user is added as a cause. */
 export const statusesOf = (declared: Admitted & { readonly statuses: OwnStatuses }): Statuses => {
   const usual = usualStatuses(declared)
   const own = declared.statuses

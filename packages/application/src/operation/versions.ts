@@ -1,16 +1,22 @@
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Digits of a version: 128 bits of a keyed digest, so that nobody makes two texts of one version, or tries texts against it. */
+/**
+ * Digits of a version: 128 bits of a keyed digest, so that nobody can make two texts with one version, or test guesses of a text against
+ * it.
+ */
 const digits = 32
 
 const versionWith = ({ hash }: CredentialHasher["Service"], text: string): string => hash(`version of ${text}`).slice(0, digits)
 
-/** The version of a text, as its ETag says it: other text, other version. */
+/** The version of a text, for its ETag. */
 export const versionOf = (text: string): Effect.Effect<string, never, CredentialHasher> =>
   Effect.map(CredentialHasher, (hasher) => versionWith(hasher, text))
 
-/** Whether a stored text has one of the versions that an `If-Match` names (RFC 9110): `*` means any, weak ones none. Undefined: nothing is asked. */
+/**
+ * Whether a stored text has one of the versions that an `If-Match` names (RFC 9110): `*` matches any, weak ones match none. Undefined: no
+ * condition was sent.
+ */
 export const matching = (
   ifMatch: string | undefined,
 ): Effect.Effect<((stored: string) => boolean) | undefined, never, CredentialHasher> =>
