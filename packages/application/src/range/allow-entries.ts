@@ -26,13 +26,13 @@ interface Failure {
   readonly item: string
   readonly reason: string
 }
-/** What became of each item: `done` in the words of the answer. */
+/** The outcome of each item: `done` in the words of the answer. */
 interface Told {
   readonly done: readonly string[]
   readonly errors: readonly Failure[]
 }
 
-/** An item that can be carried out: the entry that is kept of it, and what the answer says when it is. */
+/** An item that can be carried out: the entry to store, and the item's text in the answer. */
 interface Entry {
   readonly item: string
   readonly entry: string
@@ -43,16 +43,16 @@ interface Found extends Entry {
 }
 const isEntry = (one: Entry | Failure): one is Entry => "entry" in one
 
-/** Names that are asked for at once. */
+/** Concurrent lookups. */
 const lookupsAtOnce = 16
-/** Hosts that the certificates of one domain may bring. */
+/** Most hosts that the certificates of one domain may add. */
 const hostsAtMost = 20
 
 const named = (items: readonly string[] | null | undefined): readonly string[] => [
   ...new Set((items ?? []).map((item) => item.trim()).filter((item) => item !== "")),
 ]
 
-/** Looks a domain up. It may resolve to what no rule may open. */
+/** Looks up a domain. It may resolve to an address that no rule may open. */
 const lookedUp = (item: string): Effect.Effect<Found | Failure, never, NameLookup | Settings> =>
   Effect.gen(function* (): Effect.fn.Return<Found | Failure, NameFault, NameLookup | Settings> {
     const names = yield* NameLookup
@@ -67,7 +67,7 @@ const lookedUp = (item: string): Effect.Effect<Found | Failure, never, NameLooku
       : { item, reason: `${name} cannot be allowed: ${closed}` }
   }).pipe(Effect.catch((fault) => Effect.succeed({ item, reason: reasonOf(fault) })))
 
-/** The hosts that clients of these domains ask about their certificates, without those that are allowed anyway. */
+/** The hosts that clients of these domains contact to check certificates for revocation, without those that are allowed anyway. */
 const hostsBehind = (found: readonly { readonly item: string; readonly address: string }[], isKnown: (name: string) => boolean) =>
   Effect.gen(function* () {
     const names = yield* NameLookup
@@ -106,7 +106,7 @@ const once = (entries: readonly Entry[]): readonly Entry[] => [...new Map(entrie
 const entries = (some: readonly Entry[]): readonly string[] => some.map(({ entry }) => entry)
 const nothing: AllowedEntries = { domains: [], ips: [] }
 
-/** Carries out what can be, in one run. What a run cannot do is told of each of its items; that there can be no run now is told of the request. */
+/** Applies the possible changes in one run. When the run fails, each of its items fails; when no run can be started, the request fails. */
 const carryOut = (
   doing: string,
   range: Range,
@@ -125,7 +125,7 @@ const carryOut = (
         ),
       )
 
-/** Lets the range reach these, too. A domain is kept with the address that it has now; the hosts that its certificates name come with it. */
+/** Lets the range reach these, too. A domain is stored with its current address; the revocation hosts of its certificates are added. */
 export const allowEntries = (range: Range, { domains, ips }: Payload, by: UserId) =>
   Effect.gen(function* () {
     yield* requireMode(range, "testing-change")
@@ -157,7 +157,7 @@ export const allowEntries = (range: Range, { domains, ips }: Payload, by: UserId
     return { done: told.done, errors: [...errors, ...tooMany, ...told.errors] }
   })
 
-/** Takes these back. A domain is just the one that is named; hosts that its certificates brought stay allowed. */
+/** Removes these. Only the named domain is removed; hosts that its certificates added stay allowed. */
 export const denyEntries = (range: Range, { domains, ips }: Payload, by: UserId) =>
   Effect.gen(function* () {
     yield* requireMode(range, "testing-change")

@@ -16,13 +16,13 @@ export interface AccessChange<R> {
   readonly ranges: readonly Range[]
   /** Writes the change; all or nothing. */
   readonly store: Effect.Effect<unknown, Fault, R>
-  /** Takes back what `store` gave, and nothing that others have changed since. Undefined: it takes, and a revocation is never undone. */
+  /** Undoes what `store` gave, but nothing that others have changed since. Undefined: this is a revocation, which is never undone. */
   readonly undo: Effect.Effect<unknown, Fault, R> | undefined
-  /** `must`: routers that are off, or whose range a run changes, refuse the change. `may`: these are told as soon as they can be. */
+  /** `must`: routers that are off, or whose range a run changes, refuse the change. `may`: these are updated as soon as possible. */
   readonly routers: "must" | "may"
 }
 
-/** A range, and the users for whom a change opens or closes it. */
+/** A range, and the users who gain or lose it by the change. */
 interface AffectedRange {
   readonly range: Range
   readonly users: readonly User[]
@@ -41,10 +41,10 @@ const withPaths = ({ users, ranges }: Pick<AccessChange<never>, "users" | "range
     return found.filter((affected) => affected.users.length > 0)
   })
 
-/** What follows a stored revocation: it holds, whatever becomes of the hypervisor and the routers. */
+/** Applies a stored revocation, which stays in force whatever the hypervisor and the routers do. */
 const taken = <R, RL>(change: AccessChange<R>, inLine: Effect.Effect<unknown, Fault, RL>) =>
   Effect.gen(function* () {
-    // looked up after the loss: somebody else may have taken the other path in the meantime
+    // looked up after the revocation: somebody else may have removed the other path in the meantime
     const ranges = (yield* withPaths(change, 0)).map(({ range }) => range)
     if (ranges.length === 0) {
       yield* endRevocations(change, change.users)
@@ -60,22 +60,22 @@ const taken = <R, RL>(change: AccessChange<R>, inLine: Effect.Effect<unknown, Fa
   })
 
 /**
- * Stores a change, and makes it true on the hypervisor and on the ranges' routers. Only users for whom it is the first path to a range, or the
- * last one, get or lose rights; where it opens or closes nothing, nobody is asked. While a run changes the whole installation it waits for that
- * one's end. Rights that could not be given are taken back here. Rights that could not be taken on the hypervisor or a router stay taken here,
- * and `RevocationPending` or `RouterPending` says so. Returns the ranges whose routers still have to learn it; none with `must`.
+ * Stores a change, and applies it on the hypervisor and on the ranges' routers. Only users who get their first path to a range, or lose
+ * their last, gain or lose rights; if there are none, no call is made. Waits while a run changes the whole installation. Rights that could
+ * not be granted are revoked here again. Rights that could not be revoked on the hypervisor or a router stay revoked here, reported by
+ * `RevocationPending` or `RouterPending`. Returns the ranges whose routers are still to be updated; none with `must`.
  */
 export const changeAccess = <R>(change: AccessChange<R>) =>
   Effect.gen(function* () {
     const { doing, by } = change
-    /** For whom the change makes a difference, asked before it is stored. */
+    /** The users for whom the change makes a difference, found before it is stored. */
     const findAffected = withPaths(change, change.undo === undefined ? 1 : 0)
     const affected = yield* whenInstallationIdle(
       doing,
       (waited) => (waited ? Effect.andThen(stillThere(change), findAffected) : findAffected),
       (found) => found.length > 0,
     )
-    // before anything changes: what could not be told refuses the whole
+    // before anything changes: a router that could not be updated refuses the whole change
     if (change.routers === "must") yield* Effect.forEach(affected, ({ range }) => readyToUpdate(doing, range), { discard: true })
     yield* change.store
     const inLine = bringInLine({ doing, by, concerns: ofAccounts(change.users.map(accountIdOf)) })
@@ -89,7 +89,7 @@ export const changeAccess = <R>(change: AccessChange<R>) =>
     }).pipe(Effect.ignore({ log: "Error" }))
     return yield* Effect.gen(function* () {
       yield* inLine
-      // one that failed may have learnt it all the same
+      // a router whose update failed may have been changed all the same
       asked = affected.map(({ range }) => range)
       const ends = yield* updateRouters(change, asked)
       const [first] = ends.failed

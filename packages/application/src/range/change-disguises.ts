@@ -32,7 +32,7 @@ const problems: Readonly<Record<string, string>> = {
 const firmwareProblem =
   "English letters, digits, spaces and the characters . , _ ( ) @ / & + # : ' - only, at most 63, and a letter or digit first"
 
-/** What a caller asks machines to be taken for. */
+/** The disguise that a caller asks for. */
 export const disguiseOf = (doing: string, body: typeof AntiSandboxPayload.Type): Effect.Effect<Disguise, InvalidInput> => {
   const said = Object.fromEntries(Object.entries(body).filter(([name, value]) => name !== "vmIDs" && value !== ""))
   const plain = { vendor: "Dell", dropFiles: false, browserData: false, persist: false } as const
@@ -46,7 +46,7 @@ export const disguiseOf = (doing: string, body: typeof AntiSandboxPayload.Type):
   )
 }
 
-/** The machines that a caller names by number or by name, and those that are none of the range. */
+/** The machines that a caller names by VMID or name, and those that are not in the range. */
 const named = (range: Range, items: readonly string[], machines: readonly RangeMachine[]) =>
   items.map((item) => ({
     item,
@@ -55,8 +55,8 @@ const named = (range: Range, items: readonly string[], machines: readonly RangeM
   }))
 
 /**
- * Disguises machines of a range, or takes their disguises off, and waits for it. What cannot be done to one machine is told of that one. `doing` completes
- * "Cannot …".
+ * Disguises machines of a range, or removes their disguises, and waits for it. Failures are reported per machine. `doing` completes "Cannot
+ * …".
  */
 export const changeDisguises = (
   doing: string,
@@ -82,7 +82,7 @@ export const changeDisguises = (
     const { state, away } = yield* endOrWait(doing, head.id)
     const unfinished = away === undefined ? undefined : `${away.message}. ${away.hint}`
     const steps = stepsByMachine(state)
-    // without the note that comes first, nothing is done to any machine
+    // without the record that comes first, nothing is done to any machine
     const noted = [...state.steps.values()].filter(({ step }) => step.action.kind === "record-disguises")
     const outcomes = asked.map(({ item, machine, refused }): Outcome => {
       if (machine === undefined) return { item, refused }

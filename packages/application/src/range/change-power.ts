@@ -26,8 +26,9 @@ const words: Readonly<Record<PowerChange, { readonly doing: string; readonly don
 }
 
 /**
- * Changes the power of machines of a range and waits for it; those that are so already stay as they are. Off is a hard stop. Nothing is changed
- * when a name means no machine of this range, or when a machine that is to restart is off, unless all are meant. Returns the text of the answer.
+ * Changes the power of machines of a range and waits for it; those already in that state stay as they are. Off is a hard stop. Nothing is
+ * changed when a name matches no machine of this range, or when a machine that is to restart is off, unless all are named. Returns the text
+ * of the answer.
  */
 export const changePower = (
   range: Range,

@@ -21,7 +21,7 @@ import { startRun } from "./run-to-end.ts"
 
 type Refused = typeof SnapshotError.Type
 
-/** The machines of a range that a caller names, and why the others are none. Without any name, all of them, the router too. */
+/** The machines of a range that a caller names, and why the others are refused. Without any name, all of them, the router too. */
 export const selectMachines = (
   range: Range,
   vmids: readonly (number | string)[] | null | undefined,
@@ -41,7 +41,7 @@ export const selectMachines = (
     },
   )
 
-/** A description by which the snapshots of one request are known again. */
+/** A description that identifies the snapshots of one request. */
 export const markedText = (text: string): Effect.Effect<string, never, CredentialHasher> =>
   Effect.map(CredentialHasher, (hasher) => writeSnapshotText(text, hasher.randomText(12)))
 
@@ -49,7 +49,7 @@ export const markedText = (text: string): Effect.Effect<string, never, Credentia
 export const snapshotProblem = ({ testing }: Range, name: string): string | undefined =>
   snapshotNameProblem(name) ?? (isClosed(testing) ? testingSnapshotProblem(name) : undefined)
 
-/** Whether the snapshot of this request is on a machine, by what was read of it last; undefined where that was before its step ended. */
+/** Whether the snapshot of this request is on a machine, according to the last read; undefined when that was before the step ended. */
 const isLeft = (
   tree: KeptSnapshots | undefined,
   steps: readonly StepState[],
@@ -62,7 +62,7 @@ const isLeft = (
   return since !== undefined && (tree === undefined || tree.readAt < since) ? undefined : false
 }
 
-/** What became of each machine when all were asked for or none, and not all could be had. */
+/** The outcome for each machine when all or none were requested, and one failed. */
 const tookBack = (
   request: { readonly rangeId: Range["id"]; readonly name: string; readonly description: string },
   machines: readonly RangeMachine[],
@@ -130,8 +130,8 @@ const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refuse
   refused.length === 0 ? told : { ...told, errors: [...refused, ...(told.errors ?? [])] }
 
 /**
- * Takes, rolls back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
- * that nothing may have is told of each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
+ * Takes, rolls back to or removes a snapshot of machines of a range, and waits for it. Failures are reported per machine; an invalid name
+ * is reported for each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
  */
 export const changeSnapshots = (
   doing: string,
@@ -163,7 +163,7 @@ export const changeSnapshots = (
     const stepsOf = (vmid: Vmid) => steps.get(vmid) ?? []
     const errors = new Map(
       machines.flatMap(({ vmid }) => {
-        // of all or none, a snapshot that is taken may be removed again
+        // with all or none, a snapshot that was taken may be removed again
         const error = errorOf(stepsOf(vmid), state, unfinished) ?? (isRemovedAgain ? unfinished : undefined)
         return error === undefined ? [] : [[vmid, error] as const]
       }),

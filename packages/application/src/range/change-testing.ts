@@ -28,7 +28,7 @@ const rolledBackText = ({ steps }: RunState): string => {
   return not.length === 0 ? "The machines are rolled back and" : `Not rolled back: ${not.join(", ")}. Even so,`
 }
 
-/** What a run that failed leaves, and what to do about it. */
+/** The state that a failed run leaves, and what to do about it. */
 const whereItStands = (kind: TestingRequest["kind"], mode: TestingMode, state: RunState): string => {
   switch (mode) {
     case "off":
@@ -50,7 +50,7 @@ const failed = (doing: string, range: Range, kind: TestingRequest["kind"], runId
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const now = (yield* ranges.find(range.id)) ?? range
-    // a run that planned nothing did nothing: what was changed while it waited may be why
+    // a run without a plan did nothing: a change while it waited may be the reason
     if (state.plan === undefined) yield* requireMode(now, kind)
     const because = state.message === "" ? `the run was ${state.status}` : state.message
     return yield* new Failed({
@@ -59,7 +59,9 @@ const failed = (doing: string, range: Range, kind: TestingRequest["kind"], runId
     })
   })
 
-/** Whether a run did what was asked for: it succeeded, or what failed of it kept neither the range from this mode nor the router from its rules. */
+/**
+ * Whether a run did what was requested: it succeeded, or its failures affected neither the mode of the range nor the rules of the router.
+ */
 const isDone = ({ steps, status }: RunState, mode: TestingMode): boolean =>
   status === "success" ||
   (steps.get(testingKey(mode))?.phase === "settled" &&
@@ -79,17 +81,17 @@ export const changeTesting = (
     return isDone(state, mode) ? { state, runId } : yield* failed(doing, range, request.kind, runId, state)
   })
 
-/** How testing of a range is started. */
+/** The request that starts testing of a range. */
 export const testingStart = Effect.map(markedText("Taken when testing started"), (description): TestingRequest => ({
   kind: "testing-start",
   description,
 }))
 
-/** How it is stopped. What the router counted is kept first. */
+/** The request that stops it. The router's counters are saved first. */
 export const testingStop = (doing: string, range: Range, force: boolean) =>
   Effect.as(keepLastLook(doing, range), { kind: "testing-stop", force } satisfies TestingRequest)
 
-/** What a client should know of a run that came to its end: what the router cannot prevent, and what could not be had of machines. */
+/** What a client should know about a run that came to its end: what the router cannot prevent, and what failed on machines. */
 export const warningsOf = (state: RunState): { readonly warnings?: readonly string[] } => {
   const told = [...state.steps.values()].flatMap(({ step, facts }) =>
     (facts?.warnings ?? []).map((warning) => (step.machine === undefined ? warning : `${step.machine}: ${warning}`)),

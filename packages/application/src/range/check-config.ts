@@ -29,13 +29,13 @@ import { listTemplates } from "../template/list-templates.ts"
 import { otherRanges } from "./other-ranges.ts"
 import { readRangeConfig } from "./read-config.ts"
 
-/** Bytes that an uploaded configuration may have: many times what the largest real range needs. */
+/** Most bytes of an uploaded configuration: many times what the largest real range needs. */
 export const mostConfigBytes = 1_048_576
 
-// the byte order mark stays: what was uploaded comes back as it was
+// keeps the byte order mark: files come back as they were uploaded
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The text of an uploaded configuration, as it will come back. */
+/** The text of an uploaded configuration, unchanged. */
 export const configText = (file: UploadedFile): Effect.Effect<string, InvalidInput> =>
   Effect.try({
     try: () => utf8.decode(file.bytes),
@@ -46,7 +46,7 @@ export const configText = (file: UploadedFile): Effect.Effect<string, InvalidInp
       }),
   })
 
-/** Names of machines that the stored configuration gives; none where it cannot be read. */
+/** Machine names from the stored configuration; none when it cannot be read. */
 const configuredNames = (range: Range) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -55,7 +55,7 @@ const configuredNames = (range: Range) =>
     return parsed !== undefined && Result.isSuccess(parsed) ? machineNames(range.id, parsed.success.config) : []
   })
 
-/** The roles that are installed. Who names none does not wait for whoever knows them: on a new service that is another program. */
+/** The installed roles. Not read for a configuration without roles: on a new service that is another program to wait for. */
 const rolesFor = (config: RangeConfig, user: User) =>
   Effect.gen(function* () {
     if (!usesRoles(config)) return undefined
@@ -63,16 +63,16 @@ const rolesFor = (config: RangeConfig, user: User) =>
     return yield* Effect.orElseSucceed(guests.roles(user.id), () => undefined)
   })
 
-/** What is known of the installation. Nothing is asked of the hypervisor; what is not known is not checked. */
+/** Known facts of the installation. The hypervisor is not asked; what is not known is not checked. */
 const factsFor = (config: RangeConfig, range: Range, user: User) =>
   Effect.gen(function* () {
     const machines = yield* Machines
     const cluster = yield* machines.cluster
     const roles = yield* rolesFor(config, user)
     const others = yield* otherRanges(range)
-    // what the library cannot tell at present is not told
+    // left out when the library cannot be read
     const known = yield* Effect.orElseSucceed(listTemplates(user), () => undefined)
-    // what users of another range call a template is not one for this range
+    // a template in the pool of another range is not one for this range
     const pools = new Set<string | undefined>(others.map(({ id }) => id))
     const templates = (yield* machines.templates).flatMap(({ name, ...template }) =>
       name !== undefined && isFinishedTemplate(template) && !pools.has(template.pool) ? [name] : [],
@@ -80,7 +80,7 @@ const factsFor = (config: RangeConfig, range: Range, user: User) =>
     return {
       rangeId: range.id,
       rangeNumber: range.number,
-      // as a plan sees them: who makes a range later takes no names that begin with this one's ID
+      // as in plans: ranges that are created later cannot use names that begin with this one's ID
       otherRanges: olderClaims(range.id, others),
       keptNames: new Set([
         ...(yield* configuredNames(range)),
@@ -97,7 +97,7 @@ const factsFor = (config: RangeConfig, range: Range, user: User) =>
     }
   })
 
-/** Everything that is wrong or odd about a configuration for this range, as far as it can be told now. */
+/** All errors and warnings about a configuration for this range, as far as they can be determined now. */
 export const configIssues = (
   text: string,
   range: Range,

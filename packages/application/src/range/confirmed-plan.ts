@@ -5,11 +5,11 @@ import * as Result from "effect/Result"
 import { restoreRequest, storeRequest } from "../run/request.ts"
 import type { DeployOptions } from "../run/request.ts"
 
-/** What stands for a plan that somebody has seen: the options that it was made with, and its fingerprint. Holds no secret, proves nothing. */
+/** A token for a plan that somebody has seen: its options and its fingerprint. Contains no secret, proves nothing. */
 export const confirmationOf = (options: DeployOptions, plan: Plan): string =>
   `${Base64Url.encode(JSON.stringify(storeRequest({ kind: "deploy", options })))}.${planFingerprint(plan)}`
 
-/** A longer one was made by nobody here. */
+/** Longer tokens were not made here. */
 const mostCharacters = 100_000
 
 const parsed = (text: string): Result.Result<unknown, unknown> =>
@@ -17,7 +17,7 @@ const parsed = (text: string): Result.Result<unknown, unknown> =>
 
 const refused = (what: string, hint: string) => Effect.fail(new InvalidInput({ what: `Cannot deploy: ${what}`, hint }))
 
-/** The options of the deploy that does what was confirmed, or nothing. `beside`: what else was asked for, which must be nothing. */
+/** The options of the deploy that does what was confirmed, or nothing. `beside`: the other options of the request, which must be absent. */
 export const confirmedOptions = (
   confirmation: string,
   { dryRun: _dryRun, ...beside }: Readonly<Record<string, unknown>>,

@@ -5,9 +5,9 @@ import type { DeployOptions } from "../run/request.ts"
 import { commaList } from "../wire/parameters.ts"
 import { RoleOrder } from "../wire/plan.ts"
 
-/** What a client may ask of a deploy, as the body has it; a query has lists as comma lists. */
+/** Options of a deploy, as in the body; queries have lists as comma-separated lists. */
 export const requestedDeployFields = {
-  /** Some clients send a comma list, some an array. */
+  /** Some clients send a comma-separated list, some an array. */
   tags: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
   force: Schema.optionalKey(Schema.Boolean),
   verbose: Schema.optionalKey(Schema.Boolean),
@@ -15,9 +15,9 @@ export const requestedDeployFields = {
   limit: Schema.optionalKey(Schema.String),
   /** Remove machines that the configuration no longer names. */
   prune: Schema.optionalKey(Schema.Boolean),
-  /** Make machines anew whose template changed. */
+  /** Recreate machines whose template changed. */
   replace: Schema.optionalKey(Schema.Boolean),
-  /** Absent: what the configuration says, or else the order of the file. */
+  /** Absent: as the configuration says, or else the order of the file. */
   role_order: Schema.optionalKey(RoleOrder),
 }
 
@@ -26,7 +26,7 @@ type RequestedDeploy = Schema.Struct.Type<typeof requestedDeployFields>
 const knownTags: ReadonlySet<string> = new Set(deployTags)
 const isDeployTag = (tag: string): tag is DeployTag => knownTags.has(tag)
 
-/** The options meant. Empty texts say nothing; `all` is every tag. Fails for tags that no deploy knows, naming each. */
+/** The requested options. Empty texts count as absent; `all` is every tag. Fails for unknown tags, naming each. */
 export const deployOptions = (asked: RequestedDeploy): Effect.Effect<DeployOptions, InvalidInput> => {
   const tags = [...new Set([asked.tags ?? []].flat().flatMap(commaList))]
   const unknown = tags.filter((tag) => tag !== "all" && !isDeployTag(tag))

@@ -21,7 +21,9 @@ export interface LoadedHosts {
   readonly hosts: readonly RangeHost[]
 }
 
-/** What is known of a range's machines beside what was seen of them, without passwords that the service gave them. From kept state alone. */
+/**
+ * What is known about a range's machines besides what was observed, without passwords that the service gave them. From stored state alone.
+ */
 export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFault, Machines | Settings> =>
   Effect.gen(function* () {
     const machines = yield* Machines
@@ -30,7 +32,7 @@ export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFau
     return { systems, templateLogins, templateSystems: taggedTemplates(yield* machines.templates, rangeId) }
   })
 
-/** The hosts of a range as files and inventories show them, from kept state alone. */
+/** The hosts of a range as files and inventories show them, from stored state alone. */
 export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const machines = yield* Machines
@@ -38,7 +40,7 @@ export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | Sto
     return { config, hosts: rangeHosts(range, config, yield* machines.ofRange(range.id), yield* hostFacts(range.id)) }
   })
 
-/** The hosts of a range, or the one that is named by its name or VMID. */
+/** The hosts of a range, or the one with this name or VMID. */
 export const loadNamedHosts = (range: Range, machine: string | undefined) =>
   Effect.gen(function* () {
     const { config, hosts } = yield* loadHosts(range)

@@ -4,14 +4,14 @@ import * as Effect from "effect/Effect"
 import { Activity } from "../activity.ts"
 import { Settings } from "../settings.ts"
 
-/** How long a range has been idle, and what follows from it. */
+/** How long a range has been idle, and when it is shut down. */
 export interface IdleTimer {
-  /** Those that are on; a range without one is not shut down. */
+  /** Machines that are on; a range without any is not shut down. */
   readonly running: readonly RangeMachine[]
-  /** The run that changes the range: while it works, nobody is idle. */
+  /** The run that changes the range: it does not count as idle meanwhile. */
   readonly run: RunRecord | undefined
   readonly idleSince: Date
-  /** When it is shut down at the earliest, unless it is used; undefined: never. */
+  /** The earliest time at which it is shut down, unless it is used; undefined: never. */
   readonly endsAt: Date | undefined
 }
 

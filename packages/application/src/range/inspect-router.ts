@@ -15,10 +15,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { busyWith } from "./router-access.ts"
 
-/** Longest that anybody waits for a router: it may be in the hands of somebody who never answers. */
+/** Most milliseconds to wait for a router: a compromised one may never answer. */
 const patienceMillis = 120_000
 
-/** A run of the range may be changing the rules at this moment. */
+/** Fails while a run of the range may be changing the rules. */
 const requireNoRun = Effect.fnUntraced(function* (range: Range) {
   const journal = yield* RunJournal
   const run = yield* journal.active(rangeSubject(range.id))
@@ -64,15 +64,15 @@ const askRouter = Effect.fnUntraced(function* (doing: string, range: Range, { vm
   )
 })
 
-/** There is nothing to tell of a range that nobody tests. */
+/** Fails unless testing is on: otherwise there is nothing to report. */
 export const requireTesting = Effect.fnUntraced(function* (doing: string, range: Range) {
   if (!isClosed(range.testing))
     yield* refuse(doing, `testing of range ${range.id} is not on`, `Start it: ${howTo("PUT /testing/start", {}, range.id)}.`)
 })
 
 /**
- * Looks at the router of a range, and keeps what it shows. A router that has other rules than those that were loaded, twice in a row, makes
- * testing mode `entering` where it was `on`: nobody may rely on it until a start has loaded them again.
+ * Inspects the router of a range, and stores the result. A router that has other rules than those that were loaded, twice in a row, changes
+ * testing mode from `on` to `entering`: it cannot be relied on until a start has loaded the rules again.
  */
 export const inspectRouter = (
   doing: string,
@@ -98,10 +98,10 @@ export const inspectRouter = (
     return inspection
   })
 
-/** A stop waits no longer for what the router counted. */
+/** Most milliseconds that a stop waits for the router's counters. */
 const lastLookMillis = 15_000
 
-/** What the router counted goes when it opens. One that cannot be asked keeps nobody from stopping. */
+/** Saves the router's counters, which are lost when it opens. A router that cannot be asked does not block the stop. */
 export const keepLastLook = (doing: string, range: Range) =>
   Effect.gen(function* () {
     const guests = yield* GuestAutomation

@@ -8,10 +8,10 @@ import { named, type SnapshotError, snapshotInfos, type SnapshotList } from "../
 import { selectMachines } from "./change-snapshots.ts"
 import { SnapshotReader } from "./snapshot-reader.ts"
 
-/** Machines whose snapshots are read at once. */
+/** Concurrent reads of machines' snapshots. */
 const readsAtOnce = 4
 
-/** Items of a list of numbers, and those that are none. */
+/** The items of a list of numbers, separated from items that are not numbers. */
 const numbersIn = (text: string | undefined) => {
   const items = commaList(text ?? "")
   const isNumber = (item: string): boolean => /^\d{1,9}$/u.test(item)
@@ -19,8 +19,8 @@ const numbersIn = (text: string | undefined) => {
 }
 
 /**
- * What is known of the snapshots of machines of a range, as it was last read; machines that never were, and with `refresh` all of them, are read
- * now. `vmids`: a comma list; empty means all.
+ * The snapshots of machines of a range as they were last read; machines that were never read, and with `refresh` all of them, are read now.
+ * `vmids`: a comma-separated list; empty means all.
  */
 export const knownSnapshots = (
   range: Range,
@@ -31,7 +31,7 @@ export const knownSnapshots = (
     const reader = yield* SnapshotReader
     const machineStore = yield* Machines
     const { numbers, others } = numbersIn(vmids)
-    // who names nothing that is a number names no machine, and not all of them
+    // a list without any number selects no machine, and not all of them
     const { machines, refused } =
       others.length > 0 && numbers.length === 0 ? { machines: [], refused: [] } : yield* selectMachines(range, numbers)
     const known: ReadonlyMap<Vmid, KeptSnapshots> = refresh ? new Map() : yield* machineStore.snapshots(range.id)
@@ -60,7 +60,7 @@ export const knownSnapshots = (
 
 export interface KnownSnapshots {
   readonly trees: readonly KnownTree[]
-  /** Machines of which nothing is known, and why. */
+  /** Machines whose snapshots are not known, and why. */
   readonly errors?: readonly (typeof SnapshotError.Type)[]
 }
 interface KnownTree {
@@ -68,7 +68,7 @@ interface KnownTree {
   readonly tree: KeptSnapshots
 }
 
-/** When the oldest of them was read. */
+/** The time of the oldest read. */
 export const observedAtOf = (trees: readonly KnownTree[]): string =>
   new Date(Math.min(...trees.map(({ tree }) => tree.readAt.getTime()))).toISOString()
 

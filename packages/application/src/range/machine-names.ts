@@ -1,13 +1,13 @@
 import type { RangeMachine } from "@rangewright/ports"
 
-/** Machines named by a caller, or the names that mean none of them, ascending. */
+/** The machines that a caller named, or the names that match none, ascending. */
 export type NamedMachines =
   | { readonly known: true; readonly machines: readonly RangeMachine[]; readonly all: boolean }
   | { readonly known: false; readonly unknown: readonly string[] }
 
 /**
- * Machines of a range by name or VMID. A number is tried as a VMID first. `all`, alone, is every machine, the router too; it gives what
- * the range has, which may be nothing. Naming one twice is naming it once.
+ * Machines of a range by name or VMID. A number is tried as a VMID first. `all`, alone, is every machine, the router too; it returns what
+ * the range has, which may be nothing. Duplicate names count once.
  */
 export const namedMachines = (wanted: readonly (string | number)[], machines: readonly RangeMachine[]): NamedMachines => {
   const own = machines.filter((machine) => !machine.template)

@@ -8,7 +8,7 @@ const vmidOf = (action: Action): Vmid | undefined =>
 const failureText = ({ failure }: StepState): string =>
   failure === undefined ? "" : failure.hint === undefined ? failure.message : `${failure.message}. ${failure.hint}`
 
-/** The steps of a run that are about each machine. */
+/** The steps of a run by the machine that they are about. */
 export const stepsByMachine = (state: RunState): ReadonlyMap<Vmid, readonly StepState[]> => {
   const steps = new Map<Vmid, StepState[]>()
   for (const step of state.steps.values()) {
@@ -18,7 +18,7 @@ export const stepsByMachine = (state: RunState): ReadonlyMap<Vmid, readonly Step
   return steps
 }
 
-/** Why not all was done that was planned for a machine; undefined: it was. */
+/** Why the plan for a machine was not completed; undefined: it was. */
 export const errorOf = (
   steps: readonly StepState[],
   { status, plan, message }: RunState,
@@ -34,7 +34,7 @@ export const errorOf = (
     : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
 }
 
-/** The end of a run. A run that has begun and waits for the hypervisor has done something to some machines: it is told as it is now. */
+/** The end of a run. A run that waits for the hypervisor may have changed some machines already: its current state is returned. */
 export const endOrWait = (doing: string, runId: RunId) =>
   anyEndOfRun(doing, runId).pipe(
     Effect.map((state) => ({ state, away: undefined })),

@@ -16,7 +16,7 @@ import { Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { AccessControl } from "../rights/access-control.ts"
 
-/** A range that somebody wants to make. */
+/** A range that somebody wants to create. */
 export interface WantedRange {
   readonly id: RangeId
   /** Undefined: the service itself. */
@@ -26,7 +26,7 @@ export interface WantedRange {
 const refuse = (id: string, why: string, hint?: string) =>
   Effect.fail(new RangeExists({ what: `Cannot create range ${id}: ${why}`, ...(hint === undefined ? {} : { hint }) }))
 
-/** The text as the ID of a new range, as far as the text alone tells. */
+/** The text as the ID of a new range; checks only what the text alone shows. */
 export const newRangeId = (text: string): Effect.Effect<RangeId, RangeExists> => {
   if (!isRangeId(text))
     return refuse(
@@ -38,7 +38,7 @@ export const newRangeId = (text: string): Effect.Effect<RangeId, RangeExists> =>
 }
 
 /**
- * Fails when a run removes the range above the wanted one, whose pool cannot go while there is another one below it. Asked again once the new
+ * Fails while a run removes a range above the new one: its pool cannot be removed while another one is below it. Checked again once the new
  * range is stored: a removal that begins later sees it.
  */
 export const parentStays = (id: RangeId): Effect.Effect<void, Fault, RunJournal> =>
@@ -52,8 +52,9 @@ export const parentStays = (id: RangeId): Effect.Effect<void, Fault, RunJournal>
   })
 
 /**
- * Rights on a pool hold for the pools below it, and a pool with others below it cannot be removed: so only who owns a range puts others below
- * it. An administrator also makes ranges below what is no range. One answer for ranges that are not there and those of others.
+ * Rights on a pool apply to the pools below it, and a pool with others below it cannot be removed. So only owners of a range may create
+ * ranges below it. An administrator may also create ranges below an ID that is not a range. A missing range and another user's range give
+ * the same answer.
  */
 const parentAllows = ({ id, maker }: WantedRange) =>
   Effect.gen(function* () {
@@ -74,7 +75,7 @@ const parentAllows = ({ id, maker }: WantedRange) =>
       )
   })
 
-/** Fails unless the ID is free, here and as a pool on the hypervisor, and is one that the maker may take. */
+/** Fails unless the ID is free, here and as a pool on the hypervisor, and the maker may use it. */
 export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, Ranges | Users | AccessControl | RunJournal> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -82,7 +83,7 @@ export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, R
     const control = yield* AccessControl
     const { id, maker } = wanted
     const key = rangeIdKey(id)
-    // the ID of a user is for the user's default range
+    // a user's ID is reserved for the user's default range
     const isOthers = (user: User): boolean => rangeIdKey(user.id) === key && user.id !== maker?.id
     const taken =
       (yield* ranges.list()).some((range) => rangeIdKey(range.id) === key) ||

@@ -2,7 +2,7 @@ import type { OtherRange, Range } from "@rangewright/domain"
 import { Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** All ranges but this one, as far as names of machines and pools go. */
+/** All ranges but this one, with what matters for the names of machines and pools. */
 export const otherRanges = (
   range: Pick<Range, "id" | "number" | "createdAt">,
 ): Effect.Effect<readonly OtherRange[], StorageFault, Ranges> =>

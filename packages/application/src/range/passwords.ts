@@ -2,7 +2,7 @@ import { passwordContext, type RangeId, type Vmid } from "@rangewright/domain"
 import { Machines, type SealBroken, SecretStore, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** The passwords that the service gave to logins of a range's machines. For those who may use the range. */
+/** The passwords that the service set for logins of a range's machines. For those who may use the range. */
 export const machinePasswords = (
   rangeId: RangeId,
 ): Effect.Effect<ReadonlyMap<Vmid, string>, SealBroken | StorageFault, Machines | SecretStore> =>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Settings } from "../settings.ts"
 import { deployedConfig } from "./read-config.ts"
 
-/** The network of a range as it is deployed, or, before the first deploy, as it is configured, with these machines that are there. */
+/** The network of a range as deployed, or before the first deploy as configured, with these existing machines. */
 export const rangeTopology = Effect.fnUntraced(function* (
   range: Range,
   machines: readonly RangeMachine[],

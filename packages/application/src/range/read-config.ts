@@ -17,7 +17,9 @@ import { Settings, type SettingsShape } from "../settings.ts"
 
 const read = new WeakMap<SettingsShape, Result.Result<RangeDefaults, readonly ConfigIssue[]>>()
 
-/** The defaults under which configurations of this installation are read: the operator's, spelled and checked as in the `defaults` of a range configuration. */
+/**
+ * The defaults for configurations of this installation: the operator's, written and checked like the `defaults` of a range configuration.
+ */
 export const serverDefaults: Effect.Effect<RangeDefaults, Failed, Settings> = Effect.flatMap(Settings, (settings) => {
   const known =
     read.get(settings) ??
@@ -39,7 +41,7 @@ export const readRangeConfig = (
 ): Effect.Effect<Result.Result<ParsedRangeConfig, readonly ConfigIssue[]>, Failed, Settings> =>
   Effect.flatMap(serverDefaults, (defaults) => longWork(() => parseRangeConfig(text, { defaults })))
 
-/** Refuses a configuration with every error it has; warnings refuse nothing. */
+/** The refusal of a configuration with all its errors; warnings do not count. */
 export const refusedConfig = (issues: readonly ConfigIssue[]): InvalidInput => {
   const errors = issues.filter(({ severity }) => severity === "error")
   return new InvalidInput({
@@ -54,7 +56,7 @@ export const refusedConfig = (issues: readonly ConfigIssue[]): InvalidInput => {
   })
 }
 
-/** The configuration that is deployed; undefined when there is none, or none that today's rules accept. */
+/** The deployed configuration; undefined when there is none, or none that today's rules accept. */
 export const deployedConfig = (
   rangeId: RangeId,
 ): Effect.Effect<RangeConfig | undefined, Failed | StorageFault, Ranges | Settings> =>

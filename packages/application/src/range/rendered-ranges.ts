@@ -15,29 +15,29 @@ import { commonTail, rangeObject } from "../wire/range-object.ts"
 import { readRangeConfig } from "./read-config.ts"
 
 /**
- * Ranges as JSON, rendered once for each revision of the store. The revision is read before the rows, and compared on every
- * request, so that an answer from here is never older than the request: a change in between only makes the next request render again.
+ * Ranges as JSON, rendered once for each revision of the store. The revision is read before the rows, and compared on every request, so a
+ * cached answer is never older than the request: a change in between only makes the next request render again.
  */
 interface Rendered {
   readonly revision: number
   /** JSON objects without their closing brace: the freshness is appended. */
   readonly objects: Map<RangeId, string>
-  /** Configurations that were read, with the text they were read from: reading one costs more than all else here. */
+  /** Parsed configurations, with the text they were parsed from: parsing costs more than everything else here. */
   readonly configs: Map<RangeId, { readonly text: string; readonly config: RangeConfig | undefined }>
   /** Every range is in `objects`, ascending by number. */
   complete: boolean
-  /** The last answer for a range, and under `undefined` for all of them, with the freshness it tells. */
+  /** The last answer for a range, and under `undefined` for all of them, with its freshness. */
   readonly answers: Map<RangeId | undefined, { readonly tail: string; readonly bytes: Uint8Array }>
 }
 
-/** One for each store, for plain and for detailed answers. */
+/** One per store, for plain and for detailed answers. */
 const kept = { plain: new WeakMap<object, Rendered>(), detailed: new WeakMap<object, Rendered>() }
 
 const current = (ranges: Ranges["Service"], details: boolean, revision: number): Rendered => {
   const store = details ? kept.detailed : kept.plain
   const known = store.get(ranges)
   if (known?.revision === revision) return known
-  // a new one: requests that are under way go on with theirs
+  // a new object: requests in progress continue with theirs
   const rendered: Rendered = {
     revision,
     objects: new Map(),
@@ -49,7 +49,7 @@ const current = (ranges: Ranges["Service"], details: boolean, revision: number):
   return rendered
 }
 
-/** The configuration is needed only when a machine reports no address inside its range. */
+/** The configuration, which is needed only when a machine reports no address inside its range. */
 const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -70,7 +70,7 @@ const render = (overview: RangeOverview, rendered: Rendered, details: boolean) =
     return JSON.stringify(rangeObject(overview, { details, addressOf })).slice(0, -1)
   })
 
-/** A store that gives the same freshness again spares making the text of it. */
+/** Rendered texts of freshness objects: the store may return the same object again. */
 const tails = new WeakMap<Freshness, string>()
 
 const tailOf = (freshness: Freshness, guestsLeftOut: boolean | undefined): string => {
@@ -83,7 +83,7 @@ const tailOf = (freshness: Freshness, guestsLeftOut: boolean | undefined): strin
 
 const encoder = new TextEncoder()
 
-/** The bytes of an answer, made again when what it tells of the freshness has changed. */
+/** The bytes of an answer, rendered again when its freshness has changed. */
 const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string, text: () => string): Uint8Array => {
   const known = answers.get(of)
   if (known?.tail === ending) return known.bytes
@@ -92,7 +92,7 @@ const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string,
   return bytes
 }
 
-/** One range as JSON; it may have gone in the meantime. */
+/** One range as JSON; fails if it was removed in the meantime. */
 export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
   details: boolean,

@@ -33,17 +33,20 @@ const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault
 
 const updating = { kind: "access" } as const
 
-/** Refuses because this run changes the range now. */
+/** The fault for a range that this run is changing. */
 export const busyWith = ({ id }: Range, run: Pick<RunHead, "id" | "kind">): RangeBusy =>
   new RangeBusy({ rangeId: id, runId: run.id, doing: rangeKinds.find(({ name }) => name === run.kind)?.doing ?? run.kind })
 
-/** Fails when the router cannot be updated now, because it is off or a run changes the range; another update of it is waited for. */
+/**
+ * Fails when the router cannot be updated now, because it is off or a run changes the range. Another update of the router does not count:
+ * that is waited for.
+ */
 export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     if (!(yield* routerToTell(doing, range))) return
     const run = yield* journal.active(rangeSubject(range.id))
-    // one that is being aborted gives way
+    // a run that is being aborted gives way
     if (run === undefined || run.cancelRequested || isUpdate(run)) return
     yield* busyWith(range, run)
   })
@@ -51,8 +54,8 @@ export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, 
 const isUpdate = ({ kind }: Pick<RunHead, "kind">): boolean => kind === updating.kind
 
 /**
- * Makes the router's rules anew from the current grants, and waits for the end of that run. An update that is under way, which a change beside
- * this one or the keeper of routers began, may have read earlier grants: another one follows it.
+ * Rebuilds the router's rules from the current grants, and waits for the end of that run. An update in progress, started by a concurrent
+ * change or the keeper of routers, may have read older grants: another update follows it.
  */
 const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines | RunJournal> =>
   Effect.gen(function* () {
@@ -71,12 +74,14 @@ const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<vo
     )
   })
 
-/** How long anybody waits for one router. Its owner may be hostile, and its machine never answer; the run goes on, and ends or is aborted. */
+/**
+ * How long to wait for one router. Its owner may be hostile, and its machine may never answer; the run continues, and ends or is aborted.
+ */
 const waitAtMostSeconds = 600
 
 /**
- * Tells all these routers at once who may come in now, each to its end: a run that goes on could not be followed by another one. A router that
- * fails, or is off, or does not come to an end within `waitSeconds`, keeps no other from being told. `doing` completes "Cannot …".
+ * Updates all these routers at once with who may come in, each to its end, since no other run can follow one that is still running. A
+ * router that fails, is off, or does not finish within `waitSeconds` does not block the others. `doing` completes "Cannot …".
  */
 export const updateRouters = (
   { doing, by }: { readonly doing: string; readonly by: UserId },
@@ -92,7 +97,7 @@ export const updateRouters = (
       )
     const ends = yield* forAllAtOnce(ranges, tell)
     const failed = ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : []))
-    // also one of which nothing was kept yet has to be told later
+    // a router without a record needs one too, so that it is updated later
     const records = yield* AccessRecords
     const told = failed.length === 0 ? undefined : yield* records.told
     for (const { range } of failed) if (told?.has(range.id) === false) yield* records.tell(range.id, [beingTold])
@@ -105,7 +110,7 @@ const slowRouter = (doing: string, { id }: Range, seconds: number): Failed =>
     hint: `Its run continues; GET /ranges/logs shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
   })
 
-/** What an answer says of the ranges whose routers could not be told; nothing when there are none. */
+/** The text about ranges whose routers could not be updated; none when there are none. */
 export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
   ranges.length === 0
     ? []

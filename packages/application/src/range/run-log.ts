@@ -6,11 +6,11 @@ import * as Stream from "effect/Stream"
 import { longRead } from "../operation/long-work.ts"
 import { templateBuildName } from "../template/build-run.ts"
 
-/** What one entry of the journal adds to the log. */
+/** The text that one entry of the journal adds to the log. */
 export interface LogPart {
   readonly seq: number
   readonly at: Date
-  /** The step that it is about. */
+  /** Key of the step that it is about. */
   readonly step: string | undefined
   /** Whole lines, each ended. */
   readonly text: string
@@ -20,21 +20,21 @@ interface LogSoFar {
   readonly log: RunLog
   readonly parts: LogPart[]
   lastSeq: number
-  /** About how much memory the parts take, in characters. */
+  /** Approximate memory use of the parts, in characters. */
   size: number
 }
 
-/** Entries that are read at once. */
+/** Entries per read. */
 const batch = 2000
 
-/** Logs that followers ask for again and again. Journals only grow, so what was rendered stays true and only the rest is read. */
+/** Number of cached logs, for followers that poll. Journals only grow, so rendered text stays valid and only the rest is read. */
 const mostKept = 16
-/** Of all that are kept, in characters; the one that was asked for last is kept in any case. */
+/** Characters of all cached logs; the last requested one is kept in any case. */
 const mostCharacters = 64 * 1024 * 1024
 const perPart = 100
 const kept = new WeakMap<object, Map<string, LogSoFar>>()
 
-/** Builds of templates look as their tool's clients know them; all other runs as Ansible's. */
+/** Template builds are shown in the format that clients of packer expect; all other runs in Ansible's. */
 const openFor = (run: RunHead): RunLog => (run.kind === templateBuildName ? openBuildLog(run.subject.id) : openLog(run))
 
 const partOf = (log: RunLog, entry: JournalEntry): LogPart => ({
@@ -53,7 +53,7 @@ const forgetOldest = (logs: Map<string, LogSoFar>): void => {
   }
 }
 
-/** The log of a run so far, by entries of its journal; those that add no text are left out. Do not mutate it. */
+/** The log of a run so far, by journal entry; entries without text are left out. Do not mutate it. */
 export const logParts = (
   run: RunHead,
 ): Effect.Effect<Pick<LogSoFar, "parts" | "lastSeq">, JournalUnreadable | StorageFault, RunJournal> =>
@@ -85,8 +85,8 @@ export const runLog = (run: RunHead): Effect.Effect<string, JournalUnreadable | 
   Effect.map(logParts(run), ({ parts }) => parts.map(({ text }) => text).join(""))
 
 /**
- * The same, read while it is sent: however long it is, only so many entries are held at once. Fails when the run is removed meanwhile: what
- * was read is not the whole.
+ * The same, read while it is sent: only a limited number of entries is held at once, however long the log is. Fails when the run is removed
+ * meanwhile, since the log is then incomplete.
  */
 export const runLogText = (run: RunHead): Stream.Stream<string, JournalUnreadable | RunNotFound | StorageFault, RunJournal> => {
   const log = openFor(run)

@@ -25,8 +25,8 @@ export const startRun = (
   })
 
 /**
- * Starts a run and waits for its success. Fails at once while the hypervisor is known to be unreachable, and when it goes away on the way; the run
- * itself then goes on. Callers that leave do not end the run.
+ * Starts a run and waits for its success. Fails at once when the hypervisor is known to be unreachable, and when it becomes unreachable
+ * later; the run itself then continues. Callers that leave do not end the run.
  */
 export const runToEnd = (
   doing: string,

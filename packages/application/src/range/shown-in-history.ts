@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import { RunEngine } from "@rangewright/run-engine"
 
 /**
- * A run as the log history shows it: one that was asked to stop is over for clients from then on, although steps in flight still settle.
- * `GET /runs/{id}` shows the settling.
+ * A run as the log history shows it: a run that was asked to stop counts as over for clients from then on, although steps in flight still
+ * settle. `GET /runs/{id}` shows the settling.
  */
 export const shownInHistory = (run: RunRecord): Effect.Effect<RunRecord, Fault, RunEngine> =>
   run.status !== "running"

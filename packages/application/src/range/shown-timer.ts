@@ -7,7 +7,7 @@ import { Settings } from "../settings.ts"
 import { autoShutdown, type KeptAlive } from "../wire/auto-shutdown.ts"
 import { idleTimer } from "./idle-timer.ts"
 
-/** The range's auto-shutdown as operations answer it. */
+/** The range's auto-shutdown in operations' answers. */
 export const shownTimer = Effect.fnUntraced(function* (range: Range) {
   const activity = yield* Activity
   const journal = yield* RunJournal
@@ -26,7 +26,7 @@ export const shownTimer = Effect.fnUntraced(function* (range: Range) {
     ...(stayOnUntil === undefined || stayOnUntil.getTime() <= now
       ? []
       : [{ kind: "request" as const, text: `somebody asked for it until ${stayOnUntil.toISOString()}` }]),
-    // who has come back since has moved the end
+    // use since then has moved the end
     ...(session === undefined || endsAt === undefined || endsAt.getTime() > now
       ? []
       : [{ kind: "session" as const, text: session }]),

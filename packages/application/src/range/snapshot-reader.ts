@@ -21,12 +21,15 @@ type OfRange = Pick<RangeMachine, "node" | "vmid" | "rangeId" | "isRouter">
 export class SnapshotReader extends Context.Service<
   SnapshotReader,
   {
-    /** Reads the snapshots of a machine live, and keeps them. Where somebody rolled it back at the hypervisor, its stages are those of the snapshot from then on. */
+    /**
+     * Reads the snapshots of a machine live, and stores them. If somebody rolled it back on the hypervisor, its stages become those of the
+     * snapshot.
+     */
     readonly read: (machine: OfRange) => Effect.Effect<KeptSnapshots, HypervisorFault | StorageFault>
   }
 >()("rangewright/SnapshotReader") {}
 
-/** The snapshots of a machine, read live. `readAt` is the time before the reading: what changes meanwhile is newer. */
+/** The snapshots of a machine, read live. `readAt` is the time before the read: later changes are newer. */
 export const readSnapshots = Effect.fnUntraced(function* ({ node, vmid }: Pick<OfRange, "node" | "vmid">) {
   const hypervisor = yield* Hypervisor
   const readAt = new Date(yield* Clock.currentTimeMillis)

@@ -5,7 +5,7 @@ import { named, type SnapshotSet, type SnapshotSets } from "../wire/snapshot.ts"
 import { type KnownSnapshots, knownSnapshots, observedAtOf } from "./list-snapshots.ts"
 import type { SnapshotReader } from "./snapshot-reader.ts"
 
-/** The set of all snapshots of one name. */
+/** The set of all snapshots with one name. */
 const setOf = (name: string, { trees, errors = [] }: KnownSnapshots): typeof SnapshotSet.Type => {
   const found = trees.map(({ machine, tree }) => ({ machine, snapshot: tree.snapshots.find((one) => one.name === name) }))
   const machines = found.flatMap(({ machine, snapshot }) =>
@@ -33,7 +33,7 @@ const setOf = (name: string, { trees, errors = [] }: KnownSnapshots): typeof Sna
   }
 }
 
-/** The sets of snapshots of a range's machines, those that were taken last first. */
+/** The snapshot sets of a range, newest first. */
 export const snapshotSets = (
   range: Range,
   refresh: boolean,

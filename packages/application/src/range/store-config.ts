@@ -9,8 +9,8 @@ import { quotaWarnings } from "./quota-warnings.ts"
 import { refusedConfig } from "./read-config.ts"
 
 /**
- * What the next deploy would leave as it is although the configuration says otherwise, and why there can be none, for a range that has
- * machines. Nothing where nobody can tell now: the plan of the deploy does.
+ * Texts about what the next deploy would leave unchanged although the configuration differs, or why none is possible, for a range with
+ * machines. None when that cannot be determined now: the plan of the deploy shows it.
  */
 const keptByNextDeploy = (range: Range, user: User) =>
   Effect.gen(function* () {
@@ -28,16 +28,17 @@ const keptByNextDeploy = (range: Range, user: User) =>
   })
 
 /**
- * Makes a text the range's configuration: refused in testing mode unless forced, then for every error it has. A run keeps the configuration
- * it was planned with, so a new one may be stored at any time. Returns lines for the caller: when it takes effect, which machines stay although they are not as configured, and warnings.
+ * Stores a text as the range's configuration. Refused in testing mode unless forced, then for every error in it. A run keeps the
+ * configuration that it was planned with, so a new one may be stored at any time. Returns lines for the caller: when it takes effect, which
+ * machines stay although they differ from it, and warnings.
  */
 export const storeConfig = <R>(change: {
   readonly range: Range
   readonly user: User
   readonly force: boolean
-  /** Asked for once testing mode does not forbid the change. */
+  /** Evaluated once testing mode does not forbid the change. */
   readonly text: Effect.Effect<string, Fault, R>
-  /** Whether the stored text is the one that is to be replaced; undefined: whatever is stored is. */
+  /** Whether the stored text is the one to be replaced; undefined: any is. */
   readonly replaces?: ((stored: string) => boolean) | undefined
 }) =>
   Effect.gen(function* () {

@@ -5,15 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { compareAccess, type ComparedAccess, compareRangeAccess } from "./compare.ts"
 
-/** What operations may ask about access on the hypervisor. Only runs change it. */
+/** Queries about access on the hypervisor, for operations. Only runs change it. */
 export class AccessControl extends Context.Service<
   AccessControl,
   {
-    /** How it differs from what is stored. */
+    /** Compares access on the hypervisor with what is stored. */
     readonly compare: Effect.Effect<ComparedAccess, Fault>
     /** The changes that concern one range. */
     readonly compareRange: (id: RangeId) => Effect.Effect<readonly AccessChange[], Fault>
-    /** An account as it is there; undefined: there is none. */
+    /** The account on the hypervisor; undefined: there is none. */
     readonly account: (id: AccountId) => Effect.Effect<ObservedAccount | undefined, HypervisorFault>
     readonly poolExists: (id: RangeId) => Effect.Effect<boolean, HypervisorFault>
   }

@@ -24,7 +24,7 @@ import { work, type WorkStep } from "@rangewright/run-engine"
 import { compareAccess, readDesired, readDesiredFor } from "./compare.ts"
 import { changeHeld } from "./change-held.ts"
 
-/** Writes down what is about to be there, before anything is: what a crash leaves on the hypervisor is then known. */
+/** Records what is about to be put on the hypervisor before anything is: what a crash leaves there is then known. */
 const note = work({
   name: "note-access",
   input: Schema.Array(AccessChangeJson),
@@ -36,14 +36,14 @@ const note = work({
     }),
 })
 
-/** The password that an account should have, and which one that is; undefined: the store has none. */
+/** The password that an account should have, and its version; undefined: the store has none. */
 const passwordOf = (account: AccountId) =>
   Effect.gen(function* () {
     const users = yield* Users
     const records = yield* AccessRecords
     const secrets = yield* SecretStore
     const { users: stored } = yield* records.withoutMachines
-    // asked before the password: of a newer one the older version is told, and it is told again
+    // read before the password: if that is newer, the older version is recorded, and the password is set again
     const version = stored.find((user) => user.account === account)?.passwordVersion
     const user = (yield* users.list).find((one) => accountIdOf(one) === account)
     const sealed = user === undefined ? undefined : (yield* users.forAuthentication(user.id))?.secrets.sealedPassword
@@ -59,7 +59,7 @@ const givesPassword = (
 
 const givesOnVnet = (change: AccessChange): boolean => change.kind === "grant" && change.place.type === "vnet"
 
-/** One change of a plan. What is no longer wanted when its turn comes is left out. */
+/** One change of a plan, skipped if it is no longer wanted when its turn comes. */
 const change = work({
   name: "change-access",
   input: AccessChangeJson,
@@ -70,7 +70,7 @@ const change = work({
       if (wanted === undefined) return { changed: false }
       if (givesPassword(wanted)) {
         const { version, password } = yield* passwordOf(wanted.account)
-        // its user has gone since
+        // its user was removed meanwhile
         if (wanted.kind === "set-password" && password === undefined) return { changed: false }
         yield* access.apply(wanted, password)
         if (version !== undefined) yield* changeHeld((held) => heldWithPassword(held, wanted.account, version))
@@ -78,7 +78,7 @@ const change = work({
         yield* access.apply(wanted)
         if (wanted.kind === "restore") yield* changeHeld((held) => heldRestored(held, wanted.account))
       }
-      // a worker that stood still may have come too late
+      // a worker that was paused may have come too late
       const after = takeBack(wanted, yield* readDesiredFor(wanted))
       yield* Effect.forEach(after, (one) => access.apply(one), { discard: true })
       return { changed: true }
@@ -88,10 +88,10 @@ const change = work({
 /** The end of a phase. */
 const end = work({ name: "end-phase", input: Schema.Struct({}), settle: () => Effect.succeed({}) })
 
-/** Writes of one cluster file that all of these share, which gives up after some seconds of waiting. */
+/** All these changes write one cluster file, whose lock gives up after some seconds of waiting. */
 const uses: WorkStep["uses"] = [{ resource: "access", slots: 4 }]
 
-/** Rights are taken before any are given; what cannot be done stops nothing else. */
+/** Rights are revoked before any are granted; a failed change does not stop the others. */
 const stepsOf = (plan: AccessPlan) => {
   const phases = phasesOf(plan)
   const noted = note.step(
@@ -107,7 +107,7 @@ const stepsOf = (plan: AccessPlan) => {
       ),
     )
     if (made.length === 0) return []
-    // one step that the next phase waits for, instead of every step of it for every step of this
+    // one step for the next phase to wait for, instead of a dependency of each of its steps on each step of this phase
     const over = end.step({ key: `${phase}-over`, title: "Go on", after: made.map(({ key }) => key), estimate: 0 }, {})
     after = [over.key]
     return [...made, over]
@@ -115,7 +115,7 @@ const stepsOf = (plan: AccessPlan) => {
   return steps.length === 0 ? [] : [noted, ...steps]
 }
 
-/** Brings accounts, groups, pools and rights on the hypervisor in line with what is stored. There is one at a time. */
+/** Brings accounts, groups, pools and rights on the hypervisor in line with what is stored. Only one such run exists at a time. */
 export const accessRun = runKind({
   name: "reconcile-access",
   doing: "a change of who may use what",

@@ -2,7 +2,7 @@ import type { HeldAccess } from "@rangewright/domain"
 import { AccessRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Writes what is held, again when somebody else did in between. */
+/** Updates what is held; retried when somebody else updated it in between. */
 export const changeHeld = (change: (held: HeldAccess) => HeldAccess) =>
   Effect.gen(function* () {
     const records = yield* AccessRecords

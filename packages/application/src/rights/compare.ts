@@ -16,7 +16,10 @@ import { AccessRecords, HypervisorAccess, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** Whether there are several nodes; undefined: nothing was seen yet, or fewer than when rights were given on VNets, which one look does not prove. */
+/**
+ * Whether the installation is a cluster. Undefined: no nodes were seen yet, or only one although rights were given on VNets before, and a
+ * single observation does not disprove that.
+ */
 const looksLikeCluster = Effect.gen(function* () {
   const machines = yield* Machines
   const records = yield* AccessRecords
@@ -26,7 +29,7 @@ const looksLikeCluster = Effect.gen(function* () {
   return (yield* records.held).held.vnets.length > 0 ? undefined : false
 })
 
-/** Whether the ranges' networks know rights, and where. */
+/** Whether the ranges' networks have rights, and in which zone. */
 export const rightsOnNetworks = Effect.gen(function* () {
   const { clusterMode, sdnZone } = yield* Settings
   const inCluster = clusterMode ?? (yield* looksLikeCluster)
@@ -35,31 +38,31 @@ export const rightsOnNetworks = Effect.gen(function* () {
   return networks
 })
 
-/** Access as the store says that it should be, but for rights on single machines. */
+/** The desired access according to the store, without rights on single machines. */
 export const readDesired = Effect.gen(function* () {
   const records = yield* AccessRecords
   return desiredAccess(yield* records.withoutMachines, yield* rightsOnNetworks)
 })
 
-/** All of it that tells whether a change is wanted: a run makes many changes, and there may be thousands of machines. */
+/** The part of it that tells whether a change is wanted: a run makes many changes, and there may be thousands of machines. */
 export const readDesiredFor = (change: AccessChange) => {
   const place = "place" in change ? change.place : undefined
   if (place?.type !== "machine") return readDesired
   return AccessRecords.use(({ storedOf }) => Effect.zipWith(storedOf(place.rangeId), rightsOnNetworks, desiredAccess))
 }
 
-/** How access on the hypervisor differs from what is stored. */
+/** The comparison of access on the hypervisor with what is stored. */
 export interface ComparedAccess {
   readonly desired: DesiredAccess
   readonly held: HeldAccess
   readonly observed: ObservedAccess
-  /** Of what is held. */
+  /** Version of `held`. */
   readonly version: number
   readonly plan: AccessPlan
   readonly changes: readonly AccessChange[]
 }
 
-/** How access to one range differs from what is stored; what the rest of the installation has is not looked at. */
+/** How access to one range differs from what is stored; ignores the rest of the installation. */
 export const compareRangeAccess = Effect.fnUntraced(function* (id: RangeId) {
   const records = yield* AccessRecords
   const access = yield* HypervisorAccess

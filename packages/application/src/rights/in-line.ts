@@ -27,7 +27,7 @@ import { accessRun } from "./access-run.ts"
 import { AccessControl } from "./access-control.ts"
 import type { ComparedAccess } from "./compare.ts"
 
-/** What has to be in line before somebody is answered. Changes of the rest are made on the way, and awaited by nobody. */
+/** The access that has to be in line before the caller is answered. Other changes are made too, but not waited for. */
 export interface AccessScope {
   /** Completes "Cannot …". */
   readonly doing: string
@@ -37,14 +37,14 @@ export interface AccessScope {
 
 const decodeChange = Schema.decodeUnknownOption(AccessChangeJson)
 
-/** Runs that may end without what the caller waits for, because access is changed under their hands. */
+/** Runs that may end without success for the caller, because access changes meanwhile. */
 const runsAtMost = 10
 
-/** Whether it may be done in a moment, when the hypervisor is back. */
+/** Whether the hypervisor is unreachable, so that it may work soon. */
 export const isAway = (fault: Fault): boolean =>
   fault instanceof HypervisorAway || (fault instanceof HypervisorFault && fault.facts.reason === "away")
 
-/** Why what concerns the caller could not be done; what failed for others is not the caller's to know. */
+/** The failures that concern the caller; those of others must not be revealed. */
 const refused = (doing: string, { steps, message }: RunState, isCallers: (change: AccessChange) => boolean): HypervisorFault => {
   const failures = [...steps.values()].flatMap(({ step: { action }, failure }) => {
     const change = action.kind === "work" ? Option.getOrUndefined(decodeChange(action.input)) : undefined
@@ -57,21 +57,21 @@ const refused = (doing: string, { steps, message }: RunState, isCallers: (change
   })
 }
 
-/** Whatever no change is left for is in line, and was put there for what is stored now. */
+/** Updates the record of what is held: whatever has no change left is in line, and is held for what is stored now. */
 const keepHeld = ({ held, desired, version, changes, plan }: ComparedAccess) =>
   Effect.gen(function* () {
     const records = yield* AccessRecords
-    // a cluster not seen yet tells nothing of rights on VNets
+    // nothing is known about rights on VNets while no cluster was seen
     if (desired.networks === "unknown") return
     const inLine = heldWithNotes(heldInLine(held, desired, changes), plan.notes)
     if (JSON.stringify(inLine) === JSON.stringify(held)) return
-    // somebody else was first, who looked later
+    // somebody else, who observed later, was first
     yield* Effect.catchTag(records.hold(inLine, version), "StaleVersion", () => Effect.void)
   })
 
 /**
- * Brings access on the hypervisor in line with what is stored, and returns when what concerns the caller is. Asked of the hypervisor, not
- * remembered. Fails when that cannot be done; what is stored stays wanted then, and is tried again in the background.
+ * Brings access on the hypervisor in line with what is stored, and returns when what concerns the caller is in line, as observed on the
+ * hypervisor. Fails when that is not possible; the stored access stays desired then, and is retried in the background.
  */
 export const bringInLine = ({
   doing,
@@ -83,10 +83,10 @@ export const bringInLine = ({
     const journal = yield* RunJournal
     const { compare } = yield* AccessControl
     const isLeft = ({ changes, desired }: ComparedAccess): boolean => changes.some((change) => concerns(change, desired))
-    /** The caller's own run, which did not do all. */
+    /** The caller's own run, which did not do everything. */
     let failed: RunId | undefined
     for (let runs = 0; runs < runsAtMost;) {
-      // what goes on was planned before, and may still give what is no longer wanted
+      // a run in progress was planned before, and may still grant what is no longer wanted
       const running = yield* journal.active(accessSubject)
       if (running !== undefined) {
         yield* Effect.catchIf(
@@ -118,7 +118,7 @@ export const bringInLine = ({
     })
   })
 
-/** Changes of these accounts; passwords only where they are asked for. */
+/** Changes of these accounts; passwords only on request. */
 export const ofAccounts =
   (accounts: readonly AccountId[], options: { readonly passwords: boolean } = { passwords: false }): AccessScope["concerns"] =>
   (change) =>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { readDesired } from "./compare.ts"
 import { bringInLine, ofAccounts } from "./in-line.ts"
 
-/** What was revoked here and not on the hypervisor yet. Here it stays revoked. */
+/** A revocation that is done here, but not on the hypervisor yet. Here it stays revoked. */
 export class RevocationPending extends defineFault(
   "RevocationPending",
   "unavailable",
@@ -14,7 +14,7 @@ export class RevocationPending extends defineFault(
   }),
 ) {}
 
-/** What was revoked here and on the hypervisor, and not on these ranges' routers yet. It stays revoked. */
+/** A revocation that is done here and on the hypervisor, but not on these ranges' routers yet. It stays revoked. */
 export class RouterPending extends defineFault(
   "RouterPending",
   "failed",
@@ -24,13 +24,16 @@ export class RouterPending extends defineFault(
   }),
 ) {}
 
-/** The failure of a revocation: what is stored stays, and the hypervisor learns it in the background. */
+/** Maps the failure of a revocation: what is stored stays, and the hypervisor is updated in the background. */
 export const staysPending =
   (doing: string) =>
   <A, R>(revocation: Effect.Effect<A, Fault, R>): Effect.Effect<A, RevocationPending, R> =>
     Effect.mapError(revocation, (fault) => new RevocationPending({ doing, because: fault.message }))
 
-/** What was revoked earlier is not there either before it is called gone: rights of these users that are still pending are taken now. Without any it asks nobody. */
+/**
+ * Completes earlier revocations of these users that are still pending on the hypervisor, before they are reported as done. Makes no call
+ * when there are none.
+ */
 export const endRevocations = ({ doing, by }: { readonly doing: string; readonly by: UserId }, users: readonly User[]) =>
   Effect.gen(function* () {
     const records = yield* AccessRecords

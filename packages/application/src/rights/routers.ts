@@ -3,16 +3,16 @@ import { AccessRecords, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { updateRouters } from "../range/router-access.ts"
 
-/** A range whose router lets others in than the store says. */
+/** A range whose router lets in other users than the store says. */
 export interface StaleRouter {
   readonly range: Range
   readonly isRunning: boolean
-  /** Numbers of users; `beingTold` among them: perhaps. */
+  /** Numbers of users; contains `beingTold` when this is uncertain. */
   readonly letsIn: readonly number[]
   readonly shouldLetIn: readonly number[]
 }
 
-/** The ranges whose routers were told something else than what is stored now; one that is gone lets nobody in. Reads the store alone. */
+/** The ranges whose routers were given other users than are stored now; a removed router lets nobody in. Reads only the store. */
 export const staleRouters = Effect.gen(function* () {
   const ranges = yield* Ranges
   const records = yield* AccessRecords
@@ -31,7 +31,7 @@ export const staleRouters = Effect.gen(function* () {
   return all.filter(({ letsIn, shouldLetIn }) => letsIn.join() !== shouldLetIn.join())
 })
 
-/** Stale routers that run, by whether their range rests: the others have to wait for a run of it. */
+/** Stale routers that are on: `ready` ones whose range is at rest, and `busy` ones that have to wait for a run of their range. */
 export const runningStaleRouters = Effect.gen(function* () {
   const journal = yield* RunJournal
   const running = (yield* staleRouters).filter(({ isRunning }) => isRunning).map(({ range }) => range)
@@ -41,7 +41,10 @@ export const runningStaleRouters = Effect.gen(function* () {
   return { ready: running.filter((_, nth) => rest[nth]), busy: running.filter((_, nth) => !rest[nth]) }
 })
 
-/** Tells stale routers whom to let in, those that run and whose ranges rest; the others later. Returns those that could be told within this time. */
+/**
+ * Updates stale routers that are on and whose ranges are at rest; the others follow later. Returns those that were updated within this
+ * time.
+ */
 export const refreshRouters = (by: UserId, waitSeconds: number) =>
   Effect.gen(function* () {
     const { ready } = yield* runningStaleRouters

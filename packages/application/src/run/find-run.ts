@@ -16,13 +16,13 @@ import { RunEngine } from "@rangewright/run-engine"
 import { templateBuildName } from "../template/build-run.ts"
 import { isBuildOf } from "../template/running-builds.ts"
 
-/** Who may see and steer a run, for the description of operations. */
+/** Who may see and control a run, for the description of operations. */
 export const runAccess = "of the run's range; who started the run, whose its source or blueprint is; else administrators"
 
-/** What concerns everybody is for administrators alone, whoever started it: its steps name other people's accounts and ranges. */
+/** Runs that concern everybody are for administrators alone, whoever started them: their steps name other people's accounts and ranges. */
 const ofEverybody: ReadonlySet<SubjectType> = new Set<SubjectType>(["access", "installation"])
 
-/** Those of the runs, about no range, that the user may see and steer. Asks once for each subject whose it is. */
+/** The runs among these, none of them of a range, that the user may see and control. Asks for the owner once per subject. */
 export const followable = (runs: readonly RunRecord[], user: User): Effect.Effect<readonly RunRecord[], Fault, RunEngine> =>
   Effect.gen(function* () {
     if (user.isAdmin) return runs
@@ -32,14 +32,14 @@ export const followable = (runs: readonly RunRecord[], user: User): Effect.Effec
       const key = subjectKey(run.subject)
       if (!ofEverybody.has(run.subject.type) && !owners.has(key)) owners.set(key, yield* engine.owner(run))
     }
-    // ids of users are given again: a build tells the record of its user
+    // user IDs are reused, so a build is matched by the record of its user
     const startedBy = (run: RunRecord) => (run.kind === templateBuildName ? isBuildOf(run, user) : run.by === user.id)
     return runs.filter(
       (run) => !ofEverybody.has(run.subject.type) && (startedBy(run) || owners.get(subjectKey(run.subject)) === user.id),
     )
   })
 
-/** A run, for a user who may see and steer it: whoever may use its range, or has to do with what else it is about. */
+/** A run, for a user who may see and control it: anybody who may use its range, or for other runs those that `followable` admits. */
 export const findRun = (runId: string, user: User): Effect.Effect<RunRecord, Fault, Ranges | RunJournal | RunEngine> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
@@ -48,7 +48,7 @@ export const findRun = (runId: string, user: User): Effect.Effect<RunRecord, Fau
     const notFound = new RunNotFound({ runId: runId.slice(0, 64) })
     if (run === undefined) return yield* notFound
     const rangeId = rangeOf(run)
-    // what it is about is not for those to know who may not see it
+    // does not tell a user without access what the run is about
     const forbidden = new Forbidden({
       reason: `Cannot use run ${run.id}: it is not yours`,
       hint: "GET /runs lists those that you may follow.",

@@ -14,8 +14,8 @@ const goneMachines = (state: RunState): readonly string[] => {
 }
 
 /**
- * Does in the store what a run's success means, before the run is closed; repeating it is safe. True: the range is gone, and the run's
- * journal with it, so that there is nothing to close. `onRemoval` is called just before.
+ * Applies a run's success to the store, before the run is closed; may be repeated. True: the range was removed, and with it the run's
+ * journal, so that there is nothing to close. `onRemoval` is called just before that.
  */
 export const finishRun = Effect.fnUntraced(function* (
   head: RunHead,
@@ -29,7 +29,7 @@ export const finishRun = Effect.fnUntraced(function* (
   const rangeId = rangeOf(head)
   if (end.status !== "success") yield* takeBack(head, state)
   if (rangeId === undefined || end.status !== "success") return false
-  // what cannot be removed is never used again: it is bound to VMs that are gone
+  // a failure is harmless: leftovers are bound to VMs that are gone, and never used again
   const forget = guests.forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
   if ((head.kind === "delete-range" || head.kind === "destroy") && forget !== undefined) yield* forget
   if (head.kind === "delete-range") {
@@ -39,7 +39,7 @@ export const finishRun = Effect.fnUntraced(function* (
   }
   if (head.kind === "destroy") {
     const range = yield* retryStorage(ranges.find(rangeId))
-    // a range that went meanwhile has no testing mode to end
+    // a range that was removed meanwhile has no testing mode to end
     if (range !== undefined && isClosed(range.testing))
       yield* retryStorage(ranges.change(range.id, { testing: noTesting })).pipe(Effect.ignore)
   }

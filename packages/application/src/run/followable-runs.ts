@@ -3,13 +3,13 @@ import { Ranges, type RunFilter, RunJournal, type RunRecord } from "@rangewright
 import * as Effect from "effect/Effect"
 import { followable } from "./find-run.ts"
 
-/** Runs of sources and blueprints that are read at once to find those that somebody may follow. */
+/** Runs of sources and blueprints per read. */
 const batch = 500
 
 const newestFirst = (a: RunRecord, b: RunRecord): number =>
   b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
 
-/** Those of other things than ranges that the user may follow: at least `limit`, unless there are no more. */
+/** Runs of subjects other than ranges that the user may follow: at least `limit`, unless there are no more. */
 const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
   const journal = yield* RunJournal
   const found: RunRecord[] = []
@@ -22,7 +22,7 @@ const othersOf = Effect.fnUntraced(function* (filter: RunFilter, user: User) {
   }
 })
 
-/** The newest runs of a range, or of everything that the user may follow, as far as the filter lets them through. */
+/** The newest runs of a range, or of everything that the user may follow, that pass the filter. */
 export const followableRuns = Effect.fnUntraced(function* (filter: RunFilter, user: User, range: Range | undefined) {
   const journal = yield* RunJournal
   const store = yield* Ranges

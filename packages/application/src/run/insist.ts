@@ -3,12 +3,12 @@ import { monotonicMillis, retryOf } from "@rangewright/ports"
 import { backoffSeconds, makeMayPass } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 
-/** Most seconds between two tries. */
+/** Most seconds between two attempts. */
 const backoffMost = 10
 
 /**
- * Tries again what may pass, as long as a step of a run would. `while-reached`: not while the hypervisor is unreachable, for which the caller's step
- * waits itself. `until`, by `monotonicMillis`: while it is unreachable, no longer than that.
+ * Retries after faults that may pass, as often as a step of a run would. `while-reached`: not while the hypervisor is unreachable, since
+ * the caller's step waits for that itself. `until`, by `monotonicMillis`: retries while it is unreachable until then.
  */
 export const insist = <A, E extends Fault, R>(
   effect: Effect.Effect<A, E, R>,

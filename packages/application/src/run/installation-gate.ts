@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import { CallerGone } from "../operation/caller-gone.ts"
 
 /**
- * Runs `check` while no run changes the whole installation, for changes of ranges that are no runs themselves (creating one, granting rights
- * on the hypervisor). While such a run goes on, this waits and then checks again, with `waited` true: what the caller knew may have changed.
- * A check that fails ends the wait at once, and so does one that finds nothing to do (`concerns`). The caller must not have changed anything
- * yet: if it disconnects or the service stops, the wait fails with `InstallationBusy`. `doing` completes "Cannot …".
+ * Runs `check` while no run changes the whole installation, for changes of ranges that are not runs themselves (creating one, granting
+ * rights on the hypervisor). While such a run is active, this waits and then checks again, with `waited` true: what the caller knew may
+ * have changed. A check that fails ends the wait at once, and so does one that finds nothing to do (`concerns`). The caller must not have
+ * changed anything yet: if it disconnects or the service stops, the wait fails with `InstallationBusy`. `doing` completes "Cannot …".
  */
 export const whenInstallationIdle = <A, E, R>(
   doing: string,
@@ -19,7 +19,7 @@ export const whenInstallationIdle = <A, E, R>(
     const journal = yield* RunJournal
     const gone = yield* CallerGone
     for (let waited = false; ; waited = true) {
-      // asked before the check: what that finds is then newer than the last change of the installation
+      // read before the check, so that its result is newer than the last change of the installation
       const run = yield* journal.active(installation)
       const found = yield* check(waited)
       if (run === undefined || !concerns(found)) return found
@@ -37,8 +37,8 @@ export const blockingRangeRuns = (unfinished: readonly RunRecord[]): readonly Ru
 }
 
 /**
- * Returns when no run of a range goes on, but for those that wait for this one's end: the first thing that a run about the installation
- * does. A run of a range that opens later waits, so this has an end.
+ * Returns when no run of a range is active, except those that wait for this run's end. It is the first thing that a run of the installation
+ * does. Runs of ranges that open later wait, so this ends.
  */
 export const waitForRangeRuns: Effect.Effect<void, StorageFault, RunJournal> = untilStoreSays(
   RunJournal.use((journal) => Effect.map(journal.unfinished, (runs) => blockingRangeRuns(runs).length === 0)),

@@ -22,22 +22,24 @@ import type { Settlement } from "@rangewright/run-engine"
 import { noteTold } from "../range/note-told.ts"
 import { readSnapshots } from "../range/snapshot-reader.ts"
 
-/** Stages that change the licence of Windows. */
+/** Stages that change the Windows licence. */
 const endsLicence: ReadonlySet<GuestStage> = new Set(["sysprep", "activate-windows", "kms-server"])
 
 type RollBack = Extract<Action, { readonly kind: "roll-back" }>
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
-/** Whom the router may let in that a step is about to change, as far as the step says; undefined where it changes nothing of that. */
+/** The users whom the router may let in after this step, as far as the step says; undefined: the step does not change that. */
 const mayLetIn = Effect.fnUntraced(function* (action: Action) {
   const machines = yield* Machines
   if (action.kind === "guest") return action.stage === "firewall" ? letIn(action.input) : undefined
   if (action.kind !== "roll-back") return undefined
-  // a rollback restores the router's rules of that time; a machine that is not known may be the router
+  // a rollback restores the router's rules of that time; an unknown machine may be the router
   return (yield* machines.find(action.machine.vmid))?.isRouter === false ? undefined : []
 })
 
-/** Notes what a machine has before a rollback takes it away, until it is set to it again. What it is owed from an earlier rollback it still is. */
+/**
+ * Records a machine's settings before a rollback changes them, until they are restored. Settings owed from an earlier rollback stay owed.
+ */
 const noteOwed = Effect.fnUntraced(function* ({ machine, settings, generation }: RollBack) {
   if (settings === undefined) return
   const machines = yield* Machines
@@ -47,15 +49,15 @@ const noteOwed = Effect.fnUntraced(function* ({ machine, settings, generation }:
 })
 
 /**
- * Notes what a step is about to change and nobody could find out later: whom a router may let in, and what hardware a machine has. A router that
- * is rolled back is told again because of it. Repeating it is safe.
+ * Records what a step is about to change and nobody could find out later: whom a router may let in, and a machine's hardware. Because of
+ * that, a router that is rolled back is updated again. May be repeated.
  */
 export const noteBefore = Effect.fnUntraced(function* ({
   action,
 }: Step): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
   const machines = yield* Machines
   if (action.kind === "roll-back") yield* noteOwed(action)
-  // nobody knows its licence until it was looked at again
+  // its licence is unknown until the next check
   if (action.kind === "roll-back" || (action.kind === "guest" && endsLicence.has(action.stage)))
     yield* machines.keepActivation(action.machine.mark.range, action.machine.vmid, undefined)
   const told = yield* mayLetIn(action)
@@ -93,8 +95,8 @@ const recordAddress = Effect.fnUntraced(function* (
 type SnapshotAction = Extract<Action, { readonly kind: "take-snapshot" | "roll-back" | "remove-snapshot" }>
 
 /**
- * Keeps what became of a machine's snapshots, read live, so that who lists them need not ask. What had been done inside the machine is
- * rolled back with it.
+ * Stores a machine's snapshots after the action, read live, so that listing them needs no call. A rollback also restores the record of the
+ * work done inside the machine.
  */
 const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   const machines = yield* Machines
@@ -102,7 +104,7 @@ const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   const tree = yield* readSnapshots({ node, vmid })
   const name = action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
   const snapshot = findSnapshot(tree, name)
-  // first: an older reading that came in between would take the stages away that were kept just now
+  // stored first: an older read that came in between would discard the stages that are stored next
   yield* machines.keepSnapshots(mark.range, vmid, tree)
   if (snapshot !== undefined && action.kind === "take-snapshot") yield* machines.keepStages(mark.range, vmid, snapshot)
   if (snapshot !== undefined && action.kind === "roll-back") {
@@ -111,7 +113,7 @@ const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   }
 })
 
-/** Keeps what a settled step changed, so that reads show it at once and the next plan knows which stages have run. Repeating it is safe. */
+/** Stores what a settled step changed, so that reads show it at once and the next plan knows which stages have run. May be repeated. */
 export const keepSettled = Effect.fnUntraced(function* (
   { key, action }: Pick<Step, "key" | "action">,
   settlement: Settlement,
@@ -125,7 +127,7 @@ export const keepSettled = Effect.fnUntraced(function* (
       return yield* keepAfter(action)
     case "clone": {
       const { vmid, mark } = action.machine
-      // whatever had this number before: a clone has its template's login
+      // discards state of an earlier VM with this VMID: a clone has its template's login
       yield* machines.keepLogin(mark.range, vmid, {})
       yield* machines.keepActivation(mark.range, vmid, undefined)
       yield* machines.keepSnapshots(mark.range, vmid, { ...noSnapshots, readAt: new Date(yield* Clock.currentTimeMillis) })

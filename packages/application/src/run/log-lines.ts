@@ -8,27 +8,27 @@ export interface LogLine extends Omit<LogPart, "text"> {
 }
 
 export interface LinesAsked {
-  /** The first line that may be answered, from 1. Undefined: the last lines, or where `step` or `find` narrow them the first. */
+  /** The first line that may be returned, from 1. Undefined: the last lines, or with `step` or `find` the first matches. */
   readonly from?: number | undefined
-  /** In its place: the first line of this entry of the journal, or of the next one that has lines. */
+  /** Instead of `from`: the first line of this journal entry, or of the next one that has lines. */
   readonly seq?: number | undefined
   readonly lines: number
   readonly step?: string | undefined
-  /** Text that a line must have, without regard to case. */
+  /** Text that a line must contain, ignoring case. */
   readonly find?: string | undefined
 }
 
 export interface LinesFound {
   /** Lines of the whole log. */
   readonly total: number
-  /** Lines that `step` and `find` let through, in the whole log. */
+  /** Lines that match `step` and `find`, in the whole log. */
   readonly matches: number
   readonly lines: readonly LogLine[]
-  /** The line to ask from for what follows; undefined: nothing does yet. */
+  /** The line to continue from; undefined: nothing follows yet. */
   readonly next: number | undefined
 }
 
-/** Characters that are answered at once; one line is answered in any case, however long it is. */
+/** Most characters in one answer; the first line is returned in any case, however long it is. */
 const mostCharacters = 4 * 1024 * 1024
 
 const linesIn = (text: string): number => {
@@ -37,7 +37,7 @@ const linesIn = (text: string): number => {
   return count
 }
 
-/** The numbers of the first lines of parts, and of the line behind the last. */
+/** The number of the first line of each part, and of the line after the last. */
 const firstLines = (parts: readonly LogPart[]): readonly number[] => {
   const firsts = [1]
   let line = 1
@@ -55,7 +55,7 @@ const beginOf = (parts: readonly LogPart[], firsts: readonly number[], asked: Li
   return asked.step === undefined && asked.find === undefined ? Math.max(1, end - asked.lines) : 1
 }
 
-/** The lines of a log that are asked for. */
+/** The requested lines of a log. */
 export const findLines = (parts: readonly LogPart[], asked: LinesAsked): LinesFound => {
   const firsts = firstLines(parts)
   const begin = beginOf(parts, firsts, asked)
@@ -82,7 +82,7 @@ export const findLines = (parts: readonly LogPart[], asked: LinesAsked): LinesFo
     const first = firsts[i] ?? 1
     if (asked.step !== undefined && part.step !== asked.step) continue
     if (needle !== undefined && !part.text.toLowerCase().includes(needle)) continue
-    // what lies outside is only counted, and not even that where all lines count
+    // lines outside are only counted, and not even that when all lines match
     if (!isNarrowed && ((firsts[i + 1] ?? 1) <= begin || next !== undefined)) continue
     for (const [n, text] of part.text.slice(0, -1).split("\n").entries())
       if (needle === undefined || text.toLowerCase().includes(needle)) take(part, first + n, text)

@@ -125,7 +125,7 @@ interface Wanted {
   readonly isDisguised?: boolean
 }
 
-/** Everything that a deploy is planned from, but what is chosen of it and VMIDs for new machines. */
+/** The input of a deploy plan, except the choice and the VMIDs for new machines. */
 const inputFrom = (wanted: Wanted, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -141,7 +141,7 @@ const inputFrom = (wanted: Wanted, cluster: ObservedCluster, read: WorldRead) =>
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
 
-/** The same from a look at the whole cluster, with a VMID for each machine: reserved durably, or only looked up. */
+/** The same from an observation of the whole cluster, with a VMID for each machine: reserved durably, or only looked up. */
 const deployInput = (wanted: Wanted, reserve: boolean, read: Pick<WorldRead, "details"> = {}) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -152,7 +152,7 @@ const deployInput = (wanted: Wanted, reserve: boolean, read: Pick<WorldRead, "de
     return { ...input, world: { ...input.world, reservations } }
   })
 
-/** The same from a look at the range's pool alone; undefined unless that shows every machine that is known of the range, and its zone. */
+/** The same from an observation of the range's pool alone; undefined unless that shows every known machine of the range, and its zone. */
 const inputFromPool = (wanted: Wanted) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -163,7 +163,7 @@ const inputFromPool = (wanted: Wanted) =>
       ...(yield* machines.stages(range.id)).keys(),
       ...(yield* machines.reservations(range.id)).values(),
     ])
-    // at least one machine is still to be made
+    // at least one machine does not exist yet
     if (known.size < machineNames(range.id, config).length) return undefined
     // an account without rights on the pool may still see the cluster
     const pool = yield* hypervisor.observePool(range.id).pipe(
@@ -181,8 +181,8 @@ const inputFromPool = (wanted: Wanted) =>
   })
 
 /**
- * Plans without a run. The range's own machines tell whether there is nothing to do, at a cost that does not grow with the cluster. Whatever
- * is to be done needs more: templates, room on nodes, VMIDs that are taken. Then `whole` plans from the whole cluster.
+ * Plans without a run. The range's own machines show whether there is nothing to do, at a cost that does not grow with the cluster. Any
+ * change needs more: templates, free capacity of nodes, VMIDs in use. Then `whole` plans from the whole cluster.
  */
 const previewed = <A, E, R>(
   wanted: Wanted,
@@ -223,7 +223,7 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     const reserve = moment !== "preview"
     const whole = Effect.fnUntraced(function* (input: DeployInput) {
       yield* loadReservations(reservations)
-      // looked up, planned and reserved in one go: of two plans at the same time one knows of the other
+      // looked up, planned and reserved without interruption: of two concurrent plans one sees the other
       return yield* planned(`deploy range ${range.id}`, () =>
         Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
           if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
@@ -238,7 +238,7 @@ const deployPlan = (reservations: CapacityReservations, range: Range, choice: De
     return plan
   })
 
-/** Fails when another plan was confirmed than the one that would be run now. */
+/** Fails when the plan to be run now is not the one that was confirmed. */
 const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Plan): Effect.Effect<void, Conflict> =>
   confirmed === undefined || confirmed === planFingerprint(plan)
     ? Effect.void
@@ -249,7 +249,7 @@ const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Pla
         }),
       )
 
-/** The part of the last deploy that these tags select on the router: what was uploaded since is none of it. */
+/** The part of the last deploy that these tags select on the router; ignores a configuration uploaded since. */
 const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { config } = yield* readConfig(range, yield* deployedText(range))
@@ -260,18 +260,18 @@ const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, momen
     return { config, router: limit, power, input: { ...input, choice } }
   })
 
-/** Tells the router who may come in. In testing mode too, people come and go. */
+/** Plans the update of who the router lets in. Allowed in testing mode too, since access changes then as well. */
 const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { input, router, power } = yield* routerInput(range, ["access-control"], by, moment)
     const doing = `change who may use range ${range.id}`
-    // the store may not know yet that it is off: telling it is no reason to power it on, or to make it again
+    // the store may not know yet that it is off: an update is no reason to power it on, or to recreate it
     if (power !== "running") return yield* routerAway(doing, router, power ?? "gone")
     const whole = yield* withTemplates(input)
     return yield* planned(doing, () => planDeploy(whole))
   })
 
-/** Reads only. Testing mode forbids deploying, not looking. */
+/** Only reads. Testing mode forbids deploying, not comparing. */
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
     const config = yield* deployableConfig(range, yield* storedText(range), by, [])
@@ -280,7 +280,7 @@ const driftPlan = (range: Range, by: UserId) =>
     return yield* previewed({ range, config, by }, wholeDeploy, driftOf, ({ inSync }) => inSync, whole)
   })
 
-/** Pools below another one keep it from going: what lies below the range goes first. Names only ranges that this user has. */
+/** Fails while there are ranges below this one: its pool cannot be removed before theirs. Names only ranges that this user has. */
 const refuseWithRangesBelow = (range: Range, by: UserId) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
@@ -331,7 +331,7 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
     return yield* planned(`change the power of range ${range.id}`, () => planPower({ ...asked, range, world }))
   })
 
-/** Machines are disguised by what was deployed last: what was uploaded since is none of it. */
+/** Plans disguises from what was deployed last; ignores a configuration uploaded since. */
 const antiSandboxPlan = (range: Range, request: AntiSandboxRequest, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { vmids } = request
@@ -376,7 +376,7 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
     }
   })
 
-/** Looks again: what was asked of machines before the run was opened may not hold any more. */
+/** Checks again: the machines may have changed since they were asked before the run opened. */
 const kmsPlan = (range: Range, request: KmsRequest) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -439,5 +439,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Plans by looking at the hypervisor and asking the domain's planner. */
+/** Plans by observing the hypervisor and calling the domain's planner. */
 export const runPlannerLayer = Layer.effect(RunPlanner, make)

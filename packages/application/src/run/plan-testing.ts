@@ -23,12 +23,12 @@ import { planned } from "./planned.ts"
 import { cardsWithMemory, incapableOf, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { TestingRequest } from "./request.ts"
 
-/** What the last deploy is planned from on the router, with another testing mode than the one that is kept. */
+/** The input for planning the router part of the last deploy, with a testing mode other than the stored one. */
 export interface RouterInput {
   readonly config: RangeConfig
   readonly input: DeployInput
   readonly router: string
-  /** Undefined: there is none. */
+  /** Undefined: there is no router. */
   readonly power: string | undefined
 }
 
@@ -40,7 +40,7 @@ const nothingInside: PlanIssue = {
   message: "this service is configured to do nothing inside machines, so it cannot change the router's rules",
 }
 
-/** Fails where the mode of the range does not allow the request. */
+/** Fails if the mode of the range does not allow the request. */
 export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.Effect<void, Conflict> => {
   const { mode } = range.testing
   switch (kind) {
@@ -79,7 +79,7 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
 const without = (entries: readonly string[], gone: readonly string[]): readonly string[] =>
   entries.filter((entry) => !gone.includes(entry))
 
-/** What is allowed after the request. */
+/** The allowed entries after the request. */
 const changed = (
   { mode, allowedDomains, allowedIps }: TestingState,
   { allow, deny }: Extract<TestingRequest, { readonly kind: "testing-change" }>,
@@ -89,7 +89,7 @@ const changed = (
   allowedIps: [...new Set([...without(allowedIps, deny.ips), ...allow.ips])],
 })
 
-/** The testing mode that the router's rules are to be of. */
+/** The testing mode that the router's rules should implement. */
 const wanted = ({ testing }: Range, request: TestingRequest): TestingState => {
   switch (request.kind) {
     case "testing-start":
@@ -109,7 +109,7 @@ const doings: Readonly<Record<TestingRequest["kind"], string>> = {
   "testing-update": "update machines",
 }
 
-/** The steps that load rules and names on the router, whatever it has. */
+/** The steps that load rules and names on the router, whatever it has now. */
 const routerPlan = (doing: string, { input, router, power }: RouterInput) =>
   Effect.gen(function* () {
     if (power === undefined)
@@ -123,7 +123,7 @@ const routerPlan = (doing: string, { input, router, power }: RouterInput) =>
     return isThere("firewall") && isThere("dns") ? plan : yield* new CannotPlan({ doing, issues: [nothingInside] })
   })
 
-/** `inputWith`: what the last deploy is planned from, as if the range had this testing mode. */
+/** `inputWith`: the input for planning the last deploy as if the range had this testing mode. */
 export const testingPlan = <E extends Fault, R>(
   range: Range,
   request: TestingRequest,

@@ -32,7 +32,7 @@ import { restoreRequest } from "./request.ts"
 import { afterRollBack, setBack, untilItStarts } from "./set-back.ts"
 import { startAgain } from "./start-again.ts"
 
-/** Longest wait for an address: ten times what it should take, and never less than a slow Windows needs. */
+/** Longest wait for an address: ten times the estimate, and never less than a slow Windows needs. */
 const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
 const addressEverySeconds = (estimate: number): number => Math.min(10, Math.max(1, estimate / 8))
 
@@ -51,7 +51,7 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
 const noResult: Settlement = { facts: {}, output: "" }
 const told = (warnings: readonly string[]): Settlement => (warnings.length === 0 ? noResult : { facts: { warnings }, output: "" })
 
-/** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
+/** The task of a stage in a machine, with the context of its run: the user, the options, and where output goes while its tool works. */
 const guestTaskOf = Effect.fnUntraced(function* (
   step: Step,
   action: Extract<Action, { readonly kind: "guest" }>,
@@ -66,7 +66,7 @@ const guestTaskOf = Effect.fnUntraced(function* (
     by: head.by,
     run: { id: head.id, steps: context.keys() },
     cancelled: context.cancelled,
-    // lines that cannot be kept are no reason to stop the tool: whoever writes next learns of it
+    // output that cannot be stored is no reason to stop the tool: the next write fails too, and reports it
     output: (text) => Effect.ignore(context.print(text)),
     machine: action.machine,
     name: step.machine ?? action.machine.mark.machine,
@@ -121,7 +121,7 @@ const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Ser
     case "remove-pool":
       return HypervisorAccess.use((access) => Effect.as(access.removePool(action.poolId), null))
     case "grant-access":
-    // of a plan of an older version: rights have runs of their own now
+    // from a plan of an older version: rights have their own runs now
     case "await-address":
       return Effect.succeed(null)
     case "create-network":
@@ -188,7 +188,10 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
   }
 }
 
-/** Ends the action of a step, and keeps what it changed. A machine that was rolled back is set to what it had, whatever was asked for meanwhile. */
+/**
+ * Settles the action of a step, and stores what it changed. A machine that was rolled back gets its settings back, even when an abort was
+ * requested meanwhile.
+ */
 const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context: StepContext) {
   const machines = yield* Machines
   const settlement = yield* end(step, token, context)
@@ -203,7 +206,9 @@ const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context
   return warnings.length === 0 ? settlement : { ...settlement, facts: { ...settlement.facts, warnings } }
 })
 
-/** Whether the nodes are there that a step needs: the machine's, wherever it is by now, a new one's template's, and a bridge's. */
+/**
+ * Whether the nodes that a step needs are online: that of the machine, wherever it is now, of a new machine's template, and of a bridge.
+ */
 const isReachable = ({ action }: Step, { machines, nodes }: ObservedCluster): boolean => {
   const isOnline = (node: string) => nodes.some(({ name, online }) => name === node && online)
   if (action.kind === "clone") return isOnline(action.machine.node) && isOnline(action.template.node)
@@ -211,7 +216,7 @@ const isReachable = ({ action }: Step, { machines, nodes }: ObservedCluster): bo
   return !("network" in action) || action.network.type !== "bridge" || isOnline(action.network.node)
 }
 
-/** Another VMID for the machine of a clone, one that nothing has. */
+/** Another, free VMID for the machine of a clone step. */
 const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
   Effect.gen(function* () {
     if (action.kind !== "clone") return undefined
@@ -219,7 +224,7 @@ const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
     const { vmidSpan } = yield* Settings
     const { vmid: from, mark } = action.machine
     const taken = new Set<number>([from, ...cluster.machines.map(({ vmid }) => vmid)])
-    // a worker that died may have come as far as the new reservation
+    // a worker that died may already have made the new reservation
     const reserved = (yield* stored.reservations(mark.range)).get(mark.machine)
     const to =
       reserved !== undefined && !taken.has(reserved)

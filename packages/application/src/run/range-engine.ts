@@ -25,7 +25,7 @@ import * as Layer from "effect/Layer"
 import { Settings } from "../settings.ts"
 import { rangeKinds } from "./range-kinds.ts"
 
-/** Ports through which work changes something. */
+/** Ports through which work changes things. */
 const fenced = [
   AccessRecords,
   ArtifactLibrary,
@@ -48,13 +48,13 @@ const fenced = [
   Users,
 ] as const
 
-/** History kept when the setting makes no sense. */
+/** Finished runs kept when the setting is not positive. */
 const historyAtLeast = 10
 
 export interface RangeEngineOptions extends Pick<RunEngineOptions, "owner" | "leaseSeconds"> {
   /**
-   * A deploy ends no sooner than so long after it opened, unless it is aborted: clients that look at its range now and then wait until they have
-   * seen it at work, also where there was nothing to do. Default 0.
+   * Minimum seconds from the opening of a deploy to its end, unless it is aborted: clients that poll its range wait until they have seen it
+   * deploying, even if there was nothing to do. Default 0.
    */
   readonly deployShownSeconds?: number
 }

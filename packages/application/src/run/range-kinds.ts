@@ -83,5 +83,5 @@ const rangeKind = (
   finish: finishRun,
 })
 
-/** The runs that change machines of a range: they share the planner, the actions and what their end means. */
+/** The kinds of runs that change machines of a range: they share the planner, the actions and the handling of their end. */
 export const rangeKinds = rangeRunKinds.map(rangeKind)

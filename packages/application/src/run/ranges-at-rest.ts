@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { waitForRangeRuns } from "./installation-gate.ts"
 
-/** Ends when no range is being changed: what a run about the installation begins with. */
+/** Settles when no range is being changed: the first step of a run of the installation. */
 export const restWork = work({
   name: "ranges-at-rest",
   input: Schema.Struct({}),

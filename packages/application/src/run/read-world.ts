@@ -31,7 +31,7 @@ import * as Effect from "effect/Effect"
 import { confirmAbsence } from "../absence/confirm-absence.ts"
 import type { SettingsShape } from "../settings.ts"
 
-/** Configurations of VMs read at once. */
+/** Concurrent reads of VM configurations. */
 const readsAtOnce = 4
 
 export const planSettings = (
@@ -54,7 +54,7 @@ export const planSettings = (
     }
   })
 
-/** Configurations of these VMs, one read each where it is not known; without those that are gone meanwhile. */
+/** The configurations of these VMs, one read each unless known; without those that are gone meanwhile. */
 const detailsOf = (
   machines: readonly Pick<ObservedMachine, "node" | "vmid">[],
   known: ReadonlyMap<Vmid, MachineDetail> = new Map(),
@@ -65,7 +65,7 @@ const detailsOf = (
       const detail = known.get(vmid)
       return (detail?.node === node ? Effect.succeed(detail) : hypervisor.detail(node, vmid)).pipe(
         Effect.map((detail) => [[vmid, detail] as const]),
-        // also one whose node went down since: the plan says what that means
+        // also skips a VM whose node is down now: the plan says what that means
         Effect.catch((fault) =>
           fault.facts.reason === "not-found" || fault.facts.reason === "away" ? Effect.succeed([]) : Effect.fail(fault),
         ),
@@ -82,7 +82,7 @@ const planNetwork = ({ spec, usable, ours }: ObservedNetwork): PlanNetwork => ({
   ours,
 })
 
-/** Machines of the range that the store knows and the list lacks: each is asked for by itself, for a list proves nothing. */
+/** Looks up machines of the range that the store knows and the list lacks, each by itself, since absence from a list proves nothing. */
 const seekLost = (
   range: Pick<Range, "id">,
   cluster: ObservedCluster,
@@ -119,7 +119,7 @@ const bareMachine = (pool: string, vmid: Vmid): ObservedMachine => ({
   tags: [],
 })
 
-/** A machine that has not been rolled back since is owed nothing. */
+/** The owed settings, without those of machines that have not been rolled back since. */
 const owedNow = (
   owed: ReadonlyMap<Vmid, OwedSettings>,
   details: ReadonlyMap<Vmid, MachineDetail>,
@@ -131,13 +131,13 @@ const owedNow = (
   )
 
 export interface WorldRead {
-  /** Machines that are certainly gone are forgotten, so that one made under their number begins anew. */
+  /** Forgets machines that are certainly gone, so that a new one with their VMID starts afresh. */
   readonly forget: boolean
-  /** Configurations that were read just now, and are not read again. */
+  /** Configurations that were just read, and are not read again. */
   readonly details?: ReadonlyMap<Vmid, MachineDetail> | undefined
 }
 
-/** What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. */
+/** The current state of a range's machines: the cluster, their configurations, and what is stored about them. For power changes. */
 export const readMachines = (
   range: Pick<Range, "id">,
   observed: ObservedCluster,
@@ -174,19 +174,19 @@ export const readMachines = (
     return world
   })
 
-/** The same with networks and pool: at most two reads more. */
+/** The same with networks and pool: at most two more reads. */
 export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, read: WorldRead) =>
   Effect.gen(function* () {
     const access = yield* HypervisorAccess
     const network = yield* HypervisorNetwork
     const world = yield* readMachines(range, cluster, read)
     const networks = (yield* network.observe).map(planNetwork)
-    // a member proves it without a call
+    // a member proves that it exists, without a call
     const poolExists = cluster.machines.some(({ pool }) => pool === range.id) || (yield* access.poolExists(range.id))
     return { ...world, networks, poolExists } satisfies PlanWorld
   })
 
-/** Asks something of each of these machines whose configuration could be read; without those that cannot be asked now. */
+/** Queries each of these machines whose configuration could be read; without those that cannot be reached now. */
 const askEach = <A>(
   { details }: PlanWorld,
   vmids: readonly Vmid[],
@@ -211,7 +211,7 @@ const askEach = <A>(
 export const snapshotsOf = (world: PlanWorld, vmids: readonly Vmid[]) =>
   Hypervisor.use(({ snapshots }) => askEach(world, vmids, snapshots))
 
-/** The network cards that these machines had when the snapshot of this name was taken, of each that has one with memory; one read each. */
+/** The network cards that these machines had in the snapshot of this name, for each machine whose snapshot has memory; one read each. */
 export const cardsWithMemory = (world: PlanWorld, trees: ReadonlyMap<Vmid, SnapshotTree>, name: string) =>
   Hypervisor.use(({ snapshotCards }) =>
     askEach(
@@ -221,7 +221,7 @@ export const cardsWithMemory = (world: PlanWorld, trees: ReadonlyMap<Vmid, Snaps
     ),
   )
 
-/** Which of these machines have a disk that keeps no snapshots, one read each. */
+/** The machines among these with a disk that does not support snapshots, one read each. */
 export const incapableOf = (world: PlanWorld, vmids: readonly Vmid[]) =>
   Effect.map(
     Hypervisor.use(({ canSnapshot }) => askEach(world, vmids, canSnapshot)),

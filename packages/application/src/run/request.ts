@@ -28,14 +28,14 @@ const StoredDeployOptions = Schema.Struct({
   force: Schema.Boolean,
   verbose: Schema.Boolean,
   roleSequence: Schema.optionalKey(Schema.Literals(roleSequences)),
-  // requests that were stored before there were these removed nothing when they are planned anew
+  // requests that were stored before these options existed remove nothing when planned again
   prune: orFalse,
   replace: orFalse,
-  /** Fingerprint of the plan that was confirmed (`planFingerprint`): the deploy does that or nothing. Absent: whatever is to be done. */
+  /** Fingerprint of the plan that was confirmed (`planFingerprint`): the deploy does that or nothing. Absent: no plan was confirmed. */
   confirmed: Schema.optionalKey(Schema.String),
 })
 
-/** What a deploy was asked to do. `force` also skips the refusals for testing mode; a running run is never overrun. */
+/** The options of a deploy. `force` also skips the refusals for testing mode; it never overrides a running run. */
 export type DeployOptions = DeployChoice & typeof StoredDeployOptions.Type
 
 const AllowedEntries = Schema.Struct({ domains: Schema.Array(Schema.String), ips: Schema.Array(Schema.String) })
@@ -46,7 +46,7 @@ const ActivationKey = Schema.Union([
   Schema.Struct({ sealed_license_key: Schema.String }),
 ])
 
-/** Requests that a run's head keeps as they are, so that a run can be planned again after a crash, and resumed. */
+/** Requests as a run's head stores them, so that a run can be planned again after a crash, and resumed. */
 const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("deploy"), options: StoredDeployOptions }),
   /** Stops and deletes all VMs of the range; the range stays. */
@@ -55,7 +55,7 @@ const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("delete-range"), force: Schema.Boolean }),
   Schema.Struct({ kind: Schema.Literal("destroy-vm"), vmid: VmidFromJson }),
   Schema.Struct({ kind: Schema.Literal("auto-shutdown") }),
-  /** Makes the router's rules anew from those who have the range now. */
+  /** Rebuilds the router's rules from those who have the range now. */
   Schema.Struct({ kind: Schema.Literal("access") }),
   Schema.Struct({
     kind: Schema.Literal("snapshot-create"),
@@ -63,35 +63,35 @@ const StoredRequest = Schema.Union([
     /** With the mark of the request (`writeSnapshotText`). */
     description: Schema.String,
     memory: Schema.Boolean,
-    /** All or none: what was taken is removed again when one could not be. */
+    /** All or none: snapshots that were taken are removed again when one fails. */
     atomic: Schema.Boolean,
-    /** Each one is asked for by its number. */
+    /** Every machine, by VMID. */
     vmids: Vmids,
   }),
   Schema.Struct({
     kind: Schema.Literal("snapshot-rollback"),
     name: Schema.String,
-    /** All or none, as far as that can be: one after another, and none after one that failed. */
+    /** All or none, as far as possible: one after another, and none after a failure. */
     atomic: orFalse,
     vmids: Vmids,
   }),
   Schema.Struct({ kind: Schema.Literal("snapshot-remove"), name: Schema.String, vmids: Vmids }),
-  /** `description`: of its snapshots, with the mark of the request (`writeSnapshotText`). */
+  /** `description`: of the snapshots, with the mark of the request (`writeSnapshotText`). */
   Schema.Struct({ kind: Schema.Literal("testing-start"), description: Schema.String }),
-  /** `force`: the range is opened although machines could not be rolled back. */
+  /** `force`: opens the range even if machines could not be rolled back. */
   Schema.Struct({ kind: Schema.Literal("testing-stop"), force: Schema.Boolean }),
-  /** Entries as they are kept: a domain with its address. One of the two is empty. */
+  /** Entries in stored form: a domain with its address. One of the two is empty. */
   Schema.Struct({ kind: Schema.Literal("testing-change"), allow: AllowedEntries, deny: AllowedEntries }),
   /** `machines`: a host pattern. */
   Schema.Struct({ kind: Schema.Literal("testing-update"), machines: Schema.String }),
-  /** What each machine is activated with: a key that Microsoft publishes for its edition, or the caller's own, sealed for the machine. */
+  /** The key for each machine: one that Microsoft publishes for its edition, or the caller's own, sealed for the machine. */
   Schema.Struct({
     kind: Schema.Literal("kms-license"),
     host: Schema.String,
     port: Schema.Int,
     machines: Schema.Array(Schema.Struct({ vmid: VmidFromJson, key: ActivationKey })),
   }),
-  /** Makes a machine with Windows Server a KMS host, with the key of the operator's configuration. */
+  /** Sets up a machine with Windows Server as a KMS host, with the key of the operator's configuration. */
   Schema.Struct({ kind: Schema.Literal("kms-install"), vmid: VmidFromJson }),
   Schema.Struct({ kind: Schema.Literal("anti-sandbox-enable"), vmids: Vmids, disguise: Disguise }),
   Schema.Struct({ kind: Schema.Literal("anti-sandbox-disable"), vmids: Vmids }),
@@ -105,7 +105,7 @@ const StoredPowerRequest = Schema.Union([
     timeoutSeconds: Schema.optionalKey(Schema.Finite),
     whereOn: Schema.optionalKey(Schema.Boolean),
   }),
-  // of an older version
+  // from an older version
   Schema.Struct({ kind: Schema.Literal("power"), on: Schema.Boolean, vmids: Schema.optionalKey(Vmids) }),
 ])
 
@@ -135,7 +135,7 @@ export const restoreRequest = (stored: Json): RunRequest | undefined =>
     },
   })
 
-/** What `RunEngine.start` takes for a run of a range. */
+/** The argument of `RunEngine.start` for a run of a range. */
 export const rangeRequest = (range: Pick<Range, "id">, request: RunRequest): WorkRequest => ({
   kind: request.kind,
   subject: rangeSubject(range.id),

@@ -2,22 +2,22 @@ import { type ObservedCluster, type Plan, type ReservedCapacity, type RangeId, r
 import { RunJournal, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** A deploy that has not started its machines after so long has most likely failed: its reservation is not kept any longer. */
+/** A deploy that has not started its machines after this time has most likely failed: its reservation is dropped. */
 const keptForMillis = 3_600_000
 
 interface ReservedByMachine extends ReservedCapacity {
   readonly vmid: Vmid
 }
 
-/** Entries of a journal among which its plan is; what comes before it tells of waiting. */
+/** The plan is among this many first entries of a journal; entries before it are about waiting. */
 const entriesToPlan = 10
 
 /**
- * Memory and CPUs of nodes that plans have assigned to machines which do not run yet, so that ranges deployed at the same time do not all go
- * to the node that is emptiest now. It only helps placement and is not stored: the journals of unfinished runs hold it.
+ * Memory and CPUs of nodes that plans have assigned to machines that are not running yet, so that ranges deployed at the same time do not
+ * all go to the emptiest node. It only helps placement and is not stored: it is rebuilt from the journals of unfinished runs.
  */
 export interface CapacityReservations {
-  /** What other ranges have reserved and do not use yet: a machine that runs is in the node's own figures. */
+  /** What other ranges have reserved and do not use yet: a running machine is in the node's own figures. */
   readonly reservedByOthers: (than: RangeId, cluster: ObservedCluster) => readonly ReservedCapacity[]
   /** Replaces what the range had reserved before. */
   readonly reserve: (to: RangeId, plan: Plan, now: number) => void
@@ -59,7 +59,7 @@ export const loadReservations = (reservations: CapacityReservations): Effect.Eff
       const range = rangeOf(run)
       if (range === undefined || run.kind !== "deploy" || reservations.hasPlanOf(range, run.startedAt.getTime())) continue
       const entries = yield* journal.read(run.id, 0, entriesToPlan).pipe(
-        // its own worker says so
+        // its own worker reports that
         Effect.catchTag("JournalUnreadable", () => Effect.succeed([])),
       )
       for (const { at, event } of entries) if (event.type === "Planned") reservations.reserve(range, event.plan, at.getTime())

@@ -13,18 +13,24 @@ import { insist } from "./insist.ts"
 type RollBack = Extract<Action, { readonly kind: "roll-back" }>
 type Configure = Extract<Action, { readonly kind: "configure" }>
 
-/** What sets a machine that was rolled back to what it had before; undefined: a plan of an older version, which has a step of its own for it. */
+/**
+ * The action that restores the settings of a machine after its rollback; undefined: the plan is of an older version, which has a separate
+ * step for that.
+ */
 export const afterRollBack = ({ machine, settings }: RollBack): Configure | undefined =>
   settings === undefined ? undefined : { kind: "configure", machine, settings }
 
-/** The cards that the machine has now, as far as the hypervisor says so. */
+/** Text of the network cards that the machine has now, as far as they can be read. */
 const cardsNow = ({ node, vmid }: MachineRef) =>
   Hypervisor.use((hypervisor) => hypervisor.detail(node, vmid)).pipe(
     Effect.map(({ nics }) => (nics.length === 0 ? "none" : nics.map(cardText).join("; "))),
     Effect.catch(() => Effect.succeed("those of the snapshot, which cannot be read now")),
   )
 
-/** Says what the machine is left with. The rollback is over, so only a hypervisor that is unreachable is a reason to begin the step again: it waits. */
+/**
+ * The fault with what the machine is left with. The rollback itself is done, so only an unreachable hypervisor is a reason to begin the
+ * step again: the step waits then.
+ */
 const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, fault: HypervisorFault) {
   const { facts } = fault
   const retry = retryOf(fault)
@@ -40,7 +46,7 @@ const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, f
 })
 
 /**
- * Sets a machine that was rolled back to what it had before. A part of the step that rolls it back, so that no abort comes between the two. May be
+ * Restores the settings that a machine had before its rollback. Part of the rollback step, so that no abort comes between the two. May be
  * repeated, also after a restart.
  */
 export const setBack = (action: RollBack, configure: Configure): Effect.Effect<void, HypervisorFault, Hypervisor> =>
@@ -59,11 +65,11 @@ const textOf: readonly ((has: Pick<MachineSettings, "cpus" | "memoryMiB" | "ball
   ({ nics }) => nics.map((nic) => `${cardText(nic)} (${nic.model} ${nic.mac})`).join("; ") || "no network card",
 ]
 
-/** What nobody knows, or nobody wants changed, is as wanted. */
+/** Hardware that is unknown, or not to be changed, counts as correct. */
 const showsAsWanted = ({ hardware: has }: Pick<MachineDetail, "hardware">, { hardware: wanted }: MachineSettings): boolean =>
   has === undefined || wanted === undefined || hardwareText(has) === hardwareText(wanted)
 
-/** Warnings of what a machine that runs is set to, and takes over only when it starts again. */
+/** Warnings about settings that a running machine gets only when it is started again. */
 export const untilItStarts = (
   { machine }: RollBack,
   { settings }: Configure,

@@ -14,11 +14,11 @@ const told = (text: string): string => (/[.!?]$/u.test(text) ? text : `${text}.`
 
 const keep = (action: Action) => keepSettled({ key: action.kind, action }, { facts: {}, output: "" })
 
-/** Sets the machine to what it had, whatever came of its rollback, and starts it. */
+/** Restores the machine's settings, however its rollback ended, and starts it. */
 const started = Effect.fnUntraced(function* (action: RollBack, isBack: boolean) {
   const hypervisor = yield* Hypervisor
   const configure = afterRollBack(action)
-  // what had been done inside it is gone
+  // the work done inside it since the snapshot is gone
   if (isBack) yield* keep(action)
   if (configure !== undefined) {
     yield* setBack(action, configure)
@@ -33,8 +33,8 @@ const started = Effect.fnUntraced(function* (action: RollBack, isBack: boolean) 
 })
 
 /**
- * A rollback stops its machine first: one that ran, and whose rollback failed, is not left off, unless the hypervisor still holds its lock: then its
- * disks may be of two times. Gives the fault with what became of the machine.
+ * A rollback stops its machine first. A machine that was on, and whose rollback failed, is started again, unless the hypervisor still holds
+ * its lock: its disks may then be from two points in time. Returns the fault with the state of the machine.
  */
 export const startAgain = Effect.fnUntraced(function* (
   action: RollBack,

@@ -8,10 +8,10 @@ import { restoreRequest } from "./request.ts"
 
 type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
 
-/** Longest wait of a whole run for a hypervisor that is unreachable: nobody can abort a run that is about to end. */
+/** Longest wait of a whole run for an unreachable hypervisor: a run that is about to end cannot be aborted. */
 const waitAtMostSeconds = 120
 
-/** Keeps which snapshots a machine has after a step whose end says nothing of that. */
+/** Stores which snapshots a machine has after a step whose end does not tell. */
 const lookAgain = ({ machine, snapshot: { name } }: Taken, until: number) =>
   insist(readSnapshots(machine), { until }).pipe(
     Effect.flatMap((kept) =>
@@ -22,7 +22,7 @@ const lookAgain = ({ machine, snapshot: { name } }: Taken, until: number) =>
     ),
   )
 
-/** Removes a snapshot if it is there and is the one that this request made, and keeps which snapshots are left, whatever came of that. */
+/** Removes a snapshot if it exists and was made by this request, and stores which snapshots are left in any case. */
 const removeAgain = (taken: Taken, until: number) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -34,7 +34,7 @@ const removeAgain = (taken: Taken, until: number) =>
     yield* lookAgain(taken, until)
   })
 
-/** Machines whose earlier snapshot a run has begun to replace: they keep what it made, and are never left without any. */
+/** Machines whose earlier snapshot a run has begun to replace: they keep the new one, and are never left without any. */
 const replacedIn = (state: RunState): ReadonlySet<Vmid> =>
   new Set(
     [...state.steps.values()].flatMap(({ step: { action }, attempt }) =>
@@ -42,7 +42,7 @@ const replacedIn = (state: RunState): ReadonlySet<Vmid> =>
     ),
   )
 
-/** Whether a run that does not succeed leaves no snapshot: one that starts testing does so until it begins to cut the range off. */
+/** Whether an unsuccessful run must leave no snapshot: a run that starts testing must, until it begins to cut off the range. */
 const wantsAllOrNone = (head: RunHead, state: RunState): boolean => {
   const request = restoreRequest(head.options)
   if (request?.kind === "snapshot-create") return request.atomic
@@ -53,9 +53,9 @@ const wantsAllOrNone = (head: RunHead, state: RunState): boolean => {
 }
 
 /**
- * Removes what a run has made that was to take all snapshots or none. What it may have made counts too: who did not learn the end of a step cannot
- * know. Of any other run that takes snapshots it is looked up whether those that failed are there. May be repeated. Where the hypervisor stays
- * away, the run ends all the same, and who asked is told what may be left.
+ * Removes the snapshots of a failed all-or-none run, including those that it may have taken without learning the end of the step. For any
+ * other run that takes snapshots, checks whether those whose step failed exist. May be repeated. If the hypervisor stays unreachable, the
+ * run ends anyway, and the caller is told what may be left.
  */
 export const takeBack = (head: RunHead, state: RunState): Effect.Effect<void, never, Hypervisor | Machines> => {
   const isAllOrNone = wantsAllOrNone(head, state)
