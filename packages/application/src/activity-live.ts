@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Activity } from "./activity.ts"
 
-/** How long stamps gather before they are written: a crash loses no more than this of them. */
+/** Interval between writes: a crash loses at most the stamps of this time. */
 const writeEvery = "10 seconds"
 
 const make = Effect.gen(function* () {

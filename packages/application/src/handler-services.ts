@@ -6,7 +6,7 @@ import { migrationsLayer } from "./migration/migrations.ts"
 import { snapshotReaderLayer } from "./range/snapshot-reader.ts"
 import { accessControlLayer } from "./rights/access-control.ts"
 
-/** The services that stand between the handlers of operations and the hypervisor. */
+/** Services between the handlers of operations and the hypervisor. */
 export const handlerServicesLayer = Layer.mergeAll(
   consolesLayer,
   eventFeedLayer,

@@ -30,7 +30,7 @@ export { limitedLibraryLayer } from "./disk/limited-library.ts"
 export { CallerGone, whileAwaited } from "./operation/caller-gone.ts"
 export { longWork, Requester, turnsOfUsers } from "./operation/long-work.ts"
 export * from "./operation/operation.ts"
-// what web sockets are served with: the HTTP adapter knows no ports
+// for serving web sockets: the HTTP adapter does not depend on the ports
 export { byteChannel, type ByteChannel } from "@rangewright/ports"
 export * from "./operations/index.ts"
 export { handlerServicesLayer } from "./handler-services.ts"

@@ -74,7 +74,7 @@ export type PortServices =
   | VpnKeys
   | VpnServer
 
-/** All that the service is made of. */
+/** All services of the application, ports included. */
 export type AppServices =
   | PortServices
   | AccessControl
@@ -92,7 +92,10 @@ export type AppServices =
   | SnapshotReader
   | SourceContents
 
-/** What the handlers of operations may ask for: not the hypervisor and the VPN's server, which only runs and services of the application change and ask. */
+/**
+ * The services that handlers of operations may require: not the hypervisor or the VPN server, which only runs and services of the
+ * application may use.
+ */
 export type HandlerServices = Exclude<
   AppServices,
   | Hypervisor

@@ -1,38 +1,38 @@
 import type { AdmissionRules, Amounts, KmsHost, KmsServer, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
-/** A class in front of one lab, with some to spare. */
+/** Enough for a class in front of one lab, with some to spare. */
 export const usualConsolesPerUser = 32
 
-/** How machines with Windows are activated: `host`, `server` or both. */
+/** How Windows machines are activated: `host`, `server` or both. */
 export interface KmsSettings {
-  /** Where machines find it; undefined: at `server`. */
+  /** Where machines find the KMS host; undefined: at `server`. */
   readonly host: KmsHost | undefined
-  /** The machine of a range that the service sets a KMS host up on; undefined: it sets none up. */
+  /** The machine of a range on which the service sets up a KMS host; undefined: it sets none up. */
   readonly server: KmsServer | undefined
-  /** The operator's key of a KMS host, a secret; there with `server`. */
+  /** The operator's KMS host key, a secret; set together with `server`. */
   readonly hostKey: string | undefined
 }
 
-/** How people sign in by way of a provider of identities. */
+/** Sign-in through an identity provider. */
 export interface SingleSignOn extends AdmissionRules {
-  /** What the provider is called on the page. */
+  /** The provider's name as the page shows it. */
   readonly name: string
-  /** Where browsers have the page: `https://lab.example:8080`. */
+  /** The origin of the page in browsers: `https://lab.example:8080`. */
   readonly origin: string
   /** Other addresses to which the provider may send browsers, for clients of the record API. */
   readonly redirectUrls: readonly string[]
-  /** Whether somebody who is no user becomes one. */
+  /** Whether a person without a user gets one at sign-in. */
   readonly makesUsers: boolean
 }
 
-/** What the operator decides and the application needs; read once at start. */
+/** The operator's settings that the application needs; read once at start. */
 export interface SettingsShape {
   /** Version of the service, `1.2.3`. */
   readonly version: string
-  /** Version that clients are told, `2.3.0`: clients choose by it what to call. */
+  /** Version reported to clients, `2.3.0`: they decide by it what to call. */
   readonly peerVersion: string
-  /** Range numbers never given. */
+  /** Range numbers that are never assigned. */
   readonly reservedRangeNumbers: readonly number[]
   /** Realm of users on the hypervisor: `pve`, or `pam` where SSH to the node is configured. */
   readonly hypervisorRealm: string
@@ -42,7 +42,7 @@ export interface SettingsShape {
   readonly vxlanTagBase: number
   /** Bridge or VNet of the NAT network (192.0.2.0/24); undefined: `natNetworkName`. */
   readonly natNetwork: string | undefined
-  /** Node that holds the bridges of a single-node installation, and where VMs go that nothing else places; undefined: the first one. */
+  /** Node with the bridges of a single-node installation, and for VMs that nothing else places; undefined: the first one. */
   readonly defaultNode: string | undefined
   /** Storage for full clones; undefined: the template's own. */
   readonly vmStorage: string | undefined
@@ -54,13 +54,13 @@ export interface SettingsShape {
   readonly inactivityShutdown: string
   /** Merged key by key under the configuration's `defaults`. */
   readonly rangeDefaults: Readonly<Record<string, unknown>>
-  /** Logins of templates that have others than their system's, by the template's name; secrets. Absent: none. */
+  /** Logins of templates that differ from the default of their system, by template name; secrets. Absent: none. */
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
-  /** What each user may take who has no limit of another source. Absent: as much as there is. */
+  /** Quota of users who have no limit from another source. Absent: unlimited. */
   readonly quotaDefaults?: Amounts
-  /** What one user may keep on the service's host, administrators apart. Absent or 0: as much as there is. */
+  /** Most bytes that one user may keep on the service's host; administrators are exempt. Absent or 0: unlimited. */
   readonly userDiskBytes?: number
-  /** Where clients find the VPN. Absent: there is none. */
+  /** The address of the VPN for its clients. Absent: there is no VPN. */
   readonly vpn?: VpnEndpoint | undefined
   /** Absent: no machine is activated. */
   readonly kms?: KmsSettings | undefined
@@ -88,7 +88,7 @@ export interface SettingsShape {
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("rangewright/Settings") {}
 
-/** What holds where nobody decides otherwise: one node, bridges, no quotas, no machine of another's protected. */
+/** The defaults: one node, bridges, no quotas, no protected addresses. */
 export const usualSettings: SettingsShape = {
   version: "0.0.0",
   peerVersion: "2.3.0",

@@ -7,12 +7,12 @@ const returnPath = "/ui/login/return"
 
 export const returnUrl = ({ origin }: SingleSignOn): string => `${origin}${returnPath}`
 
-/** Every address to which the provider may send a browser on our account. */
+/** Every address to which the provider may redirect a browser for us. */
 export const redirectUrlsOf = (sso: SingleSignOn): readonly string[] => [returnUrl(sso), ...sso.redirectUrls]
 
 const off = new NotFound({ what: "Nobody signs in by way of a provider of identities here: none is configured" })
 
-/** Fails where there is no provider. */
+/** Fails if there is no provider. */
 export const configuredSingleSignOn: Effect.Effect<SingleSignOn, NotFound, Settings> = Effect.flatMap(
   Settings,
   ({ singleSignOn }) => (singleSignOn === undefined ? Effect.fail(off) : Effect.succeed(singleSignOn)),

@@ -2,12 +2,12 @@ import { CredentialHasher } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** How long people may take to sign in at the provider. */
+/** How long a sign-in at the provider may take. */
 const lastsMillis = 10 * 60_000
 
 /**
- * What ties a sign-in at the provider together, from its beginning to its end. All of it follows from the verifier, a random text that only
- * whoever began it has, and from the service's key: nothing is stored, and every instance can end what another one began.
+ * Binds a sign-in at the provider together, from beginning to end. Everything is derived from the verifier, a random text that only its
+ * initiator has, and from the service's key: nothing is stored, and every instance can complete a sign-in that another one began.
  */
 export interface Proof {
   readonly verifier: string
@@ -21,7 +21,7 @@ const form = /^[0-9A-Za-z]{43}\.([0-9a-z]{1,9})$/u
 const proofFor = (verifier: string, expires: number, { hash }: CredentialHasher["Service"]): Proof => ({
   verifier,
   state: hash(`state of sign-in ${verifier}`),
-  // the end of time is in the verifier, and the provider's ID token holds this: nobody else can make one with a later end
+  // the expiry is in the verifier, and the provider's ID token contains this nonce: nobody else can create a verifier with a later expiry
   nonce: hash(`nonce of sign-in ${verifier}`),
   expiresAt: new Date(expires),
 })
@@ -32,7 +32,7 @@ export const newProof = Effect.gen(function* () {
   return proofFor(`${hasher.randomText(43)}.${expires.toString(36)}`, expires, hasher)
 })
 
-/** Undefined: this is no verifier, or the sign-in took too long. */
+/** Undefined: the verifier is malformed, or the sign-in took too long. */
 export const proofOf = Effect.fnUntraced(function* (
   verifier: string,
 ): Effect.fn.Return<Proof | undefined, never, CredentialHasher> {
@@ -40,6 +40,6 @@ export const proofOf = Effect.fnUntraced(function* (
   return expires > (yield* Clock.currentTimeMillis) ? proofFor(verifier, expires, yield* CredentialHasher) : undefined
 })
 
-/** Shows that whoever began this sign-in is to be linked to the user, who has shown their password. */
+/** Proves that the initiator of this sign-in is to be linked to the user, who has proved their password. */
 export const linkMark = (verifier: string, userId: string) =>
   Effect.map(CredentialHasher, ({ hash }) => hash(`link to ${userId} by sign-in ${verifier}`))

@@ -7,7 +7,7 @@ import { configuredSingleSignOn, returnUrl } from "./configured.ts"
 import { type Proof, proofOf } from "./proof.ts"
 import { SignIns } from "./sign-ins.ts"
 
-/** A code is as long as the provider likes; those that hold a token have thousands of characters. */
+/** Codes have no standard length; those that contain a token have thousands of characters. */
 const Code = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4096))
 
 /** What the provider gave the browser on its way back to the page. */
@@ -38,7 +38,7 @@ interface Redeemed {
   readonly redirectUrl: string
 }
 
-/** Who signed in at the provider. Each sign-in is good once. */
+/** The person who signed in at the provider. Each sign-in can be used once. */
 export const personOf = Effect.fnUntraced(function* (proof: Proof | undefined, { operation, meta, ...answer }: Redeemed) {
   const provider = yield* IdentityProvider
   const signIns = yield* SignIns
@@ -69,7 +69,7 @@ export const personOf = Effect.fnUntraced(function* (proof: Proof | undefined, {
   return person
 })
 
-/** The same for our own page, where the browser keeps the verifier and shows the state that it began with. */
+/** The same for our own page, where the browser stores the verifier and sends the state that it began with. */
 export const personOnPage = Effect.fnUntraced(function* (
   operation: string,
   answer: typeof ProviderAnswer.Type,

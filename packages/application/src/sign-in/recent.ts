@@ -1,4 +1,4 @@
-/** A map that holds at most so many entries: the one that was longest neither read nor written makes room for a new one. */
+/** A map with a maximum number of entries that evicts the least recently used. */
 export interface Recent<K, V> {
   readonly get: (key: K) => V | undefined
   readonly set: (key: K, value: V) => void
@@ -7,7 +7,7 @@ export interface Recent<K, V> {
 export const recent = <K, V>(most: number): Recent<K, V> => {
   const entries = new Map<K, V>()
   const set = (key: K, value: V): void => {
-    // a map keeps the order in which keys came
+    // a map keeps insertion order
     entries.delete(key)
     entries.set(key, value)
     const [oldest] = entries.size > most ? entries.keys() : []

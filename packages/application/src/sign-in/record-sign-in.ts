@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import type { RequestMeta } from "../operation/request-meta.ts"
 
 /**
- * Who signed in, and from where; `detail`: what else came of it. The token or session is made already: a store that cannot take the entry
- * must not turn that around.
+ * Records who signed in, and from where; `detail`: further information. The token or session exists already: failing to store the entry
+ * must not fail the sign-in.
  */
 export const recordSignIn = Effect.fnUntraced(function* (
   operation: string,

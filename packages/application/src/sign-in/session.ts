@@ -8,17 +8,17 @@ import type { RequestMeta } from "../operation/request-meta.ts"
 /** 43 letters and digits are 256 bits. */
 const secretLength = 43
 const secretForm = /^[0-9A-Za-z]{43}$/u
-/** The use of a session is written down no more often: a request costs no write. */
+/** Minimum milliseconds between two writes of a session's last use, so that a request costs no write. */
 const touchEvery = 5 * 60 * 1000
 const longestAgent = 200
 
 const hashOf = (hasher: CredentialHasher["Service"], secret: string): string => hasher.hash(`session ${secret}`)
 
-/** The session that a cookie opens; undefined: none, or one that has ended. */
+/** The session of a cookie; undefined: none, or one that has ended. */
 export const sessionOf = Effect.fnUntraced(function* (
   secret: string,
 ): Effect.fn.Return<Session | undefined, StorageFault, CredentialHasher | Sessions> {
-  // anybody may send anything: only what could be one is looked for
+  // anybody may send anything: only well-formed secrets are looked up
   if (!secretForm.test(secret)) return undefined
   const sessions = yield* Sessions
   const session = yield* sessions.find(hashOf(yield* CredentialHasher, secret))
@@ -30,8 +30,8 @@ export const sessionOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Begins a session of the user; the secret is for the browser's cookie, and kept nowhere. Undefined: what the user signed in with has been
- * replaced meanwhile.
+ * Begins a session of the user; the secret is for the browser's cookie, and not stored. Undefined: the credentials that the user signed in
+ * with were replaced meanwhile.
  */
 export const beginSession = Effect.fnUntraced(function* (user: User, seen: SecretSeen, { remote, agent = "" }: RequestMeta) {
   const hasher = yield* CredentialHasher

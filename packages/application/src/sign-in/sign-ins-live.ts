@@ -9,7 +9,7 @@ import { makeThrottle } from "./throttle.ts"
 import { type Attempt, SignIns } from "./sign-ins.ts"
 
 const writeEvery = "10 minutes"
-/** A wait from which on the log tells of it, each time it grows. */
+/** Milliseconds of waiting from which on the log reports it, each time it grows. */
 const toldFrom = 4_000
 
 const seconds = (milliseconds: number): number => Math.ceil(milliseconds / 1000)
@@ -23,7 +23,7 @@ const make = Effect.gen(function* () {
   const throttle = makeThrottle()
   const tally = makeTally()
   const counts = { right: 0, wrong: 0, throttled: 0 }
-  // one after another: many that arrive together would all be looked at before the first is known to be wrong
+  // one after another: many that arrive together would all be checked before the first is known to be wrong
   const turn = Semaphore.makeUnsafe(1)
 
   const flush = Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -69,5 +69,5 @@ const make = Effect.gen(function* () {
   return SignIns.of({ attempt, counts: () => ({ ...counts }), decoy, flush })
 })
 
-/** Attempts are remembered in memory: a process that starts anew has forgotten them, and each of several counts for itself. */
+/** Attempts are kept in memory: a restarted process has forgotten them, and each of several processes counts separately. */
 export const signInsLayer: Layer.Layer<SignIns, never, AuditTrail | CredentialHasher | SecretStore> = Layer.effect(SignIns, make)

@@ -2,43 +2,44 @@ import type { TooManyAttempts, User } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** Who tries to sign in, as whom, from where. */
+/** An attempt to sign in: as whom, and from where. */
 export interface Attempt {
-  /** Id of the operation. */
+  /** ID of the operation. */
   readonly operation: string
   /**
-   * Whose password is tried, as the sender names them: an e-mail address in any letter case. Undefined: it is no password, but the code of a
-   * provider of identities, which tells of itself whose it is.
+   * Whose password is tried, as the sender names them: an e-mail address in any letter case. Undefined: it is not a password but a code of
+   * an identity provider, which itself tells whose it is.
    */
   readonly account: string | undefined
   readonly address: string
 }
 
-/** What came of looking at a password or a code: the user, if it is known which, and whether it was right. */
+/** The result of checking a password or a code: the user, if known, and whether it was right. */
 export interface SignInCheck {
   readonly user: User | undefined
   readonly right: boolean
 }
 
-/** Attempts since the process began, by what became of them; `throttled` ones were not looked at. */
+/** Attempts since the process started, by result; `throttled` ones were not checked. */
 export type AttemptCounts = Readonly<Record<"right" | "wrong" | "throttled", number>>
 
-/** Every place where a password can be guessed goes through here, so that guessing is slow, is counted, and costs no row for each guess. */
+/** Every place where a password can be guessed uses this, so that guessing is slow, is counted, and costs no row per guess. */
 export class SignIns extends Context.Service<
   SignIns,
   {
     /**
-     * Looks at a password or a code with `check`, unless too many wrong ones came before: then fails with how long to wait. What came of it
-     * when it was right, else undefined. Passwords are looked at one after another; for codes, which nobody guesses, the provider is asked.
+     * Checks a password or a code with `check`, unless there were too many wrong ones before: then fails with how long to wait. Returns the
+     * result if it was right, else undefined. Passwords are checked one after another; codes, which nobody guesses, are checked by the
+     * provider concurrently.
      */
     readonly attempt: <C extends SignInCheck, E, R>(
       attempt: Attempt,
       check: Effect.Effect<C, E, R>,
     ) => Effect.Effect<C | undefined, E | TooManyAttempts, R>
     readonly counts: () => AttemptCounts
-    /** Sealed random text that takes the place of a password where there is none, so that the answer takes as long. */
+    /** Sealed random text to use in place of a missing password, so that the answer takes as long. */
     readonly decoy: { readonly sealed: string; readonly context: string }
-    /** Writes what was counted to the audit trail; also done every ten minutes and at the end. */
+    /** Writes the counts to the audit trail; also done every ten minutes and at the end. */
     readonly flush: Effect.Effect<void>
   }
 >()("rangewright/SignIns") {}

@@ -2,7 +2,7 @@ import { originOf, type UserId } from "@rangewright/domain"
 import type { AuditEntry } from "@rangewright/ports"
 import type { Attempt } from "./sign-ins.ts"
 
-/** As many are told apart in one window; what else comes is counted together, so that nobody can fill the audit trail. */
+/** Number of separate counts in one window; all others are counted together, so that nobody can fill the audit trail. */
 const most = 10
 
 interface Count {
@@ -18,7 +18,7 @@ interface Count {
 /** Counts failed attempts by user and origin. */
 export interface Tally {
   readonly add: (attempt: Attempt, userId: UserId | undefined, kind: "wrong" | "throttled", now: number) => void
-  /** One entry for each count since the last time, for the audit trail. What senders typed is not in them: it may be a password. */
+  /** One audit entry for each count since the last time. They do not contain what senders typed: it may be a password. */
   readonly take: (now: number) => readonly AuditEntry[]
 }
 

@@ -5,32 +5,32 @@ import type { Attempt } from "./sign-ins.ts"
 const second = 1000
 const minute = 60 * second
 
-/** For one account from one place: five mistakes are free, then the waits grow to a quarter of an hour. */
+/** For one account from one place: five mistakes are free, then the waits grow up to a quarter of an hour. */
 const ofPair: Patience = { free: 5, first: second, longest: 15 * minute, forgets: 15 * minute }
 /** For all accounts from one place, where many people may be. */
 const ofOrigin: Patience = { free: 30, first: second, longest: 15 * minute, forgets: minute }
-/** For one account from everywhere: slow enough for guessers, and short enough for the owner to get in between. */
+/** For one account from everywhere: slow enough against guessing, and short enough for the owner to get in between. */
 const ofAccount: Patience = { free: 20, first: second, longest: 10 * second, forgets: minute }
 
-/** As many of each kind are remembered. */
+/** Number of entries of each kind. */
 const most = 8192
 
 interface Pair {
   readonly wrong: WrongAttempts
-  /** The account has signed in from here: others' mistakes no longer count against it. */
+  /** The account has signed in from here: mistakes elsewhere no longer count against it. */
   readonly known: boolean
   readonly userId: UserId | undefined
 }
 const newPair: Pair = { wrong: noWrongAttempts, known: false, userId: undefined }
 
-/** What is remembered of attempts, in memory. `now`: milliseconds that nobody sets. */
+/** Memory of attempts. `now`: `monotonicMillis`. */
 export interface Throttle {
-  /** Milliseconds until the attempt may be looked at; 0: now. */
+  /** Milliseconds until the attempt may be checked; 0: now. */
   readonly wait: (attempt: Attempt, now: number) => number
   readonly right: (attempt: Attempt) => void
-  /** Gives the milliseconds that the next attempt will have to wait. */
+  /** Returns the milliseconds that the next attempt will have to wait. */
   readonly wrong: (attempt: Attempt, now: number, userId: UserId | undefined) => number
-  /** Whom earlier attempts under this name were about. */
+  /** The user whom earlier attempts under this name were about. */
   readonly userOf: (attempt: Attempt) => UserId | undefined
 }
 

@@ -18,7 +18,7 @@ import type { SingleSignOn } from "../settings.ts"
 const stemLength = 3
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/** A free user ID for somebody of this name: the stem, or the stem with the lowest number from 2 on. */
+/** A free user ID for a person of this name: the stem, or the stem with the lowest free number from 2 on. */
 const freeUserId = Effect.fnUntraced(function* (name: string) {
   const users = yield* Users
   const hasher = yield* CredentialHasher
@@ -30,7 +30,7 @@ const freeUserId = Effect.fnUntraced(function* (name: string) {
   return id
 })
 
-/** The ID that the claim which decides gives, where that is not the e-mail address. */
+/** The user ID in the configured claim, unless that is the e-mail address. */
 const givenUserId = (person: ProvenPerson, { claim }: SingleSignOn): string | undefined => {
   const id = claim === undefined || claim === "email" ? undefined : textClaim(person, claim)
   return id !== undefined && isUserId(id) ? id : undefined
@@ -39,7 +39,7 @@ const givenUserId = (person: ProvenPerson, { claim }: SingleSignOn): string | un
 const cannot = ({ name }: SingleSignOn, because: string): Forbidden =>
   new Forbidden({ reason: `Cannot sign in with ${name}: ${because}`, hint: "Ask an administrator to add you." })
 
-/** Makes a user for somebody who signs in for the first time: a plain user with a default range, never an administrator. */
+/** Creates a user for a person who signs in for the first time: a plain user with a default range, never an administrator. */
 export const userForPerson = Effect.fnUntraced(function* (person: ProvenPerson, sso: SingleSignOn) {
   const email = verifiedEmailOf(person)
   if (email === undefined)
@@ -47,7 +47,7 @@ export const userForPerson = Effect.fnUntraced(function* (person: ProvenPerson, 
   const name = textClaim(person, "name") ?? textClaim(person, "preferred_username") ?? email.slice(0, email.indexOf("@"))
   const userId = givenUserId(person, sso) ?? (yield* freeUserId(name))
   const { user } = yield* provisionUser({ userId, name, email, password: undefined, isAdmin: false }, rootUserId).pipe(
-    // what is wrong is wrong with what the provider says, and not with the request
+    // the provider's data is at fault, not the request
     Effect.catchIf(
       (fault) => fault instanceof UserExists || fault instanceof InvalidInput,
       ({ message }) => Effect.fail(cannot(sso, message)),

@@ -17,7 +17,7 @@ import { userForPerson } from "./user-for-person.ts"
 
 const askAnAdministrator = "Ask an administrator, or sign in with your password or API key."
 
-/** The person is who they say, and is not let in. The log tells operators who it was. */
+/** The person is authenticated, but not admitted. The log tells operators who it was. */
 const notAdmitted = Effect.fnUntraced(function* (
   { issuer, subject }: ProvenPerson,
   { name }: SingleSignOn,
@@ -37,7 +37,7 @@ const problems: Readonly<Record<Exclude<LinkOutcome, "linked">, (user: User) => 
 const howToConnect = (name: string) =>
   `Sign in with your password or API key, and connect ${name} under Account. An administrator removes a connection: DELETE /user/identity?userID=…`
 
-/** The user whom the claim names that decides; undefined: there is none, or no claim decides. */
+/** The user named by the configured claim; undefined: there is none, or no claim is configured. */
 const userNamed = Effect.fnUntraced(function* (person: ProvenPerson, sso: SingleSignOn) {
   const users = yield* Users
   if (sso.claim === undefined) return undefined
@@ -53,7 +53,10 @@ const userNamed = Effect.fnUntraced(function* (person: ProvenPerson, sso: Single
     : yield* users.find(id)
 })
 
-/** Links somebody who comes for the first time to the user that they are, or become. Never to an administrator: an address is given to somebody else one day. */
+/**
+ * Links a person who comes for the first time to an existing or new user. Never to an administrator: an e-mail address may belong to
+ * somebody else one day.
+ */
 const linkFirst = Effect.fnUntraced(function* (person: ProvenPerson, sso: SingleSignOn) {
   const identities = yield* Identities
   const known = yield* userNamed(person, sso)
@@ -71,7 +74,7 @@ const linkFirst = Effect.fnUntraced(function* (person: ProvenPerson, sso: Single
   }
 })
 
-/** Fails where the person is not this user any more. */
+/** Fails if the person is no longer linked to this user. */
 const staysLinked = Effect.fnUntraced(function* (person: ProvenPerson, userId: UserId, sso: SingleSignOn) {
   const identities = yield* Identities
   const link = yield* identities.find(person)
@@ -79,8 +82,8 @@ const staysLinked = Effect.fnUntraced(function* (person: ProvenPerson, userId: U
 })
 
 /**
- * The user that a person signs in as. `open` makes what the user gets, with the secret that is to be stored still: a link that is removed
- * meanwhile, or just after, leaves nothing of it. `isNew`: the user was made just now. `detail` is for the audit trail.
+ * The user that a person signs in as. `open` creates the token or session, on condition that the given secret is still stored: if the link
+ * is removed meanwhile, or just after, nothing of it stays valid. `isNew`: the user was created just now. `detail` is for the audit trail.
  */
 export const signInPerson = Effect.fnUntraced(function* <A, E, R>(
   person: ProvenPerson,
@@ -96,7 +99,7 @@ export const signInPerson = Effect.fnUntraced(function* <A, E, R>(
     link === undefined ? yield* linkFirst(person, sso) : { userId: link.userId, isNew: false, detail: "" }
   const found = yield* users.forAuthentication(userId)
   if (found === undefined) return yield* notAdmitted(person, sso, "your user was removed just now")
-  // a removal of the link replaces the key of tokens after it: what is opened before that ends with it
+  // removing the link also replaces the key of tokens: what was opened before that becomes invalid
   const opened = yield* open(found.user, { tokenKey: found.secrets.tokenKey })
   yield* staysLinked(person, userId, sso)
   return { user: found.user, opened, ...how }

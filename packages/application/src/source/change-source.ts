@@ -10,7 +10,7 @@ import { scheduleOf } from "./sync-schedule.ts"
 
 export type SourceChangeInput = Omit<SourceInput, "id" | "type">
 
-/** What was given to one server is shown to no other: with another server's URL, credentials have to be given again. */
+/** Credentials for one server are never sent to another: with the URL of another server, they have to be given again. */
 const forgotten = (source: Source, url: string | undefined): Pick<SourceChange, "access"> => {
   if (url === undefined) return {}
   const [before, after] = [parseGitUrl(source.url), parseGitUrl(url)]
@@ -18,7 +18,7 @@ const forgotten = (source: Source, url: string | undefined): Pick<SourceChange, 
   return same ? {} : { access: undefined }
 }
 
-/** Refuses what does not fit the source or the user. */
+/** Refuses changes that do not fit the source or the user. */
 export const checkChange = Effect.fnUntraced(function* (
   source: Source,
   input: SourceChangeInput,
@@ -30,7 +30,9 @@ export const checkChange = Effect.fnUntraced(function* (
   yield* checkMembers(source.type, { ...input, archive })
 })
 
-/** Changes what is named; fetches nothing. Empty members change nothing. From another place there is no content until the next sync. */
+/**
+ * Changes the given members; fetches nothing. Empty members change nothing. With another location there is no content until the next sync.
+ */
 export const changeSource = Effect.fnUntraced(function* (
   source: Source,
   input: SourceChangeInput,

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 const notAccepted = (path: string, message: string, allowed: string): InvalidInput =>
   new InvalidInput({ what: `Cannot use the source: ${path}: ${message}`, issues: [{ path, message, allowed }] })
 
-/** The URL, when it is one of a repository and holds no credentials. It is kept and shown, so it is looked at before it is written. */
+/** The URL, if it is valid for a repository and contains no credentials. It is stored and shown, so it is checked first. */
 export const checkUrl = Effect.fnUntraced(function* (text: string): Effect.fn.Return<string, InvalidInput> {
   const url = parseGitUrl(text)
   if (Result.isSuccess(url)) return text
@@ -18,14 +18,14 @@ export const checkUrl = Effect.fnUntraced(function* (text: string): Effect.fn.Re
   })
 })
 
-/** The ref, when it can be one; the default branch is `HEAD`. */
+/** The ref, if it is valid; the default branch is `HEAD`. */
 export const checkRef = Effect.fnUntraced(function* (text: string): Effect.fn.Return<string, InvalidInput> {
   const ref = text.trim() === "" ? "HEAD" : text
   if (parseGitRef(ref) !== undefined) return ref
   return yield* notAccepted("ref", "it is neither a valid branch or tag name nor a commit", "a branch, a tag or a whole commit")
 })
 
-/** The folder's path, for administrators; whether the operator allowed it is the fetcher's to know. */
+/** The folder's path, for administrators; whether the operator allows it is checked by the fetcher. */
 export const checkPath = Effect.fnUntraced(function* (
   path: string | undefined,
   user: User,
@@ -39,7 +39,7 @@ export const checkPath = Effect.fnUntraced(function* (
   return yield* notAccepted("path", "must be an absolute path on the service's host", "a folder that the operator allowed")
 })
 
-/** What the members say that do not fit the type of a source. */
+/** Fails if a member does not fit the type of the source. */
 export const checkMembers = Effect.fnUntraced(function* (
   type: Source["type"],
   given: { readonly url?: string; readonly ref?: string; readonly path?: string; readonly archive: boolean },

@@ -2,7 +2,7 @@ import type { RecordId } from "@rangewright/domain"
 import { type SourceClaim, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** That a source brought these. A source that was deleted meanwhile claims nothing. */
+/** Records that a source brought these. A source that was deleted meanwhile claims nothing. */
 export const claimItems = (source: RecordId, claims: readonly SourceClaim[]) =>
   claims.length === 0
     ? Effect.void

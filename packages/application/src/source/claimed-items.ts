@@ -3,8 +3,8 @@ import { type ClaimKind, type SourceClaim, Sources, type StorageFault } from "@r
 import * as Effect from "effect/Effect"
 
 /**
- * What of these kinds was installed from the source, ascending by name: each once, whoever has copies of it. Where their versions
- * differ, that of everybody's copy counts, or else of the first user's.
+ * The items of these kinds that were installed from the source, ascending by name, each once however many copies there are. If their
+ * versions differ, that of the global copy counts, or else the first user's.
  */
 export const claimedItems = (
   source: Pick<Source, "recordId">,

@@ -14,8 +14,8 @@ import { snapshotEntries } from "./snapshot-entries.ts"
 const utf8 = new TextDecoder()
 
 /**
- * Whether the copy that is there is what the source ships, by the rule of the library: what an installation adds of its own does not
- * count. Reads both, but no more than it takes to tell.
+ * Whether the installed copy is what the source ships, by the rule of the library: additions by the installation do not count. Reads both,
+ * but only as much as needed.
  */
 export const isSameCopy = (
   installation: ArtifactInstallation,

@@ -14,10 +14,10 @@ import * as Effect from "effect/Effect"
 import { installOutcomes, plannedBlueprints } from "./install-outcomes.ts"
 import { failuresAmong, type ItemOutcome } from "./item-outcome.ts"
 
-/** Who pins the snapshot while it is installed: the source may get other content meanwhile. */
+/** Holder that pins the snapshot while it is installed: the source may get other content meanwhile. */
 export const holderOfInstall = (source: RecordId): string => `install:${source}`
 
-/** What is installed from the source needs its snapshot no longer. What cannot be released only takes room. */
+/** Releases the snapshot after an installation from the source. A failure to release only costs space. */
 export const releaseInstalled = (source: RecordId): Effect.Effect<void, never, ContentFetcher> =>
   Effect.gen(function* () {
     const content = yield* ContentFetcher
@@ -25,16 +25,16 @@ export const releaseInstalled = (source: RecordId): Effect.Effect<void, never, C
     for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
   }).pipe(Effect.ignore({ log: "Warn" }))
 
-/** Keeps on the record of the source how an installation ended. May be repeated. */
+/** Stores on the source's record how an installation ended. May be repeated. */
 export const concludeInstall = (source: RecordId, end: Conclusion, state: RunState): Effect.Effect<void, StorageFault, Sources> =>
   Effect.flatMap(Sources, (sources) => {
-    // a plan that could not be made has no items
+    // without a plan there are no items
     if (state.plan === undefined) return sources.setOutcome(source, { status: "error", error: end.message })
     const failures = sayFailures(failuresAmong(installOutcomes(state)))
     return sources.setOutcome(source, { status: failures === "" ? "ok" : "partial", error: failures })
   })
 
-/** Keeps on the records of the installed blueprints how the installation of what they require ended. May be repeated. */
+/** Stores on the installed blueprints how the installation of their requirements ended. May be repeated. */
 export const tellBlueprints = (content: SourceContent, state: RunState): Effect.Effect<void, StorageFault, Blueprints> =>
   Effect.gen(function* () {
     const outcomes = installOutcomes(state)
@@ -51,7 +51,7 @@ export const tellBlueprints = (content: SourceContent, state: RunState): Effect.
     }
   })
 
-/** Whether the outcome is of something that these requirements name, or of no item in particular where they could be meant. */
+/** Whether the outcome is about something that these requirements name, or about no particular item of a kind that they contain. */
 const concerns = ({ roles, collections, subscriptionRoles }: Requirements, { kind, name }: ItemOutcome): boolean => {
   switch (kind) {
     case "role":

@@ -1,16 +1,16 @@
 import { Failed, type Fault, InvalidInput, SourceBroken, SourceUnfetched } from "@rangewright/domain"
 import { ContentFault, LibraryFault } from "@rangewright/ports"
 
-/** Whether a fault tells of content that cannot be had or read. */
+/** Whether a fault is about content that cannot be fetched or read. */
 const isOfContent = (fault: Fault): boolean =>
   fault instanceof ContentFault || fault instanceof SourceBroken || fault instanceof SourceUnfetched
 
 const textOf = ({ message, hint }: Fault) => ({ what: message, ...(hint === undefined ? {} : { hint }) })
 
-/** Whoever gave a source whose content cannot be had or read has to fix it: invalid, whatever went wrong. */
+/** Content that cannot be fetched or read is for the creator of the source to fix: invalid, whatever went wrong. */
 export const asRefusal = (fault: Fault): Fault =>
   isOfContent(fault) ? new InvalidInput({ ...textOf(fault), issues: fault.issues }) : fault
 
-/** A source that was fine before and whose content cannot be had or read now: failed. */
+/** For an existing source whose content cannot be fetched or read now: failed. */
 export const asFailure = (fault: Fault): Fault =>
   isOfContent(fault) || fault instanceof LibraryFault ? new Failed(textOf(fault)) : fault

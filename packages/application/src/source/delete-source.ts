@@ -8,11 +8,11 @@ import { releaseSource } from "./fetch-source.ts"
 import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 
-/** Who uses what a source brought. */
+/** The uses of what a source brought. */
 export interface SourceUse {
-  /** They go with it, ascending by id. */
+  /** They are removed with it; ascending by ID. */
   readonly blueprints: readonly Blueprint[]
-  /** They stay where they are. */
+  /** They stay installed. */
   readonly installed: readonly SourceClaim[]
 }
 
@@ -29,8 +29,8 @@ export const useOfSource = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes the source with its blueprints and their shares; installed templates, roles and collections stay. What goes on with it is
- * cancelled first. Says who used what.
+ * Removes the source with its blueprints and their shares; installed templates, roles and collections stay. Runs of the source are
+ * cancelled first. Returns what was in use.
  */
 export const deleteSource = Effect.fnUntraced(function* (
   source: Source,

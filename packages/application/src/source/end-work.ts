@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import { RunEngine } from "@rangewright/run-engine"
 import { sourceSubject } from "./source-subject.ts"
 
-/** Calls that queue up meanwhile are cancelled as well, but whoever goes on calling is not waited for. */
+/** Most runs to cancel: those that start meanwhile are cancelled too, but not without end. */
 const mostRuns = 32
 
-/** Cancels what goes on with a source and waits until it has ended: a server that stands still must not keep a source from being deleted. */
+/** Cancels the runs of a source and waits until they have ended: a server that hangs must not keep a source from being deleted. */
 export const endWorkOn = Effect.fnUntraced(function* (
   source: Source,
   by: UserId,
