@@ -30,16 +30,16 @@ import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 
-/** What a fetch is for. What is absent does not happen. */
+/** The request of a fetch. Absent options do not apply. */
 const FetchOptions = Schema.Struct({
   recordId: Schema.String,
-  /** What the source says of itself counts from now on. */
+  /** Applies the source's manifest from now on. */
   manifest: Schema.optionalKey(Schema.Literal(true)),
-  /** How it ends is told on the record: it is a sync. */
+  /** Records the outcome on the source: the fetch is a sync. */
   outcome: Schema.optionalKey(Schema.Literal(true)),
-  /** A source that has no content when it ends goes again: it was just registered. */
+  /** Removes the source again if it has no content at the end: it was just registered. */
   discard: Schema.optionalKey(Schema.Literal(true)),
-  /** An uploaded archive, which goes with its request: such a fetch cannot be taken up after a crash. */
+  /** An uploaded archive, which is removed with its request: such a fetch cannot be resumed after a crash. */
   archive: Schema.optionalKey(
     Schema.Struct({ filename: Schema.String, contentType: Schema.String, size: Schema.Number, path: Schema.String }),
   ),
@@ -49,8 +49,8 @@ type FetchOptions = typeof FetchOptions.Type
 const decodeOptions = Schema.decodeUnknownOption(FetchOptions)
 const step = "fetch"
 /**
- * What is fetched at once in this process; more of it waits for its turn. A server that stands still takes a turn until it is given up,
- * so nobody has all of them, and what is on this host waits for no server.
+ * Limits of concurrent fetches in this process. A server that hangs occupies a slot until it is given up, so no user can take all slots,
+ * and content on this host does not wait for servers.
  */
 const usesFor = ({ type, owner }: Source): Step["uses"] => [
   type === "git" ? { resource: "source-fetch", slots: 12, ofHost: true } : { resource: "source-unpack", slots: 6, ofHost: true },
@@ -63,7 +63,7 @@ const sourceOf = Effect.fnUntraced(function* (recordId: string) {
   return source ?? (yield* new SourceNotFound({ source: recordId }))
 })
 
-/** Each phase is a line of the log, its numbers the progress of the step. */
+/** Prints each phase as a line of the log, and its numbers as the progress of the step. */
 const tellTo = ({ print, progress }: Pick<StepContext, "print" | "progress">) => {
   let phase = ""
   return (told: ContentProgress): Effect.Effect<void> =>
@@ -72,7 +72,7 @@ const tellTo = ({ print, progress }: Pick<StepContext, "print" | "progress">) =>
       if (line !== phase) yield* print(line)
       phase = line
       yield* progress(told.done, told.total)
-      // a journal that takes no writes ends the run by itself
+      // a journal that cannot be written ends the run by itself
     }).pipe(Effect.ignore)
 }
 
@@ -108,7 +108,7 @@ const errorText = (state: RunState, end: Conclusion): string => {
   return text.length <= longestError ? text : `${text.slice(0, longestError - 1)}…`
 }
 
-/** What a fetch that came to nothing means for its source. */
+/** Applies a failed fetch to its source. */
 const concludeFetch = Effect.fnUntraced(function* (options: FetchOptions, state: RunState, end: Conclusion) {
   const sources = yield* Sources
   const source = yield* sources.findByRecordId(options.recordId as RecordId)
@@ -119,7 +119,7 @@ const concludeFetch = Effect.fnUntraced(function* (options: FetchOptions, state:
   yield* releaseSource(source)
 })
 
-/** Fetches of sources as runs: progress, cancel, and an end that is kept, also when the process dies meanwhile. */
+/** Fetches of sources as runs: with progress, cancel, and an end that is recorded even when the process dies meanwhile. */
 export const sourceFetch = runKind({
   name: "source-fetch",
   doing: "a fetch",
@@ -142,7 +142,7 @@ export const sourceFetch = runKind({
 
 const ofContent: ReadonlySet<string> = new Set(["ContentFault", "SourceBroken"])
 
-/** The fault of the step, as one of the caller's. */
+/** The fault of the step, mapped to one for the caller. */
 const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailure) => {
   if (tag === "SourceMoved") return new SourceMoved({ source: source.id })
   if (tag === "SourceNotFound") return new SourceNotFound({ source: source.id })
@@ -160,8 +160,8 @@ export interface FetchInput {
 }
 
 /**
- * Fetches what the source ships now as a run, and waits for its end: the caller gets the content, or the fault. The run goes on when
- * its caller leaves. Not inside `SourceContents.alone`: the run asks for that itself.
+ * Fetches what the source ships now in a run, and waits for its end: the caller gets the content, or the fault. The run continues when its
+ * caller leaves. Must not be called inside `SourceContents.alone`: the run takes that itself.
  */
 export const runFetch = Effect.fnUntraced(function* (
   source: Source,
@@ -172,7 +172,7 @@ export const runFetch = Effect.fnUntraced(function* (
   const sources = yield* Sources
   const contents = yield* SourceContents
   const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...input })
-  // a run knows its source by its record, the caller by its id
+  // a run knows the source by its record ID, the caller by its ID
   const gone = new SourceNotFound({ source: source.id })
   const { id } = yield* Effect.mapError(startAfterOthers(request, by), (fault) =>
     fault instanceof SourceNotFound ? gone : fault,

@@ -19,24 +19,24 @@ import { openedAccess } from "./source-access.ts"
 import { SourceContents } from "./source-contents.ts"
 import type { SnapshotContent } from "./read-content.ts"
 
-/** Who pins the content of a source. */
+/** The holder that pins the content of a source. */
 export const holderOfSource = ({ recordId }: Pick<Source, "recordId">): string => `source:${recordId}`
 
 export interface FetchOptions {
-  /** The content of an upload; absent: what it has already is taken again. */
+  /** The content of an upload; absent: its existing content is used again. */
   readonly archive?: StoredFile
   readonly progress?: (progress: ContentProgress) => Effect.Effect<void>
-  /** What else lands with the content. `manifest`: what the source says of itself counts from now on. */
+  /** What else is stored with the content. `manifest`: the source's manifest applies from now on. */
   readonly with?: { readonly manifest?: true; readonly outcome?: NonNullable<SyncResult["outcome"]> }
 }
 
-/** A source with the content that it has now. */
+/** A source with its current content. */
 export interface FetchedSource {
   readonly source: Source
   readonly content: SnapshotContent
 }
 
-/** Where the content of the source lies; undefined: nowhere but here, as that of an upload whose archive is gone. */
+/** The location of the source's content; undefined: only here, as for an upload whose archive is gone. */
 const locationOf = (source: Source, archive: StoredFile | undefined) =>
   Effect.gen(function* () {
     switch (source.type) {
@@ -59,7 +59,7 @@ const locationOf = (source: Source, archive: StoredFile | undefined) =>
     }
   })
 
-/** Only what the source has now stays pinned for it: also what a killed process left, or a fetch that came to nothing. */
+/** Releases all pins of the source except that of its current content, including those that a killed process or a failed fetch left. */
 const releaseOthers = Effect.fnUntraced(function* (
   source: Pick<Source, "recordId">,
 ): Effect.fn.Return<void, ContentFault | StorageFault, ContentFetcher | Sources> {
@@ -70,11 +70,11 @@ const releaseOthers = Effect.fnUntraced(function* (
   for (const id of yield* fetcher.pinned(holder)) if (id !== current) yield* fetcher.release(id, holder)
 })
 
-/** Lets go of all content of sources that are gone. What nobody else needs goes with the next pruning. */
+/** Releases all content of removed sources. What nobody else needs is removed by the next pruning. */
 export const releaseSource = (source: Pick<Source, "recordId">): Effect.Effect<void, never, ContentFetcher | Sources> =>
   releaseOthers(source).pipe(Effect.ignore({ log: "Warn" }))
 
-/** What the source had is no longer kept here, and cannot be had again. */
+/** The content of the source is no longer stored here, and cannot be fetched again. */
 const lost = ({ id, type }: Source): ContentFault =>
   new ContentFault({
     doing: `read source ${id}`,
@@ -95,7 +95,7 @@ const nothingThere = (source: Source): ContentFault =>
     hint: `Send one: PATCH /sources/${source.id}.`,
   })
 
-/** A commit of the source's repository that is no longer kept here, such as after a restore, fetched again. */
+/** Fetches again a commit of the source's repository that is no longer stored here, such as after a restore. */
 const fetchedAgain = Effect.fnUntraced(function* (
   source: Source,
   id: SnapshotId,
@@ -114,7 +114,7 @@ const fetchedAgain = Effect.fnUntraced(function* (
   return snapshot.id === id ? snapshot : yield* lost(source)
 })
 
-/** The content that the source has; undefined: none. */
+/** The current content of the source; undefined: none. */
 export const contentOf = Effect.fnUntraced(function* (
   source: Source,
 ): Effect.fn.Return<SnapshotContent | undefined, Fault, ContentFetcher | SecretStore | SourceContents | Sources> {
@@ -133,8 +133,8 @@ export const contentOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches what the source ships now, reads it, and makes it the source's content, with what else lands. Content that must be refused
- * changes nothing, and the source keeps what it had. Run it inside `SourceContents.alone`.
+ * Fetches what the source ships now, reads it, and stores it as the source's content, with the additions. Content that must be refused
+ * changes nothing, and the source keeps what it had. Call it inside `SourceContents.alone`.
  */
 export const fetchSource = Effect.fnUntraced(function* (
   source: Source,

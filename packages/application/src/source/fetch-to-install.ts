@@ -8,8 +8,8 @@ import { contentOf, type FetchedSource } from "./fetch-source.ts"
 import type { SourceContents } from "./source-contents.ts"
 
 /**
- * What the source ships now: an installation always begins with that. A source that cannot be fetched or read keeps
- * what it had, says so on its record, and installs nothing.
+ * What the source ships now: every installation starts with that. A source that cannot be fetched or read keeps its content, records the
+ * failure, and installs nothing.
  */
 export const fetchToInstall = (
   source: Source,
@@ -17,7 +17,7 @@ export const fetchToInstall = (
 ): Effect.Effect<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> =>
   Effect.mapError(runFetch(source, { manifest: true, outcome: true }, by), asFailure)
 
-/** The content that the source has: a dry run fetches nothing, for that would change the source. */
+/** The content that the source has: a dry run fetches nothing, since that would change the source. */
 export const fetchedBefore = (
   source: Source,
 ): Effect.Effect<FetchedSource, Fault, ContentFetcher | SecretStore | SourceContents | Sources> =>

@@ -11,8 +11,8 @@ const claimKinds = { template: "template", role: "local-role", collection: "loca
 const differs = "something else with this name exists and stays; use force to replace it"
 
 /**
- * Installs one item of a plan, and notes that the source brought it. May be repeated. `force` replaces what differs; without it what is
- * there stays, which is no failure. A failure is the item's own and leaves the others.
+ * Installs one item of a plan, and records that the source brought it. May be repeated. `force` replaces what differs; without it an
+ * existing item stays, which is no failure. A failure concerns this item only.
  */
 export const installArtifact = (
   installation: ArtifactInstallation,
@@ -33,7 +33,7 @@ export const installArtifact = (
       ...(template === undefined ? {} : { template }),
       replace: force,
     })
-    // Several sources may claim one thing; of what stays in its place the version is not known.
+    // Several sources may claim one thing; when another copy stays in its place, its version is not known.
     const claimed = placement === "differs" ? "" : (version ?? "")
     yield* claimItems(installation.source.recordId, [{ kind: claimKinds[kind], name, version: claimed, scope }])
     return { kind: item, name, ...(version ? { version } : {}), ok: true, ...(placement === "differs" ? { text: differs } : {}) }

@@ -28,7 +28,7 @@ import type { DiskServices } from "../disk/keeping.ts"
 import type { Installation } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
-/** What a shipped blueprint says of itself, as its row will. */
+/** What a shipped blueprint says about itself, as stored in its row. */
 export const shippedText = ({ name, description, version, tags, minLudusVersion }: ShippedBlueprint): BlueprintText => ({
   name,
   description: description ?? "",
@@ -37,13 +37,13 @@ export const shippedText = ({ name, description, version, tags, minLudusVersion 
   minVersion: minLudusVersion ?? "",
 })
 
-/** Where the files of a blueprint lie in its source. */
+/** The directory of a blueprint in its source. */
 export const bundleDirectory = (id: string): string => `blueprints/${id}`
 
 /**
- * Gives the blueprint a row, or its row what is shipped now: text, configuration, requirements, picture, and its files, which are those of
- * the snapshot from then on whatever the source becomes. The snapshot is pinned before the row tells of it. May be repeated with the
- * same `recordId`, which an existing row does not take over.
+ * Creates the blueprint's row, or updates it to what is shipped now: text, configuration, requirements, picture, and files, which are those
+ * of the snapshot from then on, however the source changes. The snapshot is pinned before the row refers to it. May be repeated with the
+ * same `recordId`; an existing row keeps its own.
  */
 export const installBlueprint = (
   { source, content: { snapshot } }: Installation,
@@ -90,7 +90,7 @@ export const installBlueprint = (
     }),
   )
 
-/** The image that its manifest names; none where it cannot be had, or is none of the kinds that are kept. */
+/** The image that its manifest names; none when it cannot be read, or is not of a supported kind. */
 const pictureOf = (
   snapshot: Snapshot,
   { thumbnail }: ShippedBlueprint,
@@ -105,7 +105,7 @@ const pictureOf = (
     return type === undefined ? undefined : { name: pictureName(original, hasher.randomText(10), type), type, bytes }
   }).pipe(Effect.catchTag("ContentFault", () => Effect.succeed(undefined)))
 
-/** The row did not come to be, or to need this snapshot. */
+/** Releases the snapshot unless the row exists and needs it. */
 const releaseUnneeded = (recordId: RecordId, snapshot: SnapshotId) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
@@ -114,7 +114,7 @@ const releaseUnneeded = (recordId: RecordId, snapshot: SnapshotId) =>
     if (row?.bundle?.snapshot !== snapshot) yield* content.release(snapshot, holderOfBundle(recordId))
   })
 
-/** The blueprint needs this snapshot and no other. */
+/** Pins this snapshot for the blueprint, and releases all others. */
 const keepOnly = (row: Blueprint, snapshot: SnapshotId) =>
   Effect.gen(function* () {
     const content = yield* ContentFetcher
@@ -135,7 +135,7 @@ export const removeBlueprints = (source: RecordId, rows: readonly SourceRow[]) =
     for (const { recordId } of rows) yield* forgetBlueprint(recordId)
   })
 
-/** A row of a source, by its id in the source and that of its record. */
+/** A blueprint row of a source, by its ID in the source and its record ID. */
 export interface SourceRow {
   readonly sourceBlueprintID: string
   readonly recordId: RecordId

@@ -17,10 +17,10 @@ const ItemOutcomes = Schema.Array(
 const readOutcomes = Schema.decodeUnknownOption(ItemOutcomes)
 const readStep = Schema.decodeUnknownOption(InstallStep)
 
-/** What became of each item, as far as the run of an installation has come: a fold over its state, in the order of its plan. */
+/** The outcome of each item so far: a fold over the state of the installation's run, in the order of its plan. */
 export const installOutcomes = (state: RunState): readonly ItemOutcome[] => [...state.steps.values()].flatMap(outcomesOf)
 
-/** What a step found out of its items. */
+/** The outcomes of a step's items. */
 export const outcomesIn = (facts: StepFacts | undefined): readonly ItemOutcome[] =>
   Option.getOrElse(readOutcomes(facts?.data), () => [])
 
@@ -50,7 +50,7 @@ const itemsOf = (step: InstallStep): readonly (readonly [ItemOutcome["kind"], st
   }
 }
 
-/** The installed blueprints of a run: their ids in the source, and to clients. */
+/** The installed blueprints of a run: their IDs in the source, and for clients. */
 export const plannedBlueprints = (state: RunState): readonly { readonly id: string; readonly publicId: string }[] =>
   [...state.steps.values()].flatMap(({ step: { action } }) => {
     const step = action.kind === "work" ? Option.getOrUndefined(readStep(action.input)) : undefined

@@ -25,9 +25,9 @@ export type RequirementsOfKind =
   | { readonly type: "collection"; readonly planned: readonly PlannedRequirement<CollectionRequirement>[] }
 
 /**
- * Has everything of one kind fetched that blueprints require from elsewhere, in one call whatever number of blueprints wants it, and notes
- * that the source brought it. An outcome for each and for what came with them, and one more for each blueprint whose own version is
- * another than the installed one. A tool that does not work at all is a failure of each of them.
+ * Fetches all requirements of one kind that blueprints have from elsewhere, in one call for all blueprints, and records that the source
+ * brought them. Returns an outcome for each and for what came with them, and another one for each blueprint that requires a different
+ * version than the installed one. A tool that does not work at all is a failure of each.
  */
 export const installRequirements = (
   source: RecordId,
@@ -64,7 +64,7 @@ export const installRequirements = (
     ),
   )
 
-/** With the versions that copies tell of themselves, where the tool did not. */
+/** Adds the versions that the copies themselves declare, where the tool reported none. */
 const withVersions = (scope: LibraryScope, outcomes: readonly InstallOutcome[]) =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
@@ -77,20 +77,20 @@ const withVersions = (scope: LibraryScope, outcomes: readonly InstallOutcome[]) 
       const copy = copies.find((candidate) => candidate.name === (type === "role" ? name : (guessCollection(name) ?? name)))
       return isUntold(outcome) && copy?.version !== undefined ? { ...outcome, version: copy.version } : outcome
     })
-    // versions are worth telling, but they are not what was asked for
+    // versions are only additional information, so a failure to read them is ignored
   }).pipe(Effect.catchTag("LibraryFault", () => Effect.succeed(outcomes)))
 
 const nameOf = ({ name, src }: RoleRequirement): string => name ?? src ?? ""
 
 const isThere = ({ outcome }: InstallOutcome): boolean => outcome === "installed" || outcome === "present"
 
-/** A repository is claimed as the collection that came of it. */
+/** A repository is claimed as the collection that it provided. */
 const claimOf = (scope: LibraryScope, { type, name, version = "" }: InstallOutcome): SourceClaim =>
   type === "role"
     ? { kind: "galaxy-role", name, version, scope }
     : { kind: "galaxy-collection", name: guessCollection(name) ?? name, version, scope }
 
-/** In the words of clients: what is there already is no failure and says so. */
+/** The outcome in wire format: an item that is already installed is no failure and says so. */
 export const requirementOutcome = ({ type, name, version, outcome, because }: InstallOutcome): ItemOutcome => {
   switch (outcome) {
     case "installed":

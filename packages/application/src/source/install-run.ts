@@ -26,9 +26,9 @@ import { performInstallStep } from "./perform-install.ts"
 import { prepareInstall } from "./prepare-install.ts"
 import { SourceContents } from "./source-contents.ts"
 
-/** What an installation was asked to do. */
+/** The stored request of an installation. */
 const Request = Schema.Struct({
-  /** Of the source: one that is made anew under its id is another one. */
+  /** Record ID of the source: a source created again under its ID is another one. */
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   snapshot: Schema.String,
   user: Schema.String,
@@ -47,7 +47,7 @@ const installationOf = ({ recordId, snapshot, user, userRecord, global }: Reques
     const contents = yield* SourceContents
     const source = yield* sources.findByRecordId(recordId)
     if (source === undefined) return yield* new SourceNotFound({ source: recordId })
-    // written by `installFrom`, and read back from the store as it was
+    // written by `installFrom`
     const content = yield* contents.ofId(snapshot as SnapshotId)
     const target = { user: user as UserId, ...(userRecord === undefined ? {} : { userRecord }), global }
     yield* stillWanted(target)
@@ -57,7 +57,7 @@ const installationOf = ({ recordId, snapshot, user, userRecord, global }: Reques
 const unreadable = () => new Failed({ what: "Cannot continue the installation: its request cannot be read" })
 const requestOf = ({ options }: RunHead) => Effect.mapError(readRequest(options), unreadable)
 
-/** One step. An item that cannot be installed fails its own step, and what was to be brought in the check that follows. */
+/** One step. An item that cannot be installed fails its own step; failed requirements fail the `check` step that follows. */
 const install = work({
   name: "install",
   input: InstallStep,
@@ -65,14 +65,14 @@ const install = work({
     Effect.gen(function* () {
       if (step.do === "check") return yield* failFor(outcomesIn(factsOf(step.of)))
       const installation = yield* installationOf(yield* requestOf(head))
-      // what a tool says is for people; a journal that takes no writes ends the run by itself
+      // tool output is for people; a journal that cannot be written ends the run by itself
       const outcomes = yield* performInstallStep(installation, step, (said) => Effect.ignore(print(said)))
       if (step.do === "artifact" || step.do === "blueprint") yield* failFor(outcomes)
       return { data: outcomes.map((outcome) => ({ ...outcome })) }
     }),
 })
 
-/** Fails for the first of those that failed, naming all. */
+/** Fails if any outcome failed; the message names all that did. */
 export const failFor = (outcomes: readonly ItemOutcome[]): Effect.Effect<StepFacts, Failed> => {
   const [first, ...others] = failuresAmong(outcomes)
   if (first === undefined) return Effect.succeed({})
@@ -101,7 +101,7 @@ export const sourceInstall = runKind({
       const sources = yield* Sources
       const contents = yield* SourceContents
       const { recordId, snapshot, noDeps } = yield* requestOf(head)
-      // of a source that is gone nothing is kept, and of one whose content is gone only how it ended
+      // nothing is recorded for a removed source, and only the end for one whose content is gone
       const source = yield* sources.findByRecordId(recordId)
       const content = yield* Effect.option(contents.ofId(snapshot as SnapshotId))
       if (source !== undefined) yield* concludeInstall(recordId, end, state)

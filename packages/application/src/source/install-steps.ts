@@ -18,7 +18,7 @@ const requirements = <F extends Schema.Struct.Fields>(fields: F) => {
 }
 const row = Schema.Struct({ sourceBlueprintID: text, recordId: record })
 
-/** One part of an installation, as a run's journal keeps it. Each may be repeated, and fails alone. */
+/** One part of an installation, as journaled. Each may be repeated, and fails alone. */
 export const InstallStep = Schema.Union([
   Schema.Struct({ do: Schema.Literal("prune"), rows: Schema.Array(row) }),
   Schema.Struct({
@@ -40,7 +40,7 @@ export const InstallStep = Schema.Union([
       change: Schema.Literals(["place", "replace", "keep", "differs", "refuse"]),
       because: optional,
     }),
-    /** Requirements name it by its full name too: then it is an outcome of theirs as well. */
+    /** Requirements also name it by its full name: then it is one of their outcomes too. */
     required: Schema.Boolean,
     force: Schema.Boolean,
   }),
@@ -55,26 +55,23 @@ export const InstallStep = Schema.Union([
     force: Schema.Boolean,
   }),
   Schema.Struct({ do: Schema.Literal("subscription"), names: Schema.Array(text) }),
-  /** Fails where the step of this key could not have everything: its own outcomes would be lost if it failed itself. */
+  /** Fails if the step with this key had failed items: if that step failed itself, its outcomes would be lost. */
   Schema.Struct({ do: Schema.Literal("check"), of: text }),
 ])
 export type InstallStep = typeof InstallStep.Type
 
-/** A step, and how it is declared in the plan of a run. */
+/** A step with its declaration in the plan of a run. */
 export interface PlannedStep {
   readonly declared: WorkStep
   readonly step: InstallStep
 }
 
-/** Copies that are written at once. */
+/** Limit of concurrent copies. */
 const library: Step["uses"] = [{ resource: "library", slots: 4, ofHost: true }]
-/** Expected seconds of a step, and of each requirement of one. */
+/** Expected seconds of a step, and per requirement. */
 const seconds = { row: 0.1, copy: 0.5, requirement: 8 } as const
 
-/**
- * All that is to be done. Nothing of it stops anything else, but what comes from elsewhere waits for what the source ships: it may need
- * that.
- */
+/** All steps. None of them stops another, but what comes from elsewhere waits for what the source ships, which it may need. */
 export const installStepsOf = ({ plan, blueprints, pruned }: PreparedInstall, force: boolean): readonly PlannedStep[] => {
   const required = new Set(plan.vendoredRoles.map(({ name }) => name))
   const copies = plan.artifacts.map((artifact): PlannedStep => {

@@ -27,7 +27,7 @@ import { prepareInstall } from "./prepare-install.ts"
 import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 
-/** How an installation ended, item by item. */
+/** The result of an installation, item by item. */
 export interface InstallResult {
   readonly outcomes: readonly ItemOutcome[]
   /** Of all blueprints of the source. */
@@ -36,7 +36,10 @@ export interface InstallResult {
 
 export type InstallServices = Blueprints | ContentFetcher | RunEngine | RunJournal
 
-/** An installation that did not begin needs its snapshot no longer; one that goes on may need the same, and releases it at its end. */
+/**
+ * Releases the snapshot of an installation that did not begin, unless an installation in progress may need the same, and releases it at its
+ * end.
+ */
 const releaseUnbegun = ({ source, content }: Installation) =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
@@ -47,8 +50,8 @@ const releaseUnbegun = ({ source, content }: Installation) =>
   }).pipe(Effect.ignore({ log: "Warn" }))
 
 /**
- * Installs from a snapshot of a source, as a run of the source, and waits for its end; the run goes on without its caller. An item that
- * fails leaves the others. Fails before anything is done where the selection names what is not shipped.
+ * Installs from a snapshot of a source, in a run of the source, and waits for its end; the run continues without its caller. A failed item
+ * does not affect the others. Fails before anything is done if the selection names items that are not shipped.
  */
 export const installFrom = (
   installation: Installation,
@@ -68,7 +71,7 @@ export const installFrom = (
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }
   })
 
-/** What `installFrom` would do; changes nothing. What is there already is compared with what is shipped. */
+/** What `installFrom` would do; changes nothing. Installed items are compared with what is shipped. */
 export const dryRunInstall = (
   installation: Installation,
   choice: InstallChoice,
@@ -91,7 +94,7 @@ const compared = (installation: Installation, artifact: PlannedArtifact, force: 
       if (same) return { ...planned, change: "keep" }
       return force ? { ...planned, change: "replace" } : { ...planned, change: "differs", because }
     }),
-    // what cannot be read cannot be installed either, and the installation will say so
+    // what cannot be read cannot be installed either, and the installation would report that
     Effect.catchTags({
       ContentFault: ({ message }) => Effect.succeed({ ...planned, change: "refuse", because: message } as const),
       LibraryFault: ({ message }) => Effect.succeed({ ...planned, change: "refuse", because: message } as const),

@@ -4,31 +4,31 @@ import * as Effect from "effect/Effect"
 import type { FetchedSource } from "./fetch-source.ts"
 import type { SnapshotContent } from "./read-content.ts"
 
-/** For whom something is installed. */
+/** The target of an installation. */
 export interface InstallTarget {
-  /** Whose templates these are, and whose roles and collections unless they are for everybody. */
+  /** Owner of the templates, and of roles and collections unless they are global. */
   readonly user: UserId
-  /** The user's own record: another user may have the id later. Absent in runs that began before it was noted. */
+  /** The user's record ID: another user may have the ID later. Absent in runs that began before it was recorded. */
   readonly userRecord?: RecordId
   readonly global: boolean
 }
 
-/** What is installed from, in the state in which it is installed, and for whom. */
+/** The source of an installation with the content to install, and the target. */
 export interface Installation extends FetchedSource, InstallTarget {}
 
-/** As much of it as a template, role or collection needs. */
+/** The part of it that a template, role or collection needs. */
 export interface ArtifactInstallation extends InstallTarget {
   readonly source: Pick<Source, "recordId">
   readonly content: Pick<SnapshotContent, "snapshot" | "content">
 }
 
-/** Where a thing of this kind goes: there are no global templates. */
+/** The scope for a thing of this kind: there are no global templates. */
 export const scopeFor = (kind: ArtifactKind, { user, userRecord, global }: InstallTarget): LibraryScope =>
   global && kind !== "template"
     ? { type: "global" }
     : { type: "user", userId: user, ...(userRecord === undefined ? {} : { recordId: userRecord }) }
 
-/** Fails where the user has been removed since the installation was asked for: nobody else is to get it. */
+/** Fails if the user was removed since the installation was requested: nobody else must get it. */
 export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, NotFound | StorageFault, Users> =>
   Effect.gen(function* () {
     const users = yield* Users
@@ -37,7 +37,7 @@ export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<
     yield* new NotFound({ what: `Cannot continue the installation: it was for user ${user}, who was removed` })
   })
 
-/** The user's own target, or everybody's, which only administrators may change. */
+/** The user's own target, or the global one, which only administrators may change. */
 export const targetFor = (user: User, global = false): Effect.Effect<InstallTarget, Forbidden> =>
   global && !user.isAdmin
     ? Effect.fail(

@@ -23,7 +23,7 @@ import { UninstallSelection as Selection } from "../wire/install.ts"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 import { isSameScope } from "./installed-selection.ts"
 
-/** See the wire's words for it. */
+/** See its wire schema. */
 export type UninstallSelection = typeof Selection.Type
 
 const scope = Schema.Union([
@@ -31,7 +31,7 @@ const scope = Schema.Union([
   Schema.Struct({ type: Schema.Literal("global") }),
 ])
 
-/** What takes a thing away: the row of a blueprint, or a copy with the claims on it. */
+/** How to remove a thing: the row of a blueprint, or a copy with the claims on it. */
 export const Removal = Schema.Union([
   Schema.Struct({
     row: Schema.Struct({ sourceBlueprintID: Schema.String, recordId: Schema.String.pipe(Schema.refine(isRecordId)) }),
@@ -49,7 +49,7 @@ export interface InstalledThing extends InstalledItem {
 
 type Member = Exclude<keyof UninstallSelection, "blueprints">
 
-/** By member of the selection: what its items are called in results, where they lie, and who else may claim the same copy. */
+/** By member of the selection: the kind of its items in results, where they are, and which claims refer to the same copy. */
 const artifactMembers = {
   templates: { kind: "template", type: "template", claim: "template", claims: ["template"] },
   localRoles: { kind: "local_role", type: "role", claim: "local-role", claims: ["local-role", "galaxy-role"] },
@@ -79,7 +79,7 @@ const artifactMembers = {
 
 const members = Object.keys(artifactMembers) as readonly Member[]
 
-/** The selected things, each found among what the source brought for the target. `InvalidInput` names all that are not. */
+/** The selected things among those that the source brought for the target. `InvalidInput` names all that are not. */
 export const installedThings = (
   source: Source,
   target: InstallTarget,

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 
 /**
- * What was installed from the source for this target and is still shipped: what an update installs again, and never more.
- * Blueprints have no scope: all of the source count.
+ * What was installed from the source for this target and is still shipped: exactly what an update installs again. Blueprints have no scope:
+ * all of the source count.
  */
 export const installedSelection = (
   source: Pick<Source, "recordId">,
@@ -27,7 +27,7 @@ export const installedSelection = (
     })
   })
 
-/** What of the wanted things is installed; `InvalidInput` names those that are not. Without a selection everything that is. */
+/** The wanted things, if all are installed; `InvalidInput` names those that are not. Without a selection, everything that is installed. */
 export const onlyInstalled = (
   installed: Selection,
   wanted: Partial<Selection> | null | undefined,

@@ -1,13 +1,13 @@
 import type { InstallFailure, InstallItemKind } from "@rangewright/domain"
 
-/** What became of one item of an installation. Plain data. */
+/** The outcome of one item of an installation. Plain data. */
 export interface ItemOutcome {
   readonly kind: InstallItemKind
-  /** Empty where the outcome is of no item in particular. */
+  /** Empty if the outcome is about no item in particular. */
   readonly name: string
   readonly version?: string
   readonly ok: boolean
-  /** Why it failed; of what did not fail, what is to be known of it. */
+  /** Why it failed; for a success, further information. */
   readonly text?: string
 }
 

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Runs an effect when no other one of the same key runs, in the order in which they were asked for. */
+/** Runs an effect while no other one with the same key runs, in the order of the calls. */
 export type KeyedLock = (key: string) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** A lock for each key, which goes when nobody holds it or waits for it. */
+/** A lock per key, removed when nobody holds it or waits for it. */
 export const keyedLock = (): KeyedLock => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
   return (key) => (work) =>

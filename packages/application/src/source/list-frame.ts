@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { actingAs } from "./visible-source.ts"
 
-/** What the operations that list what was installed from a source declare alike. */
+/** The common declaration of the operations that list what was installed from a source. */
 export const listFrame = {
   group: "Sources",
   access: "user",

@@ -19,13 +19,13 @@ import type { InstallStep } from "./install-steps.ts"
 import { type ArtifactInstallation, type Installation, scopeFor } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
-/** What the steps of an installation need. */
+/** The services that the steps of an installation need. */
 export type StepServices = CredentialHasher | DiskServices | LicenseProvider | RoleInstaller | RunJournal | SubscriptionProvider
 
-/** A step that brings in something which is no blueprint. */
+/** A step that installs something other than a blueprint. */
 export type ArtifactStep = Extract<InstallStep, { readonly do: "artifact" | "roles" | "collections" | "subscription" }>
 
-/** Does such a step, which may be for what is no source. */
+/** Performs such a step; also for blueprints without a source. */
 export const performArtifactStep = (
   installation: ArtifactInstallation,
   step: ArtifactStep,
@@ -58,7 +58,7 @@ export const performArtifactStep = (
   }
 }
 
-/** Does one step; says what became of each item in it. `output` is called with what tools print. */
+/** Performs one step; returns the outcome of each item in it. `output` is called with the output of tools. */
 export const performInstallStep = (
   installation: Installation,
   step: Exclude<InstallStep, { readonly do: "check" }>,
@@ -87,10 +87,7 @@ const shippedBlueprint = (
     : installBlueprint(installation, { ...planned, blueprint }, recordId)
 }
 
-/**
- * They are for everybody and never replaced: one that is there needs no licence. Without a licence for them the others
- * fail; nothing else does.
- */
+/** They are global and never replaced: one that is installed needs no licence. Without a licence only the others fail. */
 const subscriptionRoles = (source: RecordId, names: readonly string[]) =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary

@@ -31,17 +31,17 @@ import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprin
 import { type Installation, scopeFor } from "./installation.ts"
 import { mayChangeRolesOf } from "./target-rights.ts"
 
-/** A plan with all identities chosen, so that carrying it out twice does it once. */
+/** A plan with all record IDs chosen, so that carrying it out twice has the effect of once. */
 export interface PreparedInstall {
   readonly plan: InstallPlan
-  /** Those of the plan, each with its record, there or to be made. */
+  /** The plan's blueprints, each with its record ID, existing or new. */
   readonly blueprints: readonly (PlannedBlueprint & { readonly recordId: RecordId })[]
-  /** The rows of what the source no longer ships. */
+  /** The rows of blueprints that the source no longer ships. */
   readonly pruned: readonly SourceRow[]
 }
 
 /**
- * Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship,
+ * Plans an installation against what is installed; changes nothing. `InvalidInput` names everything that the source does not ship,
  * `Forbidden` says why the user may not install roles and collections.
  */
 export const prepareInstall = (
@@ -76,13 +76,13 @@ export const prepareInstall = (
     return { plan, blueprints, pruned }
   })
 
-/** Whether roles or collections come of it. */
+/** Whether the plan contains roles or collections. */
 const isOfAnsible = ({ artifacts, roles, collections, subscriptionRoles }: InstallPlan): boolean =>
   artifacts.some(({ kind }) => kind !== "template") || roles.length + collections.length + subscriptionRoles.length > 0
 
 const recordFor = (row: Blueprint | undefined) => (row === undefined ? newRecordId : Effect.succeed(row.recordId))
 
-/** By the id in the manifest. */
+/** The source's rows by their ID in the manifest. */
 const rowsOf = (source: RecordId, all: readonly Blueprint[]): ReadonlyMap<string, Blueprint> =>
   new Map(all.flatMap((row) => (row.origin?.source === source ? [[row.origin.sourceBlueprintID, row] as const] : [])))
 
@@ -112,7 +112,7 @@ const presentFor = (
     }
   })
 
-/** Whether the row was installed from this very snapshot, and nobody changed what it says since. */
+/** Whether the row was installed from this very snapshot, and its text was not changed since. */
 const isAsShipped = (
   { content: { snapshot } }: Installation,
   { bundle, ...row }: Blueprint,
@@ -129,7 +129,7 @@ const isAsShipped = (
   )
 }
 
-/** As many as a client can show. */
+/** Most issues in one answer. */
 const mostIssues = 100
 
 const unknownItems = (source: string, items: readonly UnknownItem[]) =>

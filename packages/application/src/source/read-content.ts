@@ -15,25 +15,25 @@ import { BuilderFiles, ContentFault, ContentFetcher, type Snapshot } from "@rang
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
-/** What a snapshot ships, and what of its catalog does not depend on who looks at it. */
+/** What a snapshot ships, and the part of its catalog that does not depend on the viewer. */
 export interface SnapshotContent extends ReadSource {
   readonly snapshot: Snapshot
   readonly survey: SourceSurvey
-  /** About how much memory it takes, in characters. */
+  /** Approximate memory use, in characters. */
   readonly weight: number
 }
 
-/** Bytes of one manifest or configuration; what is larger is told as unreadable. */
+/** Most bytes of one manifest or configuration; a larger one is reported as unreadable. */
 const mostTextBytes = 1024 * 1024
-/** UTF-16 units of all of them together. */
+/** Most UTF-16 units of all texts together. */
 const mostText = 16 * 1024 * 1024
 const readsAtOnce = 16
-/** Characters that an entry of a snapshot counts as: its path, and the objects around it. */
+/** Weight of an entry of a snapshot in characters: its path, and the objects around it. */
 const entryWeight = 200
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Does work in parts; others have their turn after each, however much a source holds. */
+/** Runs work in parts; other fibers get their turn after each, however much a source contains. */
 const withPauses = <A>(work: InParts<A>): Effect.Effect<A> =>
   Effect.gen(function* () {
     for (;;) {
@@ -51,7 +51,7 @@ const decoded = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** The text of a file; undefined: it is too large, or none. */
+/** The text of a file; undefined: it is too large, or not text. */
 const textOf = Effect.fnUntraced(function* (
   id: SnapshotId,
   path: string,
@@ -63,7 +63,7 @@ const textOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Reads texts until no file is named that was not asked for: manifests first, then what they name. */
+/** Reads texts until no new file is needed: manifests first, then the files that they name. */
 const textsOf = Effect.fnUntraced(function* (
   id: SnapshotId,
   entries: readonly SourceEntry[],
@@ -101,7 +101,7 @@ const textsOf = Effect.fnUntraced(function* (
   }
 })
 
-/** What the builder files among the texts say. */
+/** The facts from the builder files among the texts. */
 const buildersIn = ({ texts }: SourceFiles) =>
   Effect.gen(function* () {
     const reader = yield* BuilderFiles
@@ -111,7 +111,7 @@ const buildersIn = ({ texts }: SourceFiles) =>
     )
   })
 
-/** Reads everything that a snapshot ships. `SourceBroken` names each thing for which it must be refused. */
+/** Reads everything that a snapshot ships. `SourceBroken` lists every reason why it must be refused. */
 export const readSnapshot = Effect.fnUntraced(function* (
   snapshot: Snapshot,
 ): Effect.fn.Return<SnapshotContent, ContentFault | SourceBroken, BuilderFiles | ContentFetcher> {

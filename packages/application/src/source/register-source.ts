@@ -30,7 +30,7 @@ import { type AccessInput, sealedAccess } from "./source-access.ts"
 import type { SourceContents } from "./source-contents.ts"
 import { scheduleOf } from "./sync-schedule.ts"
 
-/** What a caller says of a source. */
+/** A caller's description of a source. */
 export interface SourceInput extends AccessInput {
   readonly id?: string
   readonly type: string
@@ -64,7 +64,7 @@ const missing = (path: string, what: string): InvalidInput =>
 const noArchive = () => missing("archive", "a source of type upload needs an archive")
 const noUrl = () => missing("url", "a source of type git needs the URL of its repository")
 
-/** The id that was given, else one made from where the content comes from. */
+/** The given ID, else one derived from the origin of the content. */
 const idOf = Effect.fnUntraced(function* (
   input: SourceInput,
   type: SourceType,
@@ -92,7 +92,7 @@ const idOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Fetches a source of the user's again where it is the one that is meant. What it says of itself stays. */
+/** Fetches an existing source of the user's again, if it matches the request. Its name and description stay as they are. */
 const registerAgain = Effect.fnUntraced(function* (
   source: Source,
   input: SourceInput,
@@ -117,7 +117,7 @@ const registerAgain = Effect.fnUntraced(function* (
   return yield* Effect.mapError(runFetch(changed, archive === undefined ? {} : { archive }, source.owner), asRefusal)
 })
 
-/** Where the content of a new source comes from, checked. */
+/** The origin of a new source's content, checked. */
 const originOf = Effect.fnUntraced(function* (
   input: SourceInput,
   type: SourceType,
@@ -136,7 +136,7 @@ const originOf = Effect.fnUntraced(function* (
   }
 })
 
-/** A source that was never fetched goes again. */
+/** Removes a source again that was never fetched. */
 const discardUnfetched = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<void, never, ContentFetcher | Sources> {
   const sources = yield* Sources
   const discard = Effect.gen(function* () {
@@ -148,7 +148,7 @@ const discardUnfetched = Effect.fnUntraced(function* (source: Source): Effect.fn
   yield* Effect.ignore(discard, { log: "Warn" })
 })
 
-/** Makes the row first, so that nobody else takes the id meanwhile; without content it goes again. */
+/** Creates the row first, so that nobody else takes the ID meanwhile; without content it is removed again. */
 const registerNew = Effect.fnUntraced(function* (
   id: SourceId,
   input: SourceInput,
@@ -173,7 +173,7 @@ const registerNew = Effect.fnUntraced(function* (
     nextSyncAt: timed.nextSyncAt,
     createdAt: new Date(yield* Clock.currentTimeMillis),
   })
-  // who may keep nothing more has nothing fetched; what comes is counted when it is there
+  // refuses early, before fetching, when the limit is already exceeded; the content is counted once it is there
   const source = yield* keeping({
     owner: user.id,
     doing: `register source ${id}`,
@@ -182,13 +182,13 @@ const registerNew = Effect.fnUntraced(function* (
   })(create)
   const fetch = { manifest: true, discard: true, ...(archive === undefined ? {} : { archive }) } as const
   return yield* runFetch(source, fetch, user.id).pipe(
-    // one whose run never began is nobody's to discard
+    // a source whose run never began is removed here, as no run does it
     Effect.tapError(() => discardUnfetched(source)),
     Effect.mapError(asRefusal),
   )
 })
 
-/** Registers a source and fetches what it ships; installs nothing. One that the user has already is fetched again. */
+/** Registers a source and fetches what it ships; installs nothing. A source that the user already has is fetched again. */
 export const registerSource = Effect.fnUntraced(function* (
   input: SourceInput,
   user: User,

@@ -3,9 +3,9 @@ import { type ArtifactEntry, ContentFault, ContentFetcher, type Snapshot } from 
 import * as Effect from "effect/Effect"
 
 /**
- * A folder of a snapshot, ready to be installed elsewhere. Links that stay inside the folder stay links. One that leads to a file of
- * the source outside the folder becomes a copy of that file, for it would lead nowhere from its new place; one that leads to a folder
- * out there, or to nothing, is refused.
+ * A folder of a snapshot, ready to be installed elsewhere. Links that stay inside the folder stay links. A link to a file of the source
+ * outside the folder becomes a copy of that file, since the link would be broken in its new place; a link to a folder outside, or to
+ * nothing, is refused.
  */
 export const snapshotEntries = (
   snapshot: Snapshot,

@@ -3,9 +3,9 @@ import { type GitAccess, SecretStore, Sources, type SealBroken, type StorageFaul
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
-/** What a caller says about how a private repository is opened. */
+/** A caller's credentials for a private repository. */
 export interface AccessInput {
-  /** `none`: what was given before is forgotten. */
+  /** `none`: removes the stored credentials. */
   readonly access?: "none" | "token" | "ssh-key"
   readonly username?: string
   readonly token?: string
@@ -13,16 +13,16 @@ export interface AccessInput {
   readonly hostKey?: string
 }
 
-/** As it is sealed. */
+/** The plain form of the sealed credentials. */
 type Plain =
   | { readonly type: "token"; readonly username?: string; readonly token: string }
   | { readonly type: "ssh-key"; readonly privateKey: string; readonly hostKey: string }
 
 const hostKeyForm = /^SHA256:[A-Za-z0-9+/]{43}=?$/u
-/** What a row is counted with has room for them. */
+/** The size that is counted for a row includes room for them. */
 const longest = { username: 255, token: 8 * 1024, sshKey: 16 * 1024 }
 
-/** In PEM the header tells; in OpenSSH's own form the name of a cipher follows its mark, both in base64. */
+/** Encrypted PEM keys say so in a header; in OpenSSH's own format the name of a cipher follows the magic, both in base64. */
 const needsPassphrase = (key: string): boolean =>
   /^(?:-----BEGIN ENCRYPTED |Proc-Type: 4,ENCRYPTED)/mu.test(key) || /\sb3BlbnNzaC1rZXktdjEA(?!AAAABG5vbm)/u.test(key)
 
@@ -32,14 +32,14 @@ const refused = (path: string, message: string, allowed: string): InvalidInput =
     issues: [{ path, message, allowed }],
   })
 
-/** A login or token on one line; `undefined` where it is fine. */
+/** The problem of a one-line login or token; `undefined`: none. */
 const lineProblem = (text: string, most: number): string | undefined => {
   if (text === "" || text.length > most) return `it must have 1 to ${most} characters`
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   return /[\u0000-\u001f\u007f]/u.test(text) ? "it contains a control character" : undefined
 }
 
-/** What is given, checked. `undefined`: nothing was said; `none`: it is to be forgotten. */
+/** The given credentials, checked. `undefined`: nothing was given; `none`: remove them. */
 const plainOf = ({
   access,
   username,
@@ -89,7 +89,7 @@ const plainOf = ({
     return { type, privateKey: sshKey, hostKey: hostKey.replace(/=$/u, "") }
   })
 
-/** What is given, sealed for the source with this record: a key for `Sources.change`, absent where nothing was said. */
+/** The given credentials, sealed for the source with this record, as a change for `Sources.change`; empty if nothing was given. */
 export const sealedAccess = Effect.fnUntraced(function* (
   recordId: RecordId,
   input: AccessInput,
@@ -101,7 +101,7 @@ export const sealedAccess = Effect.fnUntraced(function* (
   return { access: secrets.seal(JSON.stringify(plain), sourceAccessContext(recordId)) }
 })
 
-/** What opens the source's repository; undefined: nothing was given. */
+/** The credentials for the source's repository; undefined: none were given. */
 export const openedAccess = Effect.fnUntraced(function* ({
   recordId,
 }: Pick<Source, "recordId">): Effect.fn.Return<GitAccess | undefined, SealBroken | StorageFault, SecretStore | Sources> {
@@ -109,7 +109,7 @@ export const openedAccess = Effect.fnUntraced(function* ({
   const secrets = yield* SecretStore
   const sealed = yield* sources.access(recordId)
   if (sealed === undefined) return undefined
-  // we wrote it ourselves, and the seal says that nobody changed it
+  // we wrote it ourselves, and the seal proves that nobody changed it
   const plain = JSON.parse(yield* secrets.open(sealed, sourceAccessContext(recordId))) as Plain
   return plain.type === "token"
     ? { ...plain, token: Redacted.make(plain.token) }

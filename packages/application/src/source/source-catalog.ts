@@ -18,7 +18,7 @@ import { recordTime } from "../wire/common.ts"
 import { contentOf } from "./fetch-source.ts"
 import type { SnapshotContent } from "./read-content.ts"
 
-/** What is installed for a user: in the user's own scope, and globally; and how it is with the templates that blueprints need. */
+/** What is installed for a user, in the user's own scope and globally, and the state of templates that blueprints need. */
 export const installedFor = Effect.fnUntraced(function* (user: User) {
   const { own, global } = yield* listInstalled(user)
   return {
@@ -29,7 +29,7 @@ export const installedFor = Effect.fnUntraced(function* (user: User) {
   } satisfies Installed
 })
 
-/** Blueprints that came from sources, by the records of these. */
+/** Blueprints that came from sources, by the source's record ID. */
 export const blueprintRows = (blueprints: readonly Blueprint[]): ReadonlyMap<RecordId, readonly BlueprintRow[]> => {
   const rows = new Map<RecordId, BlueprintRow[]>()
   for (const { origin, version } of blueprints) {
@@ -42,7 +42,7 @@ export const blueprintRows = (blueprints: readonly Blueprint[]): ReadonlyMap<Rec
   return rows
 }
 
-/** What is known already of what a catalog is made of. */
+/** Parts of a catalog that are already known. */
 interface Known {
   readonly content?: SnapshotContent
   readonly installed?: Installed
@@ -51,7 +51,7 @@ interface Known {
 
 const nothing = { content: emptyContent, survey: surveySource(emptyContent) } as const
 
-/** The catalog of a source whose content is known, for one who has this installed. */
+/** The catalog of a source with known content, for a user with these installed things. */
 const catalogWith = (
   source: Source,
   { content, survey }: Pick<SnapshotContent, "content" | "survey">,
@@ -74,7 +74,7 @@ const catalogWith = (
     survey,
   )
 
-/** The catalog of the source for a user. One without content has an empty one. */
+/** The catalog of the source for a user; empty for a source without content. */
 export const sourceCatalog = Effect.fnUntraced(function* (source: Source, user: User, known: Known = {}) {
   const blueprints = yield* Blueprints
   const shipped = known.content ?? (yield* contentOf(source)) ?? nothing

@@ -9,20 +9,20 @@ import * as Layer from "effect/Layer"
 import { keyedLock } from "./keyed-lock.ts"
 import { readSnapshot, type SnapshotContent } from "./read-content.ts"
 
-/** How much content is kept in memory, in characters: many times the sources that people use at once. */
+/** Most content kept in memory, in characters: many times the sources that people use at once. */
 const mostWeight = 128 * 1024 * 1024
-/** Snapshots whose content is kept, however small. */
+/** Most snapshots whose content is kept, however small. */
 const mostKept = 1_000
 
-/** What sources ship, read once a snapshot, whoever asks and however many sources have it. */
+/** The content of sources, read once per snapshot, whoever asks and however many sources have it. */
 export class SourceContents extends Context.Service<
   SourceContents,
   {
-    /** A snapshot that was just fetched, or is kept. */
+    /** The content of a snapshot that was just fetched, or is stored. */
     readonly ofSnapshot: (snapshot: Snapshot) => Effect.Effect<SnapshotContent, ContentFault | SourceBroken>
-    /** The same by its name. */
+    /** The same by its ID. */
     readonly ofId: (id: SnapshotId) => Effect.Effect<SnapshotContent, ContentFault | SourceBroken>
-    /** Runs the work while no other work on this source runs in this process. Do not ask for the same source again inside. */
+    /** Runs the work while no other work on this source runs in this process. Must not be nested for the same source. */
     readonly alone: (source: Pick<Source, "recordId">) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("rangewright/SourceContents") {}
@@ -34,13 +34,13 @@ export const sourceContentsLayer: Layer.Layer<SourceContents, never, BuilderFile
     const fetcher = yield* ContentFetcher
     const services = yield* Effect.context<BuilderFiles | ContentFetcher>()
     const lock = keyedLock()
-    /** What each kept content weighs, the longest unused first. */
+    /** The weight of each kept content, least recently used first. */
     const weights = new Map<SnapshotId, number>()
     const cache = yield* Cache.makeWith(
       (id: SnapshotId) => Effect.flatMap(fetcher.open(id), readSnapshot).pipe(Effect.provideContext(services)),
       {
         capacity: mostKept,
-        // a snapshot never changes; what could not be read is looked at again
+        // a snapshot never changes; a failed read is retried
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero),
       },
     )

@@ -6,13 +6,13 @@ import type { WorkRequest } from "@rangewright/run-engine"
 import { whileAwaited } from "../operation/caller-gone.ts"
 
 /**
- * Starts the run when those that change its subject now have ended: calls on one source queue up, they do not fail. A call
- * that nobody waits for any more leaves the queue: `SubjectBusy`.
+ * Starts the run once the current runs of its subject have ended: calls on one source queue up instead of failing. A call that nobody waits
+ * for any more leaves the queue with `SubjectBusy`.
  */
 export const startAfterOthers = (request: WorkRequest, by: UserId): Effect.Effect<RunHead, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    // how the other one ended is its own caller's business, and so is that it is gone by now
+    // how the other run ended, or that it is gone by now, only concerns its own caller
     const otherEnds = (runId: RunId) => engine.wait(runId).pipe(Effect.catchIf(isGone, () => Effect.void))
     for (;;) {
       const started = yield* Effect.result(engine.start(request, by))

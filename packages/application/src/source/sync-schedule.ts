@@ -6,17 +6,17 @@ import * as Random from "effect/Random"
 const shortestMillis = 5 * 60_000
 const longestMillis = 366 * 24 * 3_600_000
 
-/** How far a next sync may be off: sources of one interval that began together do not stay together. */
+/** Relative spread of the next sync: sources with one interval that began together drift apart. */
 const jitter = 0.1
 
-/** When a source of this interval is synced next: up to a tenth later than asked, so that many do not come at once. */
+/** The time of the next sync at this interval: up to a tenth later than requested, to spread the load. */
 export const nextSync = (schedule: string) =>
   Effect.gen(function* () {
     const interval = parseDuration(schedule) ?? longestMillis
     return new Date(Math.round((yield* Clock.currentTimeMillis) + interval * (1 + jitter * (yield* Random.next))))
   })
 
-/** The given schedule, as `Sources` takes it; nothing where nothing was said. */
+/** The given schedule, as `Sources` takes it; empty if none was given. */
 export const scheduleOf = Effect.fnUntraced(function* (
   type: SourceType,
   input: string | undefined,

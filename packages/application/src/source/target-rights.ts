@@ -4,7 +4,10 @@ import * as Effect from "effect/Effect"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import type { InstallTarget } from "./installation.ts"
 
-/** Roles and collections of sources are for whom those from elsewhere are; blueprints and templates are for all. */
+/**
+ * Fails unless the target's user may install roles and collections: those of sources follow the same rules as those from elsewhere.
+ * Blueprints and templates are open to all.
+ */
 export const mayChangeRolesOf = ({ user: userId, global }: InstallTarget) =>
   Effect.gen(function* () {
     const users = yield* Users

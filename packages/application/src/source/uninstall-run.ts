@@ -26,7 +26,7 @@ import { startAfterOthers } from "./start-after-others.ts"
 import { prepareUninstall, takeAway } from "./uninstall.ts"
 
 const Request = Schema.Struct({
-  /** Of the source: one that is made anew under its id is another one. */
+  /** Record ID of the source: a source created again under its ID is another one. */
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   user: Schema.String.pipe(Schema.refine(isUserId)),
   global: Schema.Boolean,
@@ -55,7 +55,7 @@ const uninstall = work({
 
 const sourceOf = (recordId: RecordId) => Effect.flatMap(Sources, (sources) => sources.findByRecordId(recordId))
 
-/** Takes away what was installed from a source, item by item. */
+/** Removes what was installed from a source, item by item. */
 export const sourceUninstall = runKind({
   name: "source-uninstall",
   doing: "an uninstallation",
@@ -83,7 +83,7 @@ export const sourceUninstall = runKind({
   owner: ({ id }) => Effect.map(sourceOf(id as RecordId), (source) => source?.owner),
 })
 
-/** What became of each item: a fold over the state of the run. */
+/** The outcome of each item: a fold over the state of the run. */
 const uninstallOutcomes = (state: RunState): readonly ItemOutcome[] =>
   [...state.steps.values()].flatMap(({ step, phase, failure }): readonly ItemOutcome[] => {
     const input = step.action.kind === "work" ? Option.getOrUndefined(readStep(step.action.input)) : undefined
@@ -94,8 +94,8 @@ const uninstallOutcomes = (state: RunState): readonly ItemOutcome[] =>
   })
 
 /**
- * Takes away what is selected of what was installed from a source, as a run of the source, and waits for its end. What is still needed
- * stays without `force`. Fails before anything is done where something was not installed from the source.
+ * Removes the selected things that were installed from a source, in a run of the source, and waits for its end. What is still needed stays
+ * without `force`. Fails before anything is done if something was not installed from the source.
  */
 export const uninstallFrom = (
   { recordId }: Pick<Source, "recordId">,

@@ -34,13 +34,13 @@ import { mayChangeRolesOf } from "./target-rights.ts"
 export interface PlannedUninstall {
   readonly thing: InstalledThing
   readonly change: PlannedRemoval["change"]
-  /** Who needs it. */
+  /** What needs it. */
   readonly because?: string
 }
 
 /**
- * Plans to take away what is selected of what was installed from a source, and changes nothing. What an installed blueprint names, or
- * another source brought too, stays unless `force` is set; either way the plan says who needs it.
+ * Plans the removal of the selected things that were installed from a source, and changes nothing. What an installed blueprint names, or
+ * another source brought too, stays unless `force` is set; either way the plan says what needs it.
  */
 export const prepareUninstall = (
   source: Source,
@@ -55,7 +55,7 @@ export const prepareUninstall = (
   Effect.gen(function* () {
     const things = yield* installedThings(source, target, selection)
     if (things.some(({ kind }) => kind !== "blueprint" && kind !== "template")) yield* mayChangeRolesOf(target)
-    // A source whose content is lost can be cleared away all the same: only short names of roles are not known then.
+    // A source whose content is lost can still be removed: only short names of roles are unknown then.
     const content = yield* contentOf(source).pipe(Effect.catch(() => Effect.succeed(undefined)))
     const removals = planUninstall(
       things.map((thing) => ({ ...thing, aliases: aliasesOf(thing, content?.content) })),
@@ -78,7 +78,7 @@ const aliasesOf = ({ kind, name }: InstalledThing, content: SourceContent | unde
         role.name === name ? [role.directory.slice(role.directory.lastIndexOf("/") + 1)] : [],
       )
 
-/** Takes one thing away; may be repeated. Copies go before the claims on them: then nobody claims what is not there. */
+/** Removes one thing; may be repeated. Copies are removed before the claims on them, so nothing stays without a claim. */
 export const takeAway = (
   source: Pick<Source, "recordId">,
   removal: InstalledThing["removal"],
@@ -93,8 +93,8 @@ export const takeAway = (
   })
 
 /**
- * What the blueprints name that deploys with these copies can use: for everybody's copies all blueprints, for a user's own those that the
- * user may read. Of a text that cannot be read, nothing.
+ * The needs of blueprints whose deploys can use these copies: all blueprints for global copies, those that the user may read for the user's
+ * own. A text that cannot be read needs nothing.
  */
 const needsFor = ({ user, global }: InstallTarget): Effect.Effect<readonly BlueprintNeeds[], StorageFault, Blueprints> =>
   Effect.gen(function* () {

@@ -9,7 +9,7 @@ import { installFrom, type InstallResult, type InstallServices } from "./install
 import { installedSelection } from "./installed-selection.ts"
 import type { SourceContents } from "./source-contents.ts"
 
-/** Gives an upload another archive and installs again what was installed from it. A bad archive changes nothing. */
+/** Replaces the archive of an upload and reinstalls what was installed from it. A bad archive changes nothing. */
 export const updateArchive = Effect.fnUntraced(function* (
   source: Source,
   archive: StoredFile,

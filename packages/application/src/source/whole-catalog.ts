@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { blueprintRows, installedFor, sourceCatalog } from "./source-catalog.ts"
 
-/** A source among others, and why its items are missing where they are. */
+/** A source in a list, and the error if its items are missing. */
 export interface ListedSource {
   readonly source: Source
   readonly error: string | undefined
 }
 
-/** What can be installed, and where it is from. */
+/** An installable item and its source. */
 export type ListedItem =
   | { readonly sourceID: string; readonly kind: "blueprint"; readonly item: CatalogBlueprint }
   | { readonly sourceID: string; readonly kind: "template" | "local_role" | "local_collection"; readonly item: CatalogItem }
@@ -30,7 +30,7 @@ const itemsOf = ({ sourceID, blueprints, templates, localRoles, localCollections
   ...localCollections.map((item) => ({ sourceID, kind: "local_collection", item }) as const),
 ]
 
-/** All that these sources ship, for a user. A source that cannot be read says why and keeps no other from being shown. */
+/** Everything that these sources ship, for a user. A source that cannot be read has an error and does not affect the others. */
 export const wholeCatalog = (sources: readonly Source[], user: User) =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints

@@ -10,15 +10,15 @@ import {
 import * as Effect from "effect/Effect"
 import { reasonOf } from "../wire/bulk.ts"
 
-/** What became of one role. `version` is that of the offer; where a copy `differs`, another stays in its place. */
+/** The outcome for one role. `version` is that of the offer; if the placement is `differs`, another copy stays in its place. */
 export type RoleOutcome =
   | { readonly role: string; readonly version: string; readonly placement: PlaceOutcome }
   | { readonly role: string; readonly refused: string }
 
-/** Roles of one request that are installed at once: each is held in memory until it is in its place. */
+/** Roles of one request that are installed concurrently: each is held in memory until it is placed. */
 const atOnce = 2
 
-/** The licence in force, when it is one of subscribers. */
+/** The licence in force; fails unless it includes subscriptions. */
 export const requireSubscription: Effect.Effect<License, Forbidden, LicenseProvider> = Effect.gen(function* () {
   const licenses = yield* LicenseProvider
   const license = yield* licenses.current
@@ -64,8 +64,8 @@ const installOne = (
   }).pipe(Effect.catch((fault) => Effect.succeed({ role: name, refused: reasonOf(fault) })))
 
 /**
- * Installs roles of the registry, each wholly or not at all; one that cannot be installed leaves the others. Without `force` a copy that
- * is there stays, whatever its version. The outcomes are in the order of the names. Fails where nothing is known of what is on offer.
+ * Installs roles of the registry, each completely or not at all; a failed one does not affect the others. Without `force` an installed copy
+ * stays, whatever its version. The outcomes are in the order of the names. Fails if the registry cannot be read.
  */
 export const installSubscriptionRoles = (
   names: readonly string[],

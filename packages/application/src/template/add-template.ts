@@ -23,7 +23,7 @@ const scratchFolders: ReadonlySet<string> = new Set(["tmp", "packer_cache", "log
 
 const invalid = (what: string, hint?: string) => new InvalidInput({ what, ...(hint === undefined ? {} : { hint }) })
 
-/** The files of the one folder that the archive holds, their paths from there. */
+/** The files of the archive's only folder, with paths relative to it. */
 const inOneFolder = (entries: readonly ArtifactEntry[]) => {
   const root = wrappingFolder(
     entries.map(({ path }) => path),
@@ -43,7 +43,7 @@ const inOneFolder = (entries: readonly ArtifactEntry[]) => {
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 100))
 
-/** What the archive's builder file says. Clients know the words for one without a name. */
+/** The facts from the archive's builder file. Clients match the text for a file without a name. */
 const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]) {
   const builders = entries.filter(({ path }) => isBuilder(path))
   const [builder] = builders
@@ -69,7 +69,7 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
   return { name, told, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }
 })
 
-/** Whether anybody else has a template of this name: as files, or on the hypervisor. */
+/** Whether anybody else has a template with this name: as files, or on the hypervisor. */
 const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
   const library = yield* ArtifactLibrary
   const machines = yield* Machines
@@ -82,18 +82,18 @@ const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
   return false
 })
 
-/** Two uploads of one name do not both find that nobody has it. */
+/** Prevents two concurrent uploads with one name from both finding it free. */
 const uploads = Semaphore.makeUnsafe(1)
 
 /**
- * Adds the template that was uploaded as an archive of its folder, under the name of the machine that it builds. What was there before stays as
- * it was until the new one is whole. Tells which of the variables that builds get its builder file lacks.
+ * Adds a template that was uploaded as an archive of its folder, named after the machine that it builds. An existing one stays until the
+ * new one is complete. Returns the build variables that its builder file does not declare.
  */
 export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* mayBuild(user, "add a template")
-      // the folder's name, with whatever ending the folder has, or that of an archive
+      // the file is named after the folder, whose name may have any ending, or has that of an archive
       const [, ending] = /\.(tar\.gz|tgz|zip)$/iu.exec(file.filename) ?? []
       const endings = new Set([...(ending === undefined ? [] : [ending]), "tar", "tar.gz"])
       const archive = { file, names: Array.from(endings, (one) => `template.${one}`) }
@@ -122,5 +122,5 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
     Effect.catchTag("LibraryFault", (fault) => Effect.fail(asArchiveRefusal(fault))),
   )
 
-/** Bytes of an archive: as much as all files of a template may hold. */
+/** Most bytes of an archive: as much as all files of a template may have. */
 export const mostTemplateBytes = defaultTreeLimits.totalBytes

@@ -3,13 +3,13 @@ import { RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { buildRequestOf, templateBuildName } from "./build-run.ts"
 
-/** The template that a build is of. */
+/** The template that a build makes. */
 export const templateOf = (run: Pick<RunRecord, "options">): string => {
   const request = buildRequestOf(run)
   return request._tag === "Some" ? request.value.template : ""
 }
 
-/** A build by the id of its log. `NotFound` where there is none. */
+/** A build by the ID of its log. `NotFound` if there is none. */
 export const findBuild = Effect.fnUntraced(function* (logId: string) {
   const journal = yield* RunJournal
   const run = isRunId(logId) ? yield* journal.find(logId) : undefined

@@ -34,32 +34,32 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Settings } from "../settings.ts"
 
-/** The one run about a template at a time: its build, or its removal. */
+/** The subject of the one run of a template at a time: its build, or its removal. */
 export const templateSubject = (name: string): RunSubject => ({ type: "template", id: name })
 
 export const templateBuildName = "template-build"
 
-/** What a build was asked to do. */
+/** The stored request of a build. */
 export const BuildRequest = Schema.Struct({
   template: Schema.String,
-  /** Whose it is. Ids of users are given again: the record tells who may read the log. */
+  /** The user who requested it. User IDs are reused: the record decides who may read the log. */
   user: Schema.String.pipe(Schema.refine(isUserId)),
   userRecord: Schema.String.pipe(Schema.refine(isRecordId)),
-  /** Whether its files are the user's or those that come with the service. */
+  /** Whether its files are the user's or come with the service. */
   own: Schema.Boolean,
-  /** The builds that were asked for together, and how many of them may run at once. */
+  /** Identifies builds that were requested together, and how many of them may run at once. */
   batch: Schema.String,
   parallel: Schema.Int,
 })
 export type BuildRequest = typeof BuildRequest.Type
 const decodeRequest = Schema.decodeUnknownOption(BuildRequest)
 
-/** What the head of a build's run says. */
+/** The request in the head of a build's run. */
 export const buildRequestOf = ({ options }: Pick<RunHead, "options">) => decodeRequest(options)
 
 const Build = Schema.Struct({
   template: Schema.String,
-  /** Seconds that it took before. */
+  /** Seconds that the last build took. */
   usual: Schema.optionalKey(Schema.Number),
   user: Schema.String.pipe(Schema.refine(isUserId)),
   own: Schema.Boolean,
@@ -67,7 +67,7 @@ const Build = Schema.Struct({
 })
 const Template = Schema.Struct({ template: Schema.String })
 
-/** What a build found out: the number of the VM that it made. */
+/** The result of a build: the VMID of the VM that it made. */
 const Made = Schema.Struct({ vmid: Schema.Int, node: Schema.String })
 const readMade = Schema.decodeUnknownOption(Made)
 const madeBy = (data: unknown) => readMade(data)
@@ -78,7 +78,7 @@ const closeStep = "close"
 const ofLibrary = ({ own, user }: { readonly own: boolean; readonly user: UserId }): LibraryScope =>
   own ? { type: "user", userId: user } : { type: "global" }
 
-/** The files to build from, and the one that tells how. */
+/** The files of the template, and the path of its builder file. */
 const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: string) {
   const library = yield* ArtifactLibrary
   const files = yield* library.files({ scope, kind: "template", name: template })
@@ -91,7 +91,7 @@ const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: stri
   return { files, builderFile }
 })
 
-/** Ends all that an attempt left, in this order: what could still make something ends before what it made goes. */
+/** Cleans up after an attempt, in this order: first stops what could still create something, then removes what it created. */
 const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
   const builder = yield* TemplateBuilder
   const templates = yield* HypervisorTemplates
@@ -100,8 +100,8 @@ const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
 })
 
 /**
- * Fails where the hypervisor has another template of this name, whoever made it and in whatever pool: deploys would clone the one or the other.
- * What lies in the pool of a range is only that range's.
+ * Fails if the hypervisor has another template with this name, whoever made it and in whatever pool: deploys could clone either. One in the
+ * pool of a range belongs to that range only.
  */
 const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
   const hypervisor = yield* Hypervisor
@@ -118,7 +118,7 @@ const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
     })
 })
 
-/** Lines are written together: each write to the journal waits for the disk. */
+/** Lines are batched: each write to the journal waits for the disk. */
 const printer = ({ print }: Pick<StepContext, "print">, { password, tokenSecret }: BuildAccount) => {
   const output = openBuildOutput([Redacted.value(password), Redacted.value(tokenSecret)])
   const say = (text: string) => (text === "" ? Effect.void : Effect.ignore(print(text)))
@@ -141,7 +141,8 @@ const attemptLine = (attempt: number, most: number): string => `=> Attempt ${att
 const isAttempt = /^=> Attempt \d+ of \d+\n$/u
 
 /**
- * Tells the log that the tool begins, once more. A template whose build takes the service down each time, or the hypervisor, does so only so often.
+ * Logs the start of another attempt; fails after too many: a template whose build takes down the service or the hypervisor must not do so
+ * forever.
  */
 const beginAttempt = Effect.fnUntraced(function* (template: string, { head, print }: Pick<StepContext, "head" | "print">) {
   const { templateBuildAttempts: most = 3 } = yield* Settings
@@ -156,11 +157,11 @@ const beginAttempt = Effect.fnUntraced(function* (template: string, { head, prin
   yield* print(attemptLine(before + 1, most))
 })
 
-/** Seconds between two words on a build that says nothing for long. */
+/** Seconds between two progress lines of a build. */
 const tellEverySeconds = 300
 const minutes = (seconds: number): string => `${Math.max(1, Math.round(seconds / 60))} min`
 
-/** What is left of a build, as the last one of the template took. */
+/** Text of the remaining time, estimated from the last build of the template. */
 const remaining = (usual: number | undefined, seconds: number): string => {
   if (usual === undefined) return "no build of it has succeeded before"
   return usual > seconds
@@ -168,7 +169,7 @@ const remaining = (usual: number | undefined, seconds: number): string => {
     : `the last one took ${minutes(usual)}, so this one is late`
 }
 
-/** Tells again and again for how long a build has been going on, how much is left of it, and what it has made. */
+/** Logs at intervals for how long a build has been running, how much is left of it, and what it has made. */
 const tellForEver = (
   { print, head }: Pick<StepContext, "print" | "head">,
   usual: number | undefined,
@@ -188,8 +189,8 @@ const tellForEver = (
   })
 
 /**
- * All of one build in one step: its account's secrets are kept nowhere, so that whatever comes between, the next attempt starts over, with
- * nothing left of the one before.
+ * The whole build in one step: its account's secrets are not stored, so after any interruption the next attempt starts over, with nothing
+ * left of the previous one.
  */
 const build = work({
   name: "build-template",
@@ -217,7 +218,7 @@ const build = work({
     }),
 })
 
-/** From then on the template is everybody's, and the build can no longer be aborted. */
+/** From here on the template is everybody's, and the build can no longer be aborted. */
 const adopt = work({
   name: "adopt-template",
   input: Template,
@@ -231,7 +232,7 @@ const adopt = work({
       yield* noOther(template, vmid)
       yield* templates.adopt(head.id, { vmid, name: template })
       const machines = yield* Machines
-      // shown at once, and whole with the next observation
+      // shown at once, and completed by the next observation
       yield* machines.record({
         vmid,
         node: made.node,
@@ -253,7 +254,7 @@ const close = work({
   settle: (_, { head }) => Effect.as(leaveNothing(head), { changed: false }),
 })
 
-/** Where it is built: on the configured node, else on the first one that is up. */
+/** The node to build on: the configured one, else the first that is online. */
 const nodeFor = Effect.fnUntraced(function* (template: string) {
   const { defaultNode } = yield* Settings
   const machines = yield* Machines
@@ -266,26 +267,26 @@ const nodeFor = Effect.fnUntraced(function* (template: string) {
   })
 })
 
-/** Seconds that a build takes of which none has been seen yet. */
+/** Estimated seconds for a template without a successful build. */
 const usualSeconds = 1800
 
-/** Seconds that the last successful build of the template took; undefined where none is kept. */
+/** Seconds that the last successful build of the template took; undefined: none is on record. */
 const lastTook = Effect.fnUntraced(function* (template: string) {
   const journal = yield* RunJournal
   const runs = yield* journal.list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
   const last = runs.find(({ status }) => status === "success" || status === "partial")
   if (last === undefined) return undefined
-  // from when the tool began: before that it waited for its turn
+  // from the start of the step: before that it waited for its turn
   const began = (yield* journal.read(last.id, 0)).find(({ event }) => event.type === "StepStarted" && event.key === buildStep)
   return began === undefined || last.endedAt === undefined
     ? undefined
     : Math.max(1, Math.round((last.endedAt.getTime() - began.at.getTime()) / 1000))
 })
 
-/** How many templates are built at once, whoever asked for them. */
+/** Most templates that are built at once, for all users together. */
 export const mostBuilds = Effect.map(Settings, ({ templateBuilds = 1 }) => Math.max(1, templateBuilds))
 
-/** Builds one template: in a pool and with an account of its own, taken over when it is whole. */
+/** Builds one template, in its own pool and with its own account, and adopts it when it is complete. */
 export const templateBuild = runKind({
   name: templateBuildName,
   doing: "a build",
@@ -322,14 +323,14 @@ export const templateBuild = runKind({
   },
 })
 
-/** The VM that a build has made and that was taken over; undefined where it came to nothing. */
+/** The adopted VM of a build; undefined: it produced none. */
 export const adoptedBy = ({ steps }: Pick<RunState, "steps">): Vmid | undefined => {
   const adopted = steps.get(adoptStep)
   const made = adopted?.phase === "settled" ? madeBy(steps.get(buildStep)?.facts?.data) : undefined
   return made?._tag === "Some" ? (made.value.vmid as Vmid) : undefined
 }
 
-/** Whose a build is; undefined where nobody can tell any more. */
+/** The record ID of the user whose build it is; undefined: its request cannot be read. */
 export const builderOf = (run: Pick<RunHead, "options">): RecordId | undefined => {
   const request = buildRequestOf(run)
   return request._tag === "Some" ? request.value.userRecord : undefined

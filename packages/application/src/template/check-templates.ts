@@ -21,14 +21,14 @@ import * as Semaphore from "effect/Semaphore"
 import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { templateBuildName, templateSubject } from "./build-run.ts"
 
-/** What became of one question. `because` is there unless all is well. */
+/** The result of one check. `because` is absent only if all is well. */
 export interface Checked<State extends string> {
   readonly state: State | "not_checked"
   readonly because?: string
 }
 
 export interface CheckedImage {
-  /** Undefined: the builder file does not say it in a way that can be read without running it. */
+  /** Undefined: it cannot be read from the builder file without running that. */
   readonly url: string | undefined
   readonly file: Checked<"there" | "gone"> & { readonly bytes?: number; readonly lastModified?: string }
   readonly checksum: Checked<"matches" | "differs" | "none">
@@ -44,17 +44,17 @@ export interface CheckedTemplate {
   readonly template: string
   readonly images: readonly CheckedImage[]
   readonly evaluation?: CheckedEvaluation
-  /** Why nothing of it was checked. */
+  /** Why nothing, or not everything, was checked. */
   readonly notChecked?: string
 }
 
-/** Of one request: templates, images of one template, and time. */
+/** Limits of one request: templates, images per template, seconds, and concurrent checks. */
 const [mostTemplates, mostImages, longestSeconds, atOnce] = [200, 10, 50, 8]
 const late = `there was no time left: a check may take at most ${longestSeconds} s`
 
 const notChecked = (because: string) => ({ state: "not_checked" as const, because })
 
-/** Each question once, however many templates ask it. */
+/** Asks for each URL once, however many templates need it. */
 const remembering = <A>(ask: (url: string) => Effect.Effect<A>) => {
   const known = new Map<string, Effect.Effect<A>>()
   return (url: string): Effect.Effect<A> =>
@@ -77,7 +77,7 @@ const compared = (sums: readonly string[], sum: string, list: string) =>
     ? ({ state: "matches" } as const)
     : ({ state: "differs", because: `${list} has a different one: ${sums[0] ?? ""}` } as const)
 
-/** What the server's own lists say of the sum that the template has. */
+/** Compares the template's checksum with the server's own lists. */
 const besides = (
   url: string,
   { type, sum }: Extract<ReturnType<typeof readChecksum>, { readonly kind: "sum" }>,
@@ -144,7 +144,7 @@ const checkImage = ({ url, checksum, file }: BuilderImage, servers: Servers): Ef
 
 const dayMillis = 86_400_000
 
-/** When what was built last ends to be usable; the period begins with the installation. */
+/** When the evaluation period of the last build ends; it begins with the installation. */
 const evaluationOf = Effect.fnUntraced(function* (template: string, days: number) {
   const journal = yield* RunJournal
   const runs = yield* journal.list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
@@ -189,12 +189,12 @@ const checkOne = Effect.fnUntraced(function* (scope: LibraryScope, template: str
   } satisfies CheckedTemplate
 })
 
-/** One at a time: it asks servers of others. */
+/** One check at a time: it sends requests to other people's servers. */
 const checks = Semaphore.makeUnsafe(1)
 
 /**
- * Looks whether what templates are installed from is still there, without building: the user's templates and everybody's, or the one that
- * is named. Nothing is downloaded but short lists.
+ * Checks whether the images that templates are installed from still exist, without building: of the user's and the global templates, or of
+ * the named one. Downloads only short lists.
  */
 export const checkTemplates = Effect.fnUntraced(function* (user: User, only: string | undefined) {
   const { own, global } = yield* listInstalled(user)

@@ -22,7 +22,7 @@ import { isBuildOf } from "./running-builds.ts"
 /** What was done, for people. */
 export interface DeletedTemplate {
   readonly unbuilt: number
-  /** Why a built one stays. */
+  /** Whether a built VM stays. */
   readonly stays: boolean
   readonly definition: "removed" | "shipped" | "none"
 }
@@ -33,11 +33,11 @@ const definedIn = Effect.fnUntraced(function* (scope: LibraryScope, name: string
   return templates.some((one) => one.name === name)
 })
 
-/** Templates that all may clone from: what lies in the pool of a range is its users' own. */
+/** Templates that everybody may clone: those in the pool of a range belong to its users. */
 const isShared = (machine: ObservedMachine, name: string): boolean =>
   isFinishedTemplate(machine) && machine.name === name && (machine.pool === undefined || machine.pool === "SHARED")
 
-/** The VMs of this name that builds of the user have made. */
+/** The VMs with this name that builds of the user made. */
 const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
   const engine = yield* RunEngine
   const journal = yield* RunJournal
@@ -50,7 +50,7 @@ const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
   return new Set<Vmid>(made.filter((vmid) => vmid !== undefined))
 })
 
-/** Whose files are meant: the user's own; for an administrator else those of the one other user who has some. */
+/** The owner of the files: the user; for an administrator without own files, the only other user with some. */
 const ownerOf = Effect.fnUntraced(function* (user: User, name: string) {
   const userStore = yield* Users
   if (yield* definedIn(scopeOf(user), name)) return user.id
@@ -70,7 +70,7 @@ const ownerOf = Effect.fnUntraced(function* (user: User, name: string) {
 const unknown = (name: string) =>
   new NotFound({ what: `Template ${JSON.stringify(name.slice(0, 100))} not found`, hint: "GET /templates lists them." })
 
-/** Removes one VM as a run of the template, and waits for its end. What the hypervisor refuses is a conflict for clients. */
+/** Removes one VM in a run of the template, and waits for its end. A refusal by the hypervisor is a conflict for clients. */
 const unbuild = (template: string, vmid: Vmid, user: User): Effect.Effect<void, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
@@ -95,8 +95,8 @@ const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
 })
 
 /**
- * Deletes a template: first the VM, then the files it is built from. What comes with the service is only unbuilt, and by administrators. A VM that
- * somebody else built stays, unless an administrator asks.
+ * Deletes a template: first the VM, then its files. For templates that come with the service, only the VM is deleted, and only by
+ * administrators. A VM that somebody else built stays, unless an administrator asks.
  */
 export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: User) {
   const machines = yield* Machines

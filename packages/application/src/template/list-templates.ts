@@ -12,7 +12,7 @@ const closedPoolsFor = Effect.fnUntraced(function* (user: User) {
   return new Set<string>((yield* ranges.list()).flatMap(({ id }) => (open.has(id) ? [] : [id])))
 })
 
-/** The templates that a user sees, as the hypervisor was last observed: it is not asked. */
+/** The templates that a user sees, from the last observation: makes no call to the hypervisor. */
 export const listTemplates = Effect.fnUntraced(function* (user: User) {
   const machines = yield* Machines
   const { own, global } = yield* hostFailures(listInstalled(user))

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
 /**
- * Whether the service itself uses templates of a name: routers of all ranges are cloned from one, and the operator has given logins to
- * others. What is inside of those must not be just any user's.
+ * Whether the service itself uses templates with a name: routers of all ranges are cloned from one, and the operator configured logins for
+ * others. Arbitrary users must not determine their content.
  */
 export const usedByService = Effect.map(
   Settings,
@@ -13,7 +13,7 @@ export const usedByService = Effect.map(
       name === routerDefaults.template || templateLogins?.has(name) === true,
 )
 
-/** Fails for a template of the user's own files that only an administrator may have. */
+/** Fails for a template name that only an administrator may have. */
 export const mayHaveName = Effect.fnUntraced(function* (user: User, name: string, doing: string) {
   if (user.isAdmin || !(yield* usedByService)(name)) return
   return yield* new Forbidden({
@@ -22,7 +22,7 @@ export const mayHaveName = Effect.fnUntraced(function* (user: User, name: string
   })
 })
 
-/** Fails where templates are left to administrators. */
+/** Fails if only administrators may manage templates. */
 export const mayBuild = Effect.fnUntraced(function* (user: User, doing: string) {
   const { onlyAdminsBuildTemplates = false } = yield* Settings
   if (onlyAdminsBuildTemplates && !user.isAdmin)

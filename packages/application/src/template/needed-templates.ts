@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect"
 import { listTemplates } from "./list-templates.ts"
 
 /**
- * Tells of each template that somebody needs how it is with it for this user, as the hypervisor was last observed: it is not asked. `missing`: this
- * user has no files that it could be built from.
+ * Returns a function for the state of a needed template for this user, from the last observation: makes no call to the hypervisor.
+ * `missing`: this user has no files to build it from.
  */
 export const neededTemplates = Effect.fnUntraced(function* (user: User) {
   const machines = yield* Machines
   const ranges = yield* Ranges
-  // what users of a range call a template there is nobody else's
+  // a template in the pool of a range is only that range's
   const pools = new Set<string | undefined>((yield* ranges.list()).map(({ id }) => id))
   const built = new Set(
     (yield* machines.templates).flatMap((machine) =>

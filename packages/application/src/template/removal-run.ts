@@ -10,8 +10,7 @@ const Removal = Schema.Struct({
   vmid: Schema.Int.pipe(Schema.refine(isNumber)),
 })
 
-/** Clones named in a refusal. */
-/** Fails while disks of other VMs need the template's. */
+/** Fails while disks of other VMs are linked to the template's. */
 const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Removal.Type) {
   const templates = yield* HypervisorTemplates
   const clones = yield* templates.clones({ vmid, name: template })
@@ -37,7 +36,7 @@ const remove = work({
     }),
 })
 
-/** Removes a template from the hypervisor, not while it is built or needed. */
+/** Removes a template from the hypervisor, unless it is being built or needed. */
 export const templateRemoval = runKind({
   name: "template-removal",
   doing: "its removal",

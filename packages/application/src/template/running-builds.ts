@@ -4,7 +4,7 @@ import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { builderOf, buildRequestOf, templateBuildName } from "./build-run.ts"
 
-/** A build of a template that goes on. */
+/** An unfinished build of a template. */
 export interface RunningBuild {
   readonly run: RunRecord
   readonly template: string
@@ -12,7 +12,7 @@ export interface RunningBuild {
   readonly by: User | undefined
 }
 
-/** The builds that go on, of all users, newest first. A build that waits for its turn is one of them. */
+/** The unfinished builds of all users, newest first, including those that wait for their turn. */
 export const runningBuilds = Effect.gen(function* () {
   const journal = yield* RunJournal
   const userStore = yield* Users
@@ -26,14 +26,14 @@ export const runningBuilds = Effect.gen(function* () {
   })
 })
 
-/** Whether a build waits for its turn, or works. */
+/** Whether a build waits for its turn, or is running. */
 export const buildPhase = (runId: RunId): Effect.Effect<"queued" | "running", Fault, RunEngine> =>
   Effect.map(
     Effect.flatMap(RunEngine, (engine) => engine.state(runId)),
     ({ steps }) => ([...steps.values()].some(({ attempt }) => attempt > 0) ? "running" : "queued"),
   )
 
-/** Whether the build is the user's. Ids of users are given again, records are not. */
+/** Whether the build is the user's. User IDs are reused, record IDs are not. */
 export const isBuildOf = (run: RunRecord, user: User): boolean => builderOf(run) === user.recordId
 
 /** The newest builds of a user, finished ones too. */
@@ -43,5 +43,5 @@ export const buildsOf = Effect.fnUntraced(function* (user: User, limit: number) 
   return runs.filter((run) => isBuildOf(run, user)).slice(0, limit)
 })
 
-/** Builds of all users among which a user's are looked for. */
+/** Most builds of all users that are searched for a user's. */
 const mostLookedAt = 5000

@@ -29,7 +29,7 @@ export interface StartedBuilds {
   readonly parallel: number
 }
 
-/** Names that were asked for, each once; `all` stands for every template that is not built. */
+/** The requested names, each once; `all` stands for every template that is not built. */
 const asked = (names: readonly string[], known: readonly KnownTemplate[]): readonly string[] =>
   names.includes("all") ? known.filter(({ state }) => state === "not_built").map(({ name }) => name) : [...new Set(names)]
 
@@ -39,7 +39,7 @@ const named = (names: readonly string[]): string =>
     .map((name) => JSON.stringify(name.slice(0, 100)))
     .join(", ")
 
-/** Builds of one user that wait or go on. */
+/** Most unfinished builds of one user. */
 const mostOfUser = 10
 
 /** How many more builds the user may start. */
@@ -53,10 +53,10 @@ const roomFor = Effect.fnUntraced(function* (user: User) {
   return mostOfUser - own
 })
 
-/** Two requests of one user do not both find the same room. */
+/** Prevents two concurrent requests of one user from taking the same room. */
 const starts = Semaphore.makeUnsafe(1)
 
-/** Fails where this host cannot build at all. */
+/** Fails if this host cannot build at all. */
 const ableToBuild = Effect.gen(function* () {
   const builder = yield* TemplateBuilder
   const state = yield* builder.available
@@ -65,8 +65,8 @@ const ableToBuild = Effect.gen(function* () {
 })
 
 /**
- * Starts a build of each of these templates that is neither built nor being built. The builds go on when their caller leaves. `parallel`: how many
- * of them may run at once; 0: one.
+ * Starts a build of each of these templates that is neither built nor being built. The builds continue when their caller leaves.
+ * `parallel`: how many of them may run at once; 0: one.
  */
 export const startBuilds = Effect.fnUntraced(function* (user: User, names: readonly string[], parallel: number) {
   yield* mayBuild(user, "build templates")
@@ -106,7 +106,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
     if (because !== undefined) skipped.push({ template, because })
     return because === undefined
   })
-  // what is there needs no tool
+  // templates that are already built need no tool
   if (toBuild.length > 0) yield* ableToBuild
   const startAll = Effect.gen(function* () {
     let room = toBuild.length > 0 ? yield* roomFor(user) : 0
@@ -128,7 +128,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
         started.push({ template, run: run.success.id })
         room -= 1
       }
-      // somebody else was faster
+      // another request was first
       else if (run.failure instanceof SubjectBusy) skipped.push({ template, because: "is being built or removed" })
       else return yield* Effect.fail(run.failure)
     }

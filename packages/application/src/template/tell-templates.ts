@@ -2,7 +2,10 @@ import { CannotPlan, type Fault, unbuilt, type User, withTemplatesKnown } from "
 import * as Effect from "effect/Effect"
 import { listTemplates } from "./list-templates.ts"
 
-/** A failure for missing templates says which of them the user can build, and how, and which not. What nobody can tell now stays as it is. */
+/**
+ * Adds to a failure for missing templates which of them the user can build, and how, and which not. Unchanged when that cannot be
+ * determined.
+ */
 export const tellTemplates = (user: User) =>
   Effect.catch((fault: Fault) =>
     Effect.gen(function* () {

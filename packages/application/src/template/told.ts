@@ -2,7 +2,7 @@ import { type BuilderFacts, mostPictureBytes, pictureTypeOf, templateTold } from
 import type { ArtifactEntry } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** What is kept beside the files of a template, so that lists need not read them. A file that is no picture is not kept as one. */
+/** The metadata stored beside the files of a template, so that lists need not read them. A picture that is not an image is left out. */
 export const toldOf = Effect.fnUntraced(function* (
   facts: Parameters<typeof templateTold>[0],
   picture: string | undefined,

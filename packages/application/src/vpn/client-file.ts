@@ -3,7 +3,7 @@ import { Ranges, SecretStore, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** The VPN that a user may have a file for. `doing` completes "Cannot …". */
+/** The VPN endpoint; fails if there is none, or the user cannot use it. `doing` completes "Cannot …". */
 export const requireVpn = (doing: string, user: User) =>
   Effect.gen(function* () {
     const { vpn } = yield* Settings
@@ -20,7 +20,7 @@ export const requireVpn = (doing: string, user: User) =>
     return vpn
   })
 
-/** The file of a user's WireGuard client. Reads the store alone. */
+/** The configuration file for a user's WireGuard client. Reads only the store. */
 export const clientFileOf = (doing: string, user: User, server: VpnEndpoint) =>
   Effect.gen(function* () {
     const vpn = yield* VpnRecords

@@ -14,13 +14,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** Looks in a row that may find the server otherwise than wanted while the same is wanted. */
+/** Checks in a row that may find a difference while the wanted state stays the same. */
 const looksAtMost = 5
 
-/** What was taken from peers of others, of which this many are shown. */
+/** Most records of what was taken from foreign peers. */
 const takenAtMost = 20
 
-/** Changes what is known of the server, from what it is now. */
+/** Updates the record of the server's state. */
 const keep = (change: (held: HeldVpn) => HeldVpn) =>
   Effect.gen(function* () {
     const records = yield* VpnRecords
@@ -29,7 +29,7 @@ const keep = (change: (held: HeldVpn) => HeldVpn) =>
     if (JSON.stringify(next) !== JSON.stringify(held)) yield* records.hold(next, version)
   })
 
-/** The server shows another key than clients are told. */
+/** A note if the server's key differs from the one that clients are given. */
 const keyNotes = (publicKey: string) =>
   Effect.map(Settings, ({ vpn }) =>
     vpn === undefined || vpn.publicKey === publicKey
@@ -37,7 +37,7 @@ const keyNotes = (publicKey: string) =>
       : [`the server's public key is ${publicKey}, but wireguard_public_key is a different one: no client can connect`],
   )
 
-/** One look at the server, and the repair of what differs. True: nothing differed. `wanted` is what was wanted then. */
+/** Checks the server once, and repairs differences. True: there were none. `wanted`: the wanted state at that time. */
 const look = Effect.gen(function* () {
   const records = yield* VpnRecords
   const server = yield* VpnServer
@@ -46,11 +46,11 @@ const look = Effect.gen(function* () {
     yield* keep((held) => handedOut(held, handed))
   }
   const observed = yield* server.observe
-  // asked after the look: what was revoked meanwhile is in it
+  // read after the observation, so that it contains revocations made meanwhile
   const wanted = yield* records.members
   const { held } = yield* records.held
   const { difference, notes, taken } = planVpn(wanted, observed, keysKnownToVpn(held))
-  // rules that cannot be looked at may let through what they did
+  // rules that cannot be read may still let through what they did
   const pairs = observed.pairs ?? [...held.has, ...held.adding].flatMap(pairsOf)
   const has = membersOf({ peers: observed.peers, pairs })
   const said = [...(yield* keyNotes(observed.publicKey)), ...notes]
@@ -58,10 +58,10 @@ const look = Effect.gen(function* () {
     yield* keep((now) => ({ has, adding: [], notes: said, ...(now.taken === undefined ? {} : { taken: now.taken }) }))
     return { wanted, isInLine: true }
   }
-  // written before anything is changed: what a crash leaves is known
+  // stored before anything is changed, so that what a crash leaves is known
   const adding = wanted.filter((member) => !has.some((one) => JSON.stringify(one) === JSON.stringify(member)))
   const at = yield* Clock.currentTimeMillis
-  // a change that failed is planned again, which is no news
+  // a failed change is planned again, and not reported again
   const news = taken.filter((what) => held.adding.length === 0 || held.taken?.some((one) => one.what === what) !== true)
   const before = (known: HeldVpn["taken"]) => (known ?? []).filter(({ what }) => !news.includes(what))
   yield* keep((now) => ({
@@ -80,8 +80,8 @@ const look = Effect.gen(function* () {
 })
 
 /**
- * Brings the VPN's server in line with what is stored: who has a key is let in, to the ranges that they may use. Returns what was wanted when the server was
- * last seen to have exactly that. What fails is kept for people, and tried again by the keeper.
+ * Brings the VPN server in line with what is stored: users with a key are let in to the ranges that they may use. Returns the wanted state
+ * that the server was last seen to have exactly. A failure is recorded for people, and retried by the keeper.
  */
 export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings | VpnRecords | VpnServer> = Effect.gen(
   function* () {
@@ -89,7 +89,7 @@ export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings
     for (let looks = 1; looks <= looksAtMost; looks++) {
       const { wanted, isInLine } = yield* look
       if (isInLine) return wanted
-      // what is wanted otherwise than a look ago is no failure of the server's
+      // a change of the wanted state since the last check is not the server's failure
       const now = JSON.stringify(wanted)
       if (now !== before) looks = 1
       before = now

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 const patienceSeconds = 10
 
-/** The store for work that must go on when the store hangs: what gets no answer in time fails, and can be repeated. */
+/** The store for work that must continue when the store hangs: a call without an answer in time fails, and can be repeated. */
 export const vpnRecordsInTime = Effect.map(VpnRecords, (records): VpnRecords["Service"] => {
   const inTime = <A, E>(doing: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | StorageFault> =>
     Effect.timeoutOrElse(effect, {

@@ -13,21 +13,21 @@ const newKey = (user: UserId) =>
     return key
   })
 
-/** Gives a user a key for the VPN; one that has a key keeps it. */
+/** Creates a VPN key for a user; an existing key stays. */
 export const giveVpnKey = (user: UserId) =>
   Effect.gen(function* () {
     const vpn = yield* VpnRecords
     yield* vpn.giveKey(user, yield* newKey(user))
   })
 
-/** Gives a user another key for the VPN. */
+/** Replaces a user's VPN key. */
 export const replaceVpnKey = (user: UserId) =>
   Effect.gen(function* () {
     const vpn = yield* VpnRecords
     yield* vpn.replaceKey(user, yield* newKey(user))
   })
 
-/** Gives every user a key who has none: those of older versions, and those whose key was sealed with a lost one. */
+/** Creates a key for every user without one: users of older versions, and those whose key was sealed with a lost secret. */
 export const giveMissingVpnKeys = Effect.gen(function* () {
   const vpn = yield* VpnRecords
   for (const user of yield* vpn.keyless) yield* Effect.catchTag(giveVpnKey(user), "UserNotFound", () => Effect.void)

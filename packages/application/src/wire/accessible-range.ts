@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** A range that a user was given. */
+/** A range that a user has, and how. */
 export const AccessibleRange = Schema.Struct({
   rangeNumber: Schema.Int,
   rangeID: Schema.String,

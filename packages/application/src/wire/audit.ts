@@ -1,7 +1,7 @@
 import type { KeptAuditEntry } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 
-/** An entry of the audit trail. `id` is the way to the next page: `before` it. */
+/** An entry of the audit trail. The next page is requested with `before`: the `id` of the last entry. */
 export const AuditObject = Schema.Struct({
   id: Schema.Int,
   at: Schema.String,

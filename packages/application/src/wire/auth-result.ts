@@ -13,7 +13,7 @@ export const AuthResult = Schema.Struct({
   meta: Schema.optionalKey(AnyObject),
 }).annotate({ identifier: "AuthResult" })
 
-/** A fresh token for the user, with their record. */
+/** A new token for the user, with the user's record. */
 export const authResult = (user: User) =>
   Effect.gen(function* () {
     const users = yield* Users

@@ -8,17 +8,17 @@ const KeptAlive = Schema.Struct({
   text: Schema.String,
 })
 
-/** Go durations as they were given; `0` is never. All but `autoShutdownTimeout` is ours, and absent while no machine is on. */
+/** Go durations as they were given; `0` is never. Everything but `autoShutdownTimeout` is ours, and absent while no machine is on. */
 export const AutoShutdown = Schema.Struct({
   autoShutdownTimeout: Schema.Struct({
     serverDefault: Schema.String,
-    /** Empty: the range has none of its own. */
+    /** Empty: the range has no timeout of its own. */
     rangeOverride: Schema.String,
     effective: Schema.String,
   }),
   /** When the range was last used or changed. Absent while a run changes it. */
   idleSince: Schema.optionalKey(Schema.String),
-  /** When it is shut down at the earliest, unless it is used. Absent: never. */
+  /** The earliest time of the shutdown, unless the range is used. Absent: never. */
   stopsAt: Schema.optionalKey(Schema.String),
   keptAliveBy: Schema.Array(KeptAlive),
 }).annotate({ identifier: "AutoShutdown" })

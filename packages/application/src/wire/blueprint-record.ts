@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { lastInstallation } from "./blueprint.ts"
 import { recordTime } from "./common.ts"
 
-/** A blueprint in the record API: users and groups by the ids of their records. */
+/** A blueprint in the record API; users and groups by their record IDs. */
 export const BlueprintRecord = Schema.Struct({
   id: Schema.String,
   collectionId: Schema.String,
@@ -27,7 +27,7 @@ export const BlueprintRecord = Schema.Struct({
   sourceBlueprintID: Schema.String,
 }).annotate({ identifier: "BlueprintRecord" })
 
-/** The records of users and groups by the ids that blueprints name them by. */
+/** Record IDs of users and groups, by the IDs in blueprints. */
 export interface RecordIds {
   readonly users: ReadonlyMap<string, RecordId>
   readonly groups: ReadonlyMap<string, RecordId>

@@ -33,7 +33,7 @@ export const BlueprintListItem = Schema.Struct({
 const unlessEmpty = <K extends string, A extends { readonly length: number }>(key: K, value: A): { readonly [P in K]?: A } =>
   value.length === 0 ? {} : ({ [key]: value } as { readonly [P in K]?: A })
 
-/** `sourceID`: undefined for a blueprint that has no source, or none any more. */
+/** `sourceID`: undefined for a blueprint without a source, or whose source was removed. */
 export const blueprintListItem = (
   blueprint: Blueprint,
   access: BlueprintAccess,
@@ -77,21 +77,21 @@ export const BlueprintDetail = Schema.Struct({
   license: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "BlueprintDetail" })
 
-/** The last installation of what a blueprint requires, as clients show it: the time to the second. */
+/** The last installation of a blueprint's requirements, in wire format; the time without fractions of a second. */
 export const lastInstallation = ({ installation: { status, error, at } }: Blueprint) => ({
   lastInstallStatus: status,
   lastInstallError: error,
   lastInstalledAt: at === undefined ? "" : at.toISOString().replace(/\.\d+Z$/u, "Z"),
 })
 
-/** What the source says of itself, for blueprints from it; what it does not say is left out. */
+/** What the source says about itself, for blueprints from it; missing parts are left out. */
 const publisher = (source: Source) => ({
   ...unlessEmpty("authors", source.authors),
   ...unlessEmpty("homepage", homepageOf(source)),
   ...unlessEmpty("license", source.license),
 })
 
-/** `source`: absent for a blueprint that has none, or none any more. */
+/** `source`: undefined for a blueprint without a source, or whose source was removed. */
 export const blueprintDetail = (
   blueprint: Blueprint,
   { templates, roles }: Readiness,
@@ -109,7 +109,7 @@ export const blueprintDetail = (
   ...(source === undefined ? {} : publisher(source)),
 })
 
-/** What clients may say of a blueprint when they make or change one. */
+/** What clients may set on a blueprint. */
 export const blueprintFields = {
   name: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
@@ -118,7 +118,7 @@ export const blueprintFields = {
   min_ludus_version: Schema.optionalKey(Schema.String),
 }
 
-/** The same in the words of the domain; what was not said is absent. */
+/** The same in the domain's form; members that were not sent are absent. */
 export const blueprintText = (said: Schema.Struct<typeof blueprintFields>["Type"]): Partial<BlueprintText> => ({
   ...(said.name === undefined ? {} : { name: said.name }),
   ...(said.description === undefined ? {} : { description: said.description }),
@@ -127,7 +127,7 @@ export const blueprintText = (said: Schema.Struct<typeof blueprintFields>["Type"
   ...(said.min_ludus_version === undefined ? {} : { minVersion: said.min_ludus_version }),
 })
 
-/** The blueprint that was made: `id` is that of its record, `ansibleResults` what became of each thing that it requires. */
+/** The new blueprint: `id` is its record ID, `ansibleResults` the outcome of each requirement. */
 export const BlueprintCreated = Schema.Struct({
   result: Schema.optionalKey(Schema.String),
   blueprintID: Schema.String,
@@ -135,7 +135,7 @@ export const BlueprintCreated = Schema.Struct({
   ansibleResults: Schema.optionalKey(Schema.Array(AnsibleInstallResult)),
 }).annotate({ identifier: "BlueprintCreated" })
 
-/** What became of what a new blueprint requires; absent where it requires nothing. */
+/** The outcomes of a new blueprint's requirements; absent if it has none. */
 export const installedForNew = (outcomes: readonly ItemOutcome[]): Pick<typeof BlueprintCreated.Type, "ansibleResults"> =>
   outcomes.length === 0 ? {} : { ansibleResults: ansibleResults(outcomes) }
 
@@ -157,7 +157,7 @@ export const blueprintAccessUser = (
   ...unlessEmpty("groups", groups),
 })
 
-/** A group that a blueprint is shared with, and who is in it. */
+/** A group that a blueprint is shared with, and its people. */
 export const BlueprintAccessGroup = Schema.Struct({
   groupName: Schema.String,
   managers: Schema.optionalKey(Schema.Array(Schema.String)),

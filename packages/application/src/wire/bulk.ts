@@ -2,15 +2,15 @@ import { type Fault, InvalidInput } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What became of the items of one request; an empty list is left out. */
+/** The outcomes of the items of one request; an empty list is left out. */
 export const BulkResult = Schema.Struct({
   success: Schema.optionalKey(Schema.Array(Schema.String)),
   errors: Schema.optionalKey(Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))),
 }).annotate({ identifier: "BulkResult" })
 
-/** The runs that one request began, each in a range of its own. */
+/** The runs that one request started, each in its own range. */
 export const ChangeManyResult = Schema.Struct({
-  /** They go on whether or not anybody waits for them. */
+  /** They continue whether or not anybody waits for them. */
   started: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -24,7 +24,7 @@ export const ChangeManyResult = Schema.Struct({
   errors: BulkResult.fields.errors,
 }).annotate({ identifier: "ChangeManyResult" })
 
-/** Links with which users set their password once. */
+/** Links for users to set their password once. */
 export const InvitesResult = Schema.Struct({
   invites: Schema.optionalKey(
     Schema.Array(
@@ -32,7 +32,7 @@ export const InvitesResult = Schema.Struct({
         userID: Schema.String,
         name: Schema.String,
         email: Schema.String,
-        /** Of the page, below where browsers reach the service. Whoever has it can sign in as the user: a secret. */
+        /** Address of the page, relative to where browsers reach the service. Anybody who has it can sign in as the user: a secret. */
         address: Schema.String,
         endsAt: Schema.String,
       }),
@@ -41,26 +41,26 @@ export const InvitesResult = Schema.Struct({
   errors: BulkResult.fields.errors,
 }).annotate({ identifier: "InvitesResult" })
 
-/** What became of one item: `refused` says why nothing did. */
+/** The outcome of one item; `refused`: why nothing was done. */
 export interface Outcome {
   readonly item: string
   readonly refused: string | undefined
 }
 
-/** In the order in which the items were asked for. */
+/** In the order of the request. */
 export const bulkResult = (outcomes: readonly Outcome[]): typeof BulkResult.Type => {
   const success = outcomes.flatMap(({ item, refused }) => (refused === undefined ? [item] : []))
   const errors = outcomes.flatMap(({ item, refused }) => (refused === undefined ? [] : [{ item, reason: refused }]))
   return { ...(success.length === 0 ? {} : { success }), ...(errors.length === 0 ? {} : { errors }) }
 }
 
-/** A fault as the reason of an item: it has no member for the hint. */
+/** A fault as the reason for an item, which has no separate member for the hint. */
 export const reasonOf = (fault: Fault): string => (fault.hint === undefined ? fault.message : `${fault.message}. ${fault.hint}`)
 
-/** Items of one request; each costs a question to the store, and an entry in the answer. */
+/** Most items in one request; each costs a query to the store, and an entry in the answer. */
 const mostItems = 10_000
 
-/** The items as they are meant: trimmed, each once. Clients send what people wrote between commas, also nothing. */
+/** The items, trimmed and without duplicates. Clients send what people typed between commas, possibly nothing. */
 export const itemsOf = (
   doing: string,
   field: string,

@@ -1,10 +1,10 @@
 import * as Schema from "effect/Schema"
 
-/** What the service can do here, and what of it the caller may use. */
+/** What this service can do, and which of it the caller may use. */
 export const Capabilities = Schema.Struct({
-  /** The service's own. */
+  /** Version of the service. */
   version: Schema.String,
-  /** The one that clients of the contract go by. */
+  /** Version that clients of the contract check. */
   apiVersion: Schema.String,
   /** The hypervisor is the built-in simulator: nothing real happens. */
   simulator: Schema.Boolean,
@@ -22,17 +22,17 @@ export const Capabilities = Schema.Struct({
     /** Groups that the user manages. */
     manages: Schema.Array(Schema.String),
     buildsTemplates: Schema.Boolean,
-    /** Roles and collections of the user's own. */
+    /** Own roles and collections. */
     installsRoles: Schema.Boolean,
     /** The same in words, a sentence each. */
     text: Schema.Array(Schema.String),
   }),
   limits: Schema.Struct({
-    /** Open at once, in one process of the service. */
+    /** Open consoles at once, in one process of the service. */
     consoles: Schema.Int,
     apiKeys: Schema.Int,
     apiKeyDays: Schema.Int,
-    /** In the whole service at once. */
+    /** Builds at once in the whole service. */
     templateBuilds: Schema.Int,
   }),
 }).annotate({ identifier: "Capabilities" })

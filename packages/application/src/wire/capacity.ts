@@ -1,11 +1,11 @@
 import * as Schema from "effect/Schema"
 
-/** How much room there is on the nodes. */
+/** The capacity of the nodes for a range. */
 export const Capacity = Schema.Struct({
-  /** How many more ranges of it fit into the memory that is left when all machines there are on. */
+  /** How many more such ranges fit into the memory that is left when all existing machines are on. */
   fits: Schema.Int,
-  /** What ends before there is room for another one. */
+  /** What runs out first. */
   limitedBy: Schema.Literals(["memory", "range numbers"]),
-  /** What one takes, its router included. */
+  /** What one range takes, including its router. */
   one: Schema.Struct({ machines: Schema.Int, cpus: Schema.Int, memoryMiB: Schema.Int }),
 }).annotate({ identifier: "Capacity" })

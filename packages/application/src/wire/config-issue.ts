@@ -6,7 +6,7 @@ export const ConfigIssueObject = Schema.Struct({
   path: Schema.String,
   line: Schema.Int,
   column: Schema.Int,
-  /** Stable: what programs tell findings apart by. */
+  /** Stable: programs distinguish findings by it. */
   code: Schema.String,
   message: Schema.String,
   allowed: Schema.optionalKey(Schema.String),

@@ -1,7 +1,7 @@
 import { artifactKinds } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** What a user keeps on the service's host, and what takes it, the largest first. */
+/** A user's disk use on the service's host, and its parts, largest first. */
 export const DiskUse = Schema.Struct({
   limitBytes: Schema.Int.annotate({ description: "The most that the user may keep; 0: no limit" }),
   usedBytes: Schema.Int.annotate({ description: "What the user keeps, with content that several things need once" }),

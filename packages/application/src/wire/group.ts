@@ -32,7 +32,7 @@ export const groupMemberObject = ({ userId, name, role }: GroupMember): typeof G
   role,
 })
 
-/** A group as a record, where a user's record is shown with what it refers to. */
+/** A group as a record, for a user's record with its relations. */
 export const groupRecord = (group: Group) => ({
   id: group.recordId,
   collectionId: "groups",
@@ -42,7 +42,7 @@ export const groupRecord = (group: Group) => ({
   description: group.description,
 })
 
-/** A group, seen from one of its users. */
+/** A group, as seen by one of its users. */
 export const UserMembershipObject = Schema.Struct({
   groupName: Schema.String,
   description: Schema.optionalKey(Schema.String),

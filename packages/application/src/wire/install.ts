@@ -12,7 +12,7 @@ export const InstallSelection = Schema.Struct({
   localCollections: names,
 }).annotate({ identifier: "InstallSelection" })
 
-/** What is to be installed: without a selection everything, with an empty one nothing. */
+/** What to install: everything without a selection, nothing with an empty one. */
 export const InstallRequest = Schema.Struct({
   selection: Schema.optionalKey(Schema.NullOr(InstallSelection)),
   global: Schema.optionalKey(Schema.Boolean),
@@ -22,14 +22,14 @@ export const InstallRequest = Schema.Struct({
   dryRun: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "InstallRequest" })
 
-/** The request in the words of the domain. */
+/** The request in the domain's form. */
 export const installChoice = ({ selection, force, noDeps }: typeof InstallRequest.Type): InstallChoice => ({
   ...(selection === undefined || selection === null ? {} : { selection }),
   ...(force === undefined ? {} : { force }),
   ...(noDeps === undefined ? {} : { noDeps }),
 })
 
-/** What became of every item; with `dryRun` nothing became of any, and the plan says what would. */
+/** The outcome of every item; with `dryRun` there are no outcomes, and the plan says what would be done. */
 export const InstallResponse = Schema.Struct({
   ...syncResultFields,
   sourceName: Schema.optionalKey(Schema.String),
@@ -55,7 +55,7 @@ export const InstallResponse = Schema.Struct({
 }).annotate({ identifier: "InstallResponse" })
 
 /**
- * What of a source is to be taken away, by name: blueprints by the IDs in their manifests, the rest as the source's lists tell it;
+ * Which items of a source to uninstall, by name: blueprints by the IDs in their manifests, the rest as the source's lists name them;
  * `roles`, `collections` and `subscriptionRoles` came from elsewhere with it.
  */
 export const UninstallSelection = Schema.Struct({
@@ -71,11 +71,11 @@ export const UninstallSelection = Schema.Struct({
 export const UninstallRequest = Schema.Struct({
   selection: UninstallSelection,
   global: Schema.optionalKey(Schema.Boolean),
-  /** Also what is still needed. */
+  /** Removes what is still needed too. */
   force: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "UninstallRequest" })
 
-/** What is to be installed anew in the version that the source ships now; without a selection everything that was installed from it. */
+/** What to upgrade to the version that the source ships now; without a selection everything that was installed from it. */
 export const UpgradeRequest = Schema.Struct({
   selection: Schema.optionalKey(Schema.NullOr(InstallSelection)),
   global: Schema.optionalKey(Schema.Boolean),

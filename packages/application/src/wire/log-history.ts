@@ -12,7 +12,7 @@ const entry = {
   id: Schema.String,
   status: RunStatusText,
   start: Schema.String,
-  /** Go's zero time while the run goes on. */
+  /** Go's zero time while the run is not over. */
   end: Schema.String,
   created: Schema.String,
 }

@@ -4,14 +4,14 @@ import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 import { RunStatusText } from "./log-history.ts"
 
-/** A deploy in the record API. `log` names no file: the text is served by the log history. */
+/** A deploy in the record API. `log` names no file: the log history serves the text. */
 export const LogRecord = Schema.Struct({
   id: Schema.String,
   collectionId: Schema.String,
   collectionName: Schema.String,
   created: Schema.String,
   updated: Schema.String,
-  /** Record ids; empty when the object is gone. */
+  /** Record IDs; empty when the object is gone. */
   user: Schema.String,
   range: Schema.String,
   template: Schema.String,

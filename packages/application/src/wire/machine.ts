@@ -14,7 +14,7 @@ import { TopologyMachineObject } from "./topology.ts"
 
 const { address, configured, os, template, domain, missingSince } = TopologyMachineObject.fields
 
-/** A machine of a range: what the hypervisor was last seen with, what the configuration says, and what its guest said. */
+/** A machine of a range: its last observed state, its configuration, and what its guest reported. */
 export const MachineObject = Schema.Struct({
   vmid: Schema.Int,
   name: Schema.String,
@@ -24,20 +24,20 @@ export const MachineObject = Schema.Struct({
   isRouter: Schema.Boolean,
   cpus: Schema.Int,
   memoryMiB: Schema.Finite,
-  /** At the hypervisor. */
+  /** On the hypervisor. */
   tags: Schema.Array(Schema.String),
   address,
-  /** What else its guest claims to have, and belongs to others. */
+  /** Other addresses that its guest reports and that belong to others. */
   foreignAddresses: Schema.Array(Schema.String),
   configured,
-  /** Absent for the router, and where it is not known. */
+  /** Absent for the router, and if unknown. */
   vlan: Schema.optionalKey(Schema.Int),
   network: Schema.optionalKey(Schema.String),
   gateway: Schema.optionalKey(Schema.String),
   os,
   template,
   domain,
-  /** What its guest agent said of its system when it was asked last; absent: it said nothing yet. */
+  /** The operating system as the guest agent last reported it; absent: not reported yet. */
   agent: Schema.optionalKey(
     Schema.Struct({
       id: Schema.optionalKey(Schema.String),
@@ -47,21 +47,21 @@ export const MachineObject = Schema.Struct({
       machine: Schema.optionalKey(Schema.String),
     }),
   ),
-  /** Of its Windows, as it was found when it was activated. */
+  /** The Windows licence as found at the last activation. */
   licence: Schema.optionalKey(Schema.String),
   disguise: Schema.optionalKey(Schema.Literals(disguiseVendors)),
-  /** As they were last read; absent: they were not. */
+  /** As last read; absent: never read. */
   snapshots: Schema.optionalKey(
     Schema.Struct({ count: Schema.Int, current: Schema.optionalKey(Schema.String), readAt: Schema.String }),
   ),
   missingSince,
-  /** The newest of the range's last runs that has done something to it. Absent: none of them has. */
+  /** The newest of the range's last runs that did something to it. Absent: none of them did. */
   lastChange: Schema.optionalKey(RunSummary),
   observedAt: Schema.optionalKey(Schema.String),
   awaySince: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "MachineObject" })
 
-/** What is kept of a machine, in one. */
+/** All stored facts about a machine. */
 export interface KnownMachine {
   readonly range: Range
   readonly machine: RangeMachine
@@ -81,7 +81,7 @@ const snapshotsOf = ({ snapshots, current, readAt }: KeptSnapshots) => ({
 export const machineObject = (known: KnownMachine): typeof MachineObject.Type => {
   const { range, machine, topology, system, snapshots, lastChange, freshness } = known
   const { vmid, name = "", node, power, isRouter, cpus, memoryMiB, tags, foreignAddresses = [], activation } = machine
-  // what it is called there is what the hypervisor calls it
+  // the topology's name and power are those of the hypervisor, shown above
   const { machine: placed, lane } = placeOf(topology, vmid) ?? {}
   const { name: _, vmid: __, power: ___, ...inNetwork } = placed ?? { name, power }
   const { vlan, network, gateway } = lane ?? {}

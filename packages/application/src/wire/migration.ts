@@ -7,7 +7,7 @@ import {
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** How a machine is named here. */
+/** Members that identify a machine. */
 const machineFields = {
   proxmoxID: Schema.Int,
   name: Schema.String,
@@ -18,12 +18,12 @@ const Card = Schema.Struct({ nic: Schema.String, before: Schema.String, after: S
 
 export const MigrationPlanObject = Schema.Struct({
   direction: Schema.Literals(["to-sdn", "to-bridges"]),
-  /** Why there is nothing to do; absent where there is something. */
+  /** Why there is nothing to do; absent if there is something. */
   idle: Schema.optionalKey(Schema.Literals(["single-node", "done"])),
-  /** What has to be fixed first; while there is any, there are no steps. */
+  /** What has to be fixed first; there are no steps while there are any. */
   blockers: Schema.Array(Schema.Struct({ code: Schema.String, message: Schema.String, hint: Schema.String })),
   warnings: Schema.Array(Schema.String),
-  /** What is left to be done by hand afterwards. */
+  /** What is left to do by hand afterwards. */
   byHand: Schema.Array(Schema.String),
   machines: Schema.Array(
     Schema.Struct({
@@ -82,10 +82,10 @@ export const migrationPreview = (plan: MigrationPlan): typeof MigrationResult.Ty
 })
 
 export const MigrationReportObject = Schema.Struct({
-  /** Whether a migration has saved how things were. */
+  /** Whether a migration has saved the old state. */
   recorded: Schema.Boolean,
   zone: Schema.String,
-  /** Bridges as they were. */
+  /** Bridges before the migration. */
   bridges: Schema.Array(Schema.Struct({ node: Schema.String, name: Schema.String })),
   machines: Schema.Array(
     Schema.Struct({
@@ -124,7 +124,7 @@ export const migrationReportObject = (
 export const MigrationStatusObject = Schema.Struct({
   sdn_zone_exists: Schema.Boolean,
   nat_vnet_exists: Schema.Boolean,
-  /** Also while network cards hang on old bridges. */
+  /** Also true while network cards are attached to old bridges. */
   needs_migration: Schema.Boolean,
   cluster_mode: Schema.Boolean,
   requires_manual_zone: Schema.Boolean,

@@ -1,7 +1,7 @@
 import { templateStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** Ours: `missing` where the caller has nothing that it could be built from. */
+/** Ours: `missing`, if the caller has nothing to build it from. */
 export const TemplateStatus = Schema.Literals([...templateStates, "missing"])
 
 /** A template that a blueprint needs. */

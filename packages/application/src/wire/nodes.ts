@@ -2,11 +2,11 @@ import { nodeUse, type ObservedMachine, type ObservedNode, type ObservedStorage 
 import type { Freshness, KeptCluster } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 
-/** A storage of a node; one that is not active shows no size. */
+/** A storage of a node; an inactive one shows no size. */
 const NodeStorage = Schema.Struct({
   name: Schema.String,
   type: Schema.String,
-  /** Other nodes have the same. */
+  /** Other nodes have the same storage. */
   shared: Schema.Boolean,
   active: Schema.Boolean,
   totalBytes: Schema.Finite,
@@ -22,7 +22,7 @@ export const NodeObject = Schema.Struct({
   cpuLoad: Schema.Finite,
   memoryMiB: Schema.Finite,
   memoryUsedMiB: Schema.Finite,
-  /** What the machines of ranges take that are on it, as if all of them were on. */
+  /** What the machines of ranges on it take if all of them are on. */
   promised: Schema.Struct({
     machines: Schema.Int,
     machinesOn: Schema.Int,
@@ -34,7 +34,7 @@ export const NodeObject = Schema.Struct({
   storages: Schema.Array(NodeStorage),
 }).annotate({ identifier: "NodeObject" })
 
-/** `observedAt` and `awaySince` tell how fresh it is, as those of a range do. */
+/** `observedAt` and `awaySince` tell how fresh it is, as for a range. */
 export const NodesObject = Schema.Struct({
   nodes: Schema.Array(NodeObject),
   observedAt: Schema.optionalKey(Schema.String),
@@ -73,7 +73,7 @@ const nodeObject = (
   }
 }
 
-/** By name. `machines`: those of ranges. */
+/** Ascending by name. `machines`: those of ranges. */
 export const nodesObject = (
   cluster: KeptCluster | undefined,
   machines: readonly ObservedMachine[],

@@ -1,7 +1,7 @@
 import type { GroupNotice } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** What the people of a group are told; `text` is plain text. */
+/** A notice for the people of a group; `text` is plain text. */
 export const NoticeObject = Schema.Struct({
   groupName: Schema.String,
   text: Schema.String,

@@ -8,7 +8,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
 ])
 
-/** A boolean in a query or a form, as Go reads them. */
+/** A boolean in a query or a form, in the forms that Go parses. */
 export const BooleanText = Schema.String.pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transformEffect((text: string, options) => {
@@ -56,14 +56,14 @@ export const TimeText = Schema.String.pipe(
   }),
 )
 
-/** Items of a comma list, trimmed, without the empty ones. */
+/** Items of a comma-separated list, trimmed, without empty ones. */
 export const commaList = (text: string): readonly string[] =>
   text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "")
 
-/** A comma list in a query. */
+/** A comma-separated list in a query. */
 export const CommaListText = Schema.String.pipe(
   Schema.decodeTo(Schema.Array(Schema.String), {
     decode: SchemaGetter.transform(commaList),
@@ -71,7 +71,7 @@ export const CommaListText = Schema.String.pipe(
   }),
 )
 
-/** A comma list of these words in a query. */
+/** A comma-separated list of these words in a query. */
 export const literalsIn = <const W extends readonly string[]>(words: W) =>
   Schema.String.pipe(
     Schema.decodeTo(Schema.Array(Schema.Literals(words)), {

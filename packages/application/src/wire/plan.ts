@@ -1,7 +1,7 @@
 import { renderPlan, roleSequences, type Change, type Plan, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** `file`: one after another as in the file, when all other work in machines is over. `graph`: as soon as what they depend on is done. */
+/** `file`: one after another as in the file, after all other work in machines. `graph`: as soon as their dependencies are done. */
 export const RoleOrder = Schema.Literals(roleSequences)
 
 export const PlanChange = Schema.Struct({
@@ -10,7 +10,7 @@ export const PlanChange = Schema.Struct({
   reasons: Schema.Array(Schema.String),
 }).annotate({ identifier: "PlanChange" })
 
-/** A step as people see it. What it is given inside the guest stays here: there may be passwords in it. */
+/** A step for display, without its input inside the guest, which may contain passwords. */
 export const PlanStep = Schema.Struct({
   key: Schema.String,
   title: Schema.String,
@@ -18,7 +18,7 @@ export const PlanStep = Schema.Struct({
   machine: Schema.optionalKey(Schema.String),
   action: Schema.String,
   after: Schema.Array(Schema.String),
-  /** Those that must be over before, however they ended. */
+  /** Steps that must be over before, however they ended. */
   behind: Schema.optionalKey(Schema.Array(Schema.String)),
   estimateSeconds: Schema.Number,
   /** Its failure stops nothing: the run then ends as partial. */
@@ -42,11 +42,11 @@ export const PlanObject = Schema.Struct({
     }),
   ),
   notes: Schema.Array(Schema.String),
-  /** To have just this done: POST /range/deploy with this as `confirm`. For plans that were asked for. */
+  /** To do exactly this: POST /range/deploy with this as `confirm`. Only in requested plans. */
   confirm: Schema.optionalKey(Schema.String),
   /** Length of the critical path, by the timing model. */
   estimateSeconds: Schema.Number,
-  /** How the roles of machines run; absent where none does. */
+  /** How the roles of machines run; absent if there are none. */
   roles: Schema.optionalKey(
     Schema.Struct({
       role_order: RoleOrder,
@@ -93,7 +93,7 @@ export const planObject = (plan: Plan, confirm?: string): typeof PlanObject.Type
     : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: plan.roles.graphSavesSeconds } }),
 })
 
-/** `2 to create, 1 to change`; what is as it should be is not counted. */
+/** `2 to create, 1 to change`; unchanged objects are not counted. */
 export const changeCounts = (changes: readonly Change[]): string => {
   const counts = (["create", "change", "replace", "remove"] as const).flatMap((kind) => {
     const count = changes.filter((change) => change.kind === kind).length

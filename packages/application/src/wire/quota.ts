@@ -18,7 +18,7 @@ const diskFields = {
   ),
 }
 
-/** What a user may take, memory in GB, and takes; 0: without a limit. */
+/** A user's quota, memory in GB, and use; 0: no limit. */
 export const QuotaLimits = Schema.Struct({ ...limitFields, ...limitDisk }).annotate({ identifier: "QuotaLimits" })
 export const QuotaStatus = Schema.Struct({ ...limitFields, ...usedFields, ...diskFields }).annotate({ identifier: "QuotaStatus" })
 
@@ -57,7 +57,7 @@ export const usedMembers = ({ ram, cpus, vms, ranges }: Amounts) => ({
   usedRanges: ranges,
 })
 
-/** The limits that a request sets; fails for one that is no limit. `doing` completes "Cannot …", `prefix` the names of the members. */
+/** The limits that a request sets; fails for an invalid one. `doing` completes "Cannot …", `prefix` the names of the members. */
 export const requestedLimits = (
   doing: string,
   prefix: "quota" | "defaultQuota",

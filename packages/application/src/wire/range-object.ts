@@ -9,7 +9,7 @@ export const VMObject = Schema.Struct({
   rangeNumber: Schema.Int,
   name: Schema.String,
   poweredOn: Schema.Boolean,
-  /** `null`, the text, while no address is known. */
+  /** The text `null` while no address is known. */
   ip: Schema.String,
   isRouter: Schema.optionalKey(Schema.Boolean),
   cpu: Schema.Int,
@@ -18,16 +18,17 @@ export const VMObject = Schema.Struct({
   osVersion: Schema.optionalKey(Schema.String),
   licenseStatus: Schema.optionalKey(Schema.String),
   lastUpdate: Schema.optionalKey(Schema.String),
-  /** Ours: whose computer it is to be taken for. Absent: what it is. */
+  /** Ours: the vendor of its disguise. Absent: not disguised. */
   disguise: Schema.optionalKey(Schema.Literals(disguiseVendors)),
-  /** Since when the hypervisor's list lacks it, so that all else is as it was last seen: it may be gone. Absent: the list has it. */
+  /** Since when the hypervisor's list lacks it: everything else is as last seen, and it may be gone. Absent: the list has it. */
   missingSince: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "VMObject" })
 
 /**
- * A range with its machines. `testingState` is ours: how far testing mode is. It counts as enabled in all states but `off`; only `on` says that the router is closed. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
- * hypervisor does not show. So is `guestAutomation`: it is there where the service is configured to do nothing inside machines, so that no
- * deploy sets up their networks, firewalls, domains and roles.
+ * A range with its machines. `testingState` is ours: the state of testing mode. All states but `off` count as enabled; only `on` guarantees
+ * that the router is closed. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why missing machines are
+ * in doubt. So is `guestAutomation`: present if the service is configured to do nothing inside machines, so that no deploy sets up their
+ * networks, firewalls, domains and roles.
  */
 export const RangeObject = Schema.Struct({
   rangeState: Schema.Literals(rangeStates),
@@ -51,16 +52,16 @@ export const RangeObject = Schema.Struct({
   guestAutomation: Schema.optionalKey(Schema.Literal("none")),
 }).annotate({ identifier: "RangeObject" })
 
-/** Facts that only a live look into the guest could tell. Reads never call the hypervisor, so they are not known. */
+/** Facts that only a live query of the guest could tell. Reads never call the hypervisor, so they are not known. */
 const notLooked = { osVersion: "N/A", licenseStatus: "N/A", lastUpdate: "N/A" }
 
-/** The licence is told as it was found when the machine was activated. */
+/** The licence is shown as found when the machine was activated. */
 const detailsOf = ({ activation }: RangeMachine) =>
   activation === undefined ? notLooked : { ...notLooked, licenseStatus: activationText(activation) }
 
 export interface RangeObjectOptions {
   readonly details: boolean
-  /** The address that a machine is shown by (`shownAddresses`). */
+  /** The address to show for a machine (`shownAddresses`). */
   readonly addressOf: (machine: RangeMachine) => string | undefined
 }
 
@@ -101,7 +102,7 @@ export const rangeObject = ({ range, machines }: RangeOverview, options: RangeOb
   }
 }
 
-/** The last members of a JSON object, which all ranges have in common, closing brace included. */
+/** The last members of a JSON object, common to all ranges, with the closing brace. */
 export const commonTail = ({ observedAt, awaySince, doubt }: Freshness, guestsLeftOut = false): string =>
   [
     ...(observedAt === undefined ? [] : [`,"observedAt":"${observedAt.toISOString()}"`]),

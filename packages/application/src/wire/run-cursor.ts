@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-/** Where a page of runs ended, as the last of them stands: runs that begin later move nothing behind it. */
+/** The cursor after a page of runs, made from its last run: runs that begin later do not shift the following ones. */
 export const runCursor = ({ startedAt, id }: RunPlace): string => `${startedAt.getTime()}-${id}`
 
 const placeOf = (text: string): RunPlace | undefined => {
@@ -17,7 +17,7 @@ const Place = Schema.declare(
   (value: unknown): value is RunPlace => typeof value === "object" && value !== null && "startedAt" in value,
 )
 
-/** What `runCursor` wrote, in a query. */
+/** A cursor of `runCursor` in a query. */
 export const RunCursorText = Schema.String.pipe(
   Schema.decodeTo(Place, {
     decode: SchemaGetter.transformEffect((text: string, options) => {

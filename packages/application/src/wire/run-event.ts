@@ -10,7 +10,7 @@ const key = Schema.String
 const texts = Schema.optionalKey(Schema.Array(Schema.String))
 const wait = {
   reason: Schema.String,
-  /** The step that waits; without it the run itself does. */
+  /** The step that waits; absent: the run itself waits. */
   key: Schema.optionalKey(key),
   /** The run whose end it waits for. */
   behind: Schema.optionalKey(Schema.String),
@@ -19,15 +19,15 @@ const wait = {
 const FactsObject = Schema.Struct({
   address: Schema.optionalKey(Schema.String),
   addresses: texts,
-  /** What the machine claims to have besides, and is not its own. */
+  /** Other addresses that the machine reports and that are not its own. */
   foreignAddresses: texts,
   changed: Schema.optionalKey(Schema.Boolean),
   warnings: texts,
-  /** What the step found out; its shape is the kind's own. */
+  /** The result of the step; its shape depends on the run kind. */
   data: Schema.optionalKey(Schema.Unknown),
 })
 
-/** One journal entry on the event stream; its `type` says which members it has. */
+/** One journal entry on the event stream; its `type` decides which members it has. */
 export const RunEventObject = Schema.Union([
   event("Planned", { plan: PlanObject }),
   event("StepStarted", { key, attempt: Schema.Int }),
@@ -86,7 +86,7 @@ const shown = (entry: JournalEntry): typeof RunEventObject.Type => {
 }
 
 /**
- * A journal entry for a watcher: the plan without what its steps are given, and no task ids. Undefined for a kind of event that only a newer
+ * A journal entry for a client: the plan without the inputs of its steps, and no task IDs. Undefined for a kind of event that only a newer
  * version knows.
  */
 export const runEventObject = (entry: JournalEntry): typeof RunEventObject.Type | undefined => shown(entry)

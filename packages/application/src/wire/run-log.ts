@@ -5,17 +5,17 @@ import type { LinesFound } from "../run/log-lines.ts"
 export const RunLogPage = Schema.Struct({
   /** Lines of the whole log so far. */
   total: Schema.Int,
-  /** Lines that `step` and `find` let through, in the whole log. */
+  /** Lines that match `step` and `find`, in the whole log. */
   matches: Schema.Int,
-  /** What follows is asked for with `from` this line; absent: nothing follows yet. */
+  /** The `from` of the next page; absent: nothing follows yet. */
   next: Schema.optionalKey(Schema.Int),
-  /** Last event id that the log holds: the run's stream after it misses nothing. */
+  /** Last event ID in the log: the run's stream after it misses nothing. */
   lastEventID: Schema.Int,
   lines: Schema.Array(
     Schema.Struct({
       /** From 1. */
       line: Schema.Int,
-      /** The event of the run's stream that brought it; one event may bring several lines. */
+      /** The event of the run's stream with this line; one event may have several lines. */
       seq: Schema.Int,
       at: Schema.String,
       /** Key of the step that it is about. */

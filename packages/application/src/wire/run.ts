@@ -15,13 +15,13 @@ import { planStep, PlanStep } from "./plan.ts"
 
 const summary = {
   id: Schema.String,
-  /** `deploy`, `destroy`, `power` …; other subjects have kinds of their own. */
+  /** `deploy`, `destroy`, `power` …; other subjects have their own kinds. */
   kind: Schema.String,
   /** What it changes. */
   subject: Schema.Struct({ type: Schema.Literals(subjectTypes), id: Schema.String }),
   /** For runs of a range. */
   rangeID: Schema.optionalKey(Schema.String),
-  /** The user who asked for it. */
+  /** The user who requested it. */
   by: Schema.String,
   status: RunStatusText,
   startedAt: Schema.String,
@@ -37,7 +37,7 @@ export const StepFailureObject = Schema.Struct({
   hint: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "StepFailure" })
 
-/** A wait that began `from` then; without `to` it goes on. `behind`: the run whose end is waited for. */
+/** A wait that began at `from`; without `to` it is not over. `behind`: the run that it waits for. */
 const WaitObject = Schema.Struct({
   reason: Schema.String,
   from: Schema.String,
@@ -51,7 +51,7 @@ export const RunStep = Schema.Struct({
   ...PlanStep.fields,
   phase: Schema.Literals(["planned", "started", "dispatched", "settled", "failed", "skipped"]),
   attempt: Schema.Int,
-  /** Each start of its own, oldest first; absent before the first. */
+  /** Its attempts, oldest first; absent before the first. */
   attempts: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -61,33 +61,33 @@ export const RunStep = Schema.Struct({
       }),
     ),
   ),
-  /** When and why it waited; absent when it did not. */
+  /** When and why it waited; absent if it did not. */
   waits,
-  /** It decides when the run ends. Absent: it does not. */
+  /** It is on the critical path. Absent: it is not. */
   critical: Schema.optionalKey(Schema.Literal(true)),
   startedAt: Schema.optionalKey(Schema.String),
   endedAt: Schema.optionalKey(Schema.String),
   changed: Schema.optionalKey(Schema.Boolean),
   address: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** What the step found out; its shape is the kind's own. */
+  /** The result of the step; its shape depends on the run kind. */
   data: Schema.optionalKey(Schema.Unknown),
-  /** How far the step says it is, in units of its own. */
+  /** Progress that the step reports, in its own units. */
   progress: Schema.optionalKey(Schema.Struct({ done: Schema.Number, total: Schema.optionalKey(Schema.Number) })),
   failure: Schema.optionalKey(StepFailureObject),
   skippedBecause: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "RunStep" })
 
-/** A run with where each of its steps stands. */
+/** A run with the state of each of its steps. */
 export const RunObject = Schema.Struct({
   ...summary,
   message: Schema.String,
   /** What the run waits for while the hypervisor is unreachable; the run resumes automatically. */
   waiting: Schema.optionalKey(Schema.String),
-  /** When and why the run as a whole waited; absent when it did not. */
+  /** When and why the run as a whole waited; absent if it did not. */
   waits,
   cancelRequested: Schema.Boolean,
-  /** Last event id so far: a stream after it misses nothing. */
+  /** Last event ID so far: a stream after it misses nothing. */
   lastEventID: Schema.Int,
   progress: Schema.Struct({
     total: Schema.Int,

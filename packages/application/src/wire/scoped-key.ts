@@ -5,7 +5,7 @@ export const ScopedKeyObject = Schema.Struct({
   keyID: Schema.String,
   name: Schema.String,
   scope: Schema.Literals(["read", "range"]),
-  /** Of scope `range`. */
+  /** For scope `range`. */
   rangeID: Schema.optionalKey(Schema.String),
   createdAt: Schema.String,
   expiresAt: Schema.String,

@@ -2,10 +2,10 @@ import { brokenStates, installStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { TemplateStatus, TemplateStatusEntry } from "./needed-template.ts"
 
-/** The catalog of a source (specification 2.1 to 2.3). The domain makes it in these words; what is marked optional is absent when empty. */
+/** The catalog of a source (specification 2.1 to 2.3). The domain produces it in this form; optional members are absent when empty. */
 const texts = Schema.optionalKey(Schema.Array(Schema.String))
 const text = Schema.optionalKey(Schema.String)
-/** Ours beside the usual ones: `conflict` and `invalid`, of what nobody can install; `problem` says why. */
+/** In addition to the usual states, ours: `conflict` and `invalid`, for what nobody can install; `problem` says why. */
 const State = Schema.Literals([...installStates, ...brokenStates])
 
 export const CatalogItem = Schema.Struct({
@@ -14,7 +14,7 @@ export const CatalogItem = Schema.Struct({
   version: text,
   state: State,
   problem: text,
-  /** Ours, of templates. */
+  /** Ours, for templates. */
   status: Schema.optionalKey(TemplateStatus),
   installedVersion: text,
   global: Schema.optionalKey(Schema.Literal(true)),

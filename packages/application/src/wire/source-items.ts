@@ -21,7 +21,7 @@ export const SourceBlueprintListItem = Schema.Struct({
   min_ludus_version: optionalText,
 }).annotate({ identifier: "SourceBlueprintListItem" })
 
-/** Something that was installed from a source; the version where it is known. */
+/** An item that was installed from a source; the version if known. */
 export const ListSourceItem = Schema.Struct({ name: Schema.String, version: optionalText }).annotate({
   identifier: "ListSourceItem",
 })
@@ -33,7 +33,7 @@ export const ListSourceTemplatesItem = Schema.Struct({
   status: TemplateStatus,
 }).annotate({ identifier: "ListSourceTemplatesItem" })
 
-/** A role that was installed from a source: one that lies in it, or one that its blueprints require from elsewhere. */
+/** A role that was installed from a source: shipped in it, or required by its blueprints from elsewhere. */
 export const ListSourceRolesResponseItem = Schema.Struct({
   name: Schema.String,
   version: optionalText,

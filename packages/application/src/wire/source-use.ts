@@ -3,16 +3,16 @@ import type { SourceUse } from "../source/delete-source.ts"
 
 const texts = Schema.Array(Schema.String)
 
-/** That a source is gone (or would be), and who used what it brought. */
+/** The removal of a source (done or planned), and who uses what it brought. */
 export const DeleteSourceResponse = Schema.Struct({
   status: Schema.Literals(["deleted", "planned"]),
-  /** For people; absent where nobody used anything. */
+  /** For people; absent if nobody used anything. */
   result: Schema.optionalKey(Schema.String),
-  /** Blueprints that go with it, and with whom they were shared. */
+  /** Blueprints that are removed with it, and with whom they were shared. */
   removedBlueprints: Schema.optionalKey(
     Schema.Array(Schema.Struct({ blueprintID: Schema.String, sharedUsers: texts, sharedGroups: texts })),
   ),
-  /** Things that stay; without a user they are everybody's. */
+  /** Things that stay; without a user they are global. */
   stillInstalled: Schema.optionalKey(
     Schema.Array(Schema.Struct({ kind: Schema.String, name: Schema.String, userID: Schema.optionalKey(Schema.String) })),
   ),

@@ -2,10 +2,10 @@ import { homepageOf, type Source } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
-/** Bytes of an archive that is uploaded. */
+/** Most bytes of an uploaded archive. */
 export const mostArchiveBytes = 50 * 1024 * 1024
 
-/** How a private repository is opened: a token, or a key and the server's own one. Nothing that is read tells it. */
+/** Credentials of a private repository: a token, or a key and the server's host key. They are never returned. */
 export const accessFields = {
   access: Schema.optionalKey(Schema.Literals(["none", "token", "ssh-key"])),
   username: Schema.optionalKey(Schema.String),
@@ -14,11 +14,11 @@ export const accessFields = {
   hostKey: Schema.optionalKey(Schema.String),
 } as const
 
-/** What may be said of a source when it is made and later. */
+/** Members of a source that can be set at creation and later. */
 export const sourceFields = {
   url: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** Only of folders. */
+  /** Only for folders. */
   path: Schema.optionalKey(Schema.String),
   /** A duration (`12h`) or `off`. */
   schedule: Schema.optionalKey(Schema.String),
@@ -39,22 +39,22 @@ export const SourceResponse = Schema.Struct({
   type: Schema.Literals(["git", "upload", "folder"]),
   url: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** Of a folder. */
+  /** For a folder. */
   path: Schema.optionalKey(Schema.String),
   ownerUserID: Schema.String,
   lastSyncedAt: Schema.optionalKey(Schema.String),
   lastSyncStatus: Schema.optionalKey(Schema.Literals(["ok", "partial", "error"])),
   lastSyncError: Schema.optionalKey(Schema.String),
-  /** How often it is synced by itself; absent: never. */
+  /** Interval of automatic syncs; absent: never. */
   schedule: Schema.optionalKey(Schema.String),
   nextSyncAt: Schema.optionalKey(Schema.String),
-  /** The commit, or the digest of its files, that the source has now. */
+  /** The current commit, or the digest of the files. */
   snapshot: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "SourceResponse" })
 
 /** Members that are not empty. */
 const present = <A extends Readonly<Record<string, string | readonly string[] | undefined>>>(members: A) =>
-  // what is left is exactly what has a value
+  // exactly the members with a value are left
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value.length > 0)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined | "">
   }

@@ -4,7 +4,7 @@ export const hypervisorAway = "the hypervisor is unreachable or refused"
 export const waitCutShort =
   "the service stops, or the client leaves, while the call waits for a run that changes the whole installation"
 
-/** For operations that wait while other work on the source goes on. */
+/** For operations that wait for other work on the source. */
 export const sourceWaitCutShort = "the service stops, or the client leaves, while the call waits for other work on the source"
 
 /** For operations that store something of a user's on the service's host. */
@@ -16,7 +16,7 @@ export const runStatuses = {
   404: "no run has this ID",
 } as const
 
-/** For operations on a blueprint that whoever has it may use; an operation adds its own causes to them. */
+/** For operations on a blueprint that everybody with access may use; operations add their own causes. */
 export const blueprintStatuses = {
   403: "the blueprint is not shared with the caller",
   404: "no blueprint has this ID",
@@ -25,11 +25,11 @@ export const blueprintStatuses = {
 /** For operations on a blueprint that only its owner and administrators may use. */
 export const ownBlueprintStatuses = { ...blueprintStatuses, 403: "the caller is neither the owner nor an administrator" } as const
 
-/** For operations on a source that its owner and administrators may use; to others it does not exist. */
+/** For operations on a source that its owner and administrators may use; for others it does not exist. */
 export const sourceStatuses = {
   404: "the user has no source with this ID",
 } as const
 
-/** For revocations: what is stored stays. */
+/** For revocations: they stay stored. */
 export const revocationPending =
   "the hypervisor is unreachable or refused; the access is revoked here all the same, and there as soon as the hypervisor accepts it"

@@ -1,7 +1,7 @@
 import { renderLastModified, renderUnixSeconds, type SubscriptionRole as Role } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
-/** A role on offer (specification 2.4); no member is ever empty. */
+/** A role that the registry offers (specification 2.4); no member is ever empty. */
 export const SubscriptionRole = Schema.Struct({
   role: Schema.String,
   file_count: Schema.Int,

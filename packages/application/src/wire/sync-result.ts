@@ -3,14 +3,14 @@ import * as Schema from "effect/Schema"
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { UndeclaredDependency } from "./source-catalog.ts"
 
-/** What became of a thing that lies in a source. */
+/** The outcome of an item that a source ships. */
 export const ArtifactResult = Schema.Struct({
   name: Schema.String,
   ok: Schema.Boolean,
   message: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "ArtifactResult" })
 
-/** What became of a thing that a blueprint's requirements name; `error` tells also what is to be known of a success. */
+/** The outcome of a requirement of a blueprint; `error` also contains notes about a success. */
 export const AnsibleInstallResult = Schema.Struct({
   name: Schema.String,
   version: Schema.optionalKey(Schema.String),
@@ -34,7 +34,7 @@ export const syncResultFields = {
   }),
 } as const
 
-/** Something of a source that is not read, or has no effect. Lines and columns count from 1. */
+/** A part of a source that is ignored, or has no effect. Lines and columns count from 1. */
 export const SourceWarning = Schema.Struct({
   file: Schema.String,
   path: Schema.String,
@@ -43,13 +43,13 @@ export const SourceWarning = Schema.Struct({
   message: Schema.String,
 }).annotate({ identifier: "SourceWarning" })
 
-/** A member with what is to be known of a source; none where there is nothing. */
+/** A member with the warnings about a source; none if there are none. */
 export const sourceWarnings = (issues: readonly SourceIssue[]): { readonly warnings?: readonly (typeof SourceWarning.Type)[] } =>
   issues.length === 0
     ? {}
     : { warnings: issues.map(({ file, path, line, column, message }) => ({ file, path, line, column, message })) }
 
-/** How a sync or an installation ended, item by item. */
+/** The result of a sync or an installation, item by item. */
 export const SyncResultResponse = Schema.Struct({
   ...syncResultFields,
   warnings: Schema.optionalKey(Schema.Array(SourceWarning)),
@@ -60,7 +60,7 @@ const artifactResults = (outcomes: readonly ItemOutcome[], kind: ItemOutcome["ki
     own === kind ? [{ name, ok, ...(text === undefined ? {} : { message: text }) }] : [],
   )
 
-/** Outcomes of things that requirements name, in order. */
+/** Outcomes of requirements, in order. */
 export const ansibleResults = (outcomes: readonly ItemOutcome[]): readonly (typeof AnsibleInstallResult.Type)[] =>
   outcomes.flatMap(({ kind, name, version, ok, text }) =>
     kind === "role" || kind === "collection" || kind === "subscription_role"

@@ -5,7 +5,7 @@ import { hypervisorAway } from "./statuses.ts"
 
 const items = Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String).check(Schema.isMaxLength(namedAtOnce))))
 
-/** What is to be allowed or no longer allowed while testing. Absent, null and empty name nothing. */
+/** What to allow, or to deny again, while testing. Absent, null and empty name nothing. */
 export const AllowPayload = Schema.Struct({ domains: items, ips: items }).annotate({ identifier: "AllowPayload" })
 
 export const ItemFailures = Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
@@ -19,7 +19,7 @@ export const TestingResult = Schema.Struct({
   runID: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "TestingResult" })
 
-/** Of the operations that change what is allowed. */
+/** For the operations that change what is allowed. */
 export const allowStatuses = {
   200: "the outcome for each entry",
   400: "the body is malformed or wrongly typed, or names too many at once",
@@ -27,12 +27,12 @@ export const allowStatuses = {
   502: hypervisorAway,
 } as const
 
-/** What the router of a range did not let out. */
+/** The traffic that the router of a range blocked. */
 export const BlockedTraffic = Schema.Struct({
   testingState: Schema.Literals(testingModes),
   /** When the router was asked; absent: never. */
   inspectedAt: Schema.optionalKey(Schema.String),
-  /** `changed`: it had other rules than those that were loaded, so that more may have got out. */
+  /** `changed`: its rules differed from those that were loaded, so more may have got out. */
   rules: Schema.optionalKey(Schema.Literals(["as-loaded", "changed"])),
   /** All packets that were blocked. */
   packets: Schema.Int,
@@ -40,7 +40,7 @@ export const BlockedTraffic = Schema.Struct({
   complete: Schema.Boolean,
   blocked: Schema.Array(
     Schema.Struct({
-      /** Address that the packets claimed to come from, and the machine that has it. */
+      /** Source address of the packets, unverified, and the machine that has it. */
       source: Schema.String,
       machine: Schema.optionalKey(Schema.String),
       destination: Schema.String,
@@ -50,12 +50,15 @@ export const BlockedTraffic = Schema.Struct({
       packets: Schema.Int,
     }),
   ),
-  /** Names that machines asked their router for and that are not allowed. Machines that keep their way out ask freely: theirs are not in it. */
+  /**
+   * Names that machines asked their router for and that are not allowed. Not those of machines that keep internet access, whose queries are
+   * not restricted.
+   */
   names: Schema.Array(
     Schema.Struct({
       source: Schema.String,
       machine: Schema.optionalKey(Schema.String),
-      /** As the machine wrote it; `<name unprintable>` where it cannot be shown. */
+      /** As the machine sent it; `<name unprintable>` if it cannot be shown. */
       name: Schema.String,
       queries: Schema.Int,
     }),

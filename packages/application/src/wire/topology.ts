@@ -8,22 +8,22 @@ export const TopologyMachineObject = Schema.Struct({
   /** Absent: it does not exist yet. */
   vmid: Schema.optionalKey(Schema.Int),
   power: Schema.Literals([...powerStates, "absent"]),
-  /** The one that it reports. */
+  /** The address that it reports. */
   address: Schema.optionalKey(Schema.String),
-  /** The one that it is to have; absent: the configuration does not know the machine. */
+  /** The address that it should have; absent: it is not in the configuration. */
   configured: Schema.optionalKey(Schema.String),
   os: Schema.optionalKey(Schema.Literals(["windows", "linux", "macos"])),
   template: Schema.optionalKey(Schema.String),
   domain: Schema.optionalKey(Schema.Struct({ fqdn: Schema.String, role: Schema.Literals(["primary-dc", "alt-dc", "member"]) })),
   missingSince: Schema.optionalKey(Schema.String),
-  /** The step of a run that is at work on it. */
+  /** The step of a run that is working on it. */
   step: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "TopologyMachine" })
 
 export const TopologyObject = Schema.Struct({
   rangeID: Schema.String,
   router: TopologyMachineObject,
-  /** By VLAN; machines of which it is not known are last, in a lane without one. */
+  /** By VLAN; machines whose VLAN is unknown are last, in a lane without one. */
   lanes: Schema.Array(
     Schema.Struct({
       vlan: Schema.optionalKey(Schema.Int),
@@ -43,11 +43,11 @@ export const TopologyObject = Schema.Struct({
       verdict: Verdict,
     }),
   ),
-  /** What holds where no rule matches; absent: the range has no configuration. */
+  /** What applies if no rule matches; absent: the range has no configuration. */
   defaults: Schema.optionalKey(Schema.Struct({ betweenVlans: Verdict, outside: Verdict, vpn: Verdict })),
 }).annotate({ identifier: "Topology" })
 
-/** With what is being done to machines, by their names. */
+/** The topology with the steps that are working on machines, by machine name. */
 export const topologyObject = (
   rangeID: string,
   topology: Topology,

@@ -1,4 +1,4 @@
-/** What answers look like, for clients written in TypeScript. Types alone: whoever imports them runs nothing of this package. */
+/** Types of answers, for TypeScript clients. Types only: importing them runs no code of this package. */
 import type { AccessibleRange } from "./accessible-range.ts"
 import type { AntiSandboxOutcome } from "./anti-sandbox.ts"
 import type { AuditObject } from "./audit.ts"

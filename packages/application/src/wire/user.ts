@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { AnyObject, recordTime, wireTime } from "./common.ts"
 import { RangeRecord } from "./range-record.ts"
 
-/** A user in lists. Quotas are sent when the user has some of their own. */
+/** A user in lists. Quotas are included if the user has own limits. */
 export const UserObject = Schema.Struct({
   name: Schema.String,
   userID: Schema.String,
@@ -18,7 +18,7 @@ export const UserObject = Schema.Struct({
   quotaRanges: Schema.optionalKey(Schema.Int),
 }).annotate({ identifier: "UserObject" })
 
-/** What is set of a user's own limits. */
+/** The user's own limits that are set. */
 const ownQuotas = ({ ram, cpus, vms, ranges }: Amounts) => ({
   ...(ram === 0 ? {} : { quotaRAM: ram }),
   ...(cpus === 0 ? {} : { quotaCPU: cpus }),
@@ -37,7 +37,7 @@ export const userObject = (user: User, limits: Amounts = noAmounts): typeof User
   ...ownQuotas(limits),
 })
 
-/** A user in the record API and in `/whoami`; `email` only for the user's own eyes and administrators. */
+/** A user in the record API and in `/whoami`; `email` only for the user and administrators. */
 export const UserRecord = Schema.Struct({
   id: Schema.String,
   collectionId: Schema.String,
@@ -64,13 +64,13 @@ export const UserRecord = Schema.Struct({
   defaultRangeID: Schema.String,
   ranges: Schema.Array(Schema.String),
   groups: Schema.Array(Schema.String),
-  /** The records behind `ranges` and `groups`, where the operation looks them up. */
+  /** The records of `ranges` and `groups`, if the operation looks them up. */
   expand: Schema.optionalKey(
     Schema.Struct({ ranges: Schema.optionalKey(Schema.Array(RangeRecord)), groups: Schema.optionalKey(Schema.Array(AnyObject)) }),
   ),
 }).annotate({ identifier: "UserRecord" })
 
-/** `ranges`: those the user has directly; `groups`: those the user is in; `limits`: the user's own, 0 when unset. */
+/** `ranges`: those that the user has directly; `groups`: those that the user is in; `limits`: the user's own, 0 when unset. */
 export const userRecord = (
   user: User,
   {

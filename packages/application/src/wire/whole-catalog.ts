@@ -5,7 +5,7 @@ import { CatalogBlueprint, CatalogItem } from "./source-catalog.ts"
 
 const from = { sourceID: Schema.String } as const
 
-/** All sources at once: what each ships, flat, with where it is from. */
+/** All sources at once: what each ships, as a flat list with the source of each item. */
 export const WholeCatalogResponse = Schema.Struct({
   sources: Schema.Array(
     Schema.Struct({
@@ -15,7 +15,7 @@ export const WholeCatalogResponse = Schema.Struct({
       ownerUserID: Schema.String,
       lastSyncedAt: Schema.optionalKey(Schema.String),
       lastSyncStatus: Schema.optionalKey(Schema.String),
-      /** Why nothing of it is listed. */
+      /** Why none of its items are listed. */
       error: Schema.optionalKey(Schema.String),
     }),
   ),
