@@ -33,7 +33,7 @@ export const abortTemplates = operation({
       const over: string[] = []
       const aborted = yield* Effect.filter(own, ({ run, template }) =>
         engine.cancel(run.id, user.id).pipe(
-          // it is being taken over
+          // it is being adopted
           Effect.catchTag("Conflict", () => Effect.succeed(false)),
           Effect.tap((done) => Effect.sync(() => (done ? undefined : over.push(template)))),
         ),
@@ -42,7 +42,7 @@ export const abortTemplates = operation({
         return yield* new Conflict({
           what: `Cannot abort: ${over.join(", ")} ${over.length === 1 ? "is" : "are"} finished or about to be`,
         })
-      // one that nobody works on any more is taken up, so that it ends too
+      // picks up builds without a living worker, so that they end too
       yield* engine.recover
       const ends = Effect.forEach(aborted, ({ run }) => Effect.option(engine.wait(run.id)), { concurrency: "unbounded" })
       const ended = yield* Effect.timeoutOption(ends, patience * 1000)

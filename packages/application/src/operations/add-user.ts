@@ -41,7 +41,7 @@ export const addUser = operation({
     201: "the user was created; the key is shown only now",
     400: "a field is missing or not allowed; the user ID is reserved or taken; the account name is taken on the hypervisor; the password is too short",
     401: "no valid credentials; the caller is not an administrator",
-    // clients know 401 for this
+    // clients expect 401 for this
     403: undefined,
     409: waitCutShort,
     502: "the hypervisor is unreachable or refused the account",

@@ -11,8 +11,8 @@ import { SignIns } from "../sign-in/sign-ins.ts"
 const id = "beginSingleSignOn"
 
 /**
- * With a password, what begins is a link: `linkIdentity` ends it. The password is asked for, because whoever stole a session could otherwise
- * come back for ever.
+ * With a password, this begins a link, which `linkIdentity` completes. The password is required because the thief of a session could
+ * otherwise gain permanent access.
  */
 export const beginSingleSignOn = operation({
   id,
@@ -28,7 +28,7 @@ export const beginSingleSignOn = operation({
     type: "json",
     required: false,
     schema: Schema.Struct({
-      /** Of whoever has the session: they want to be linked to who signs in at the provider. */
+      /** Password of the session's user, who wants to be linked to the person who signs in at the provider. */
       password: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255))),
     }),
     maxBytes: 4096,

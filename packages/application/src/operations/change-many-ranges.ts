@@ -29,7 +29,7 @@ const actions = [
 ] as const
 type Action = (typeof actions)[number]
 
-/** Begins the run of one range. `name`: that of the snapshot. */
+/** Starts the run of one range. `name`: that of the snapshot. */
 type Begin = (range: Range, user: User, name: string) => Effect.Effect<StartedRun, Fault, HandlerServices>
 
 const power =
@@ -42,7 +42,7 @@ const power =
       user.id,
     )
 
-/** Of all machines of the range. */
+/** Starts a snapshot run for all machines of the range. */
 const snapshots = (range: Range, user: User, name: string, doing: string, make: (vmids: readonly Vmid[]) => RunRequest) =>
   Effect.gen(function* () {
     const problem = snapshotProblem(range, name)
@@ -90,7 +90,7 @@ const begin: Readonly<Record<Action, Begin>> = {
 }
 
 const mostRanges = 1000
-/** Plans that are made at once. */
+/** Concurrent starts. */
 const atOnce = 8
 
 export const changeManyRanges = operation({
@@ -108,7 +108,7 @@ export const changeManyRanges = operation({
     schema: Schema.Struct({
       action: Schema.Literals(actions),
       rangeIDs: Schema.Array(Schema.String).check(Schema.isMaxLength(mostRanges)),
-      /** Of the snapshot, for `snapshot` and `rollback`. */
+      /** Name of the snapshot, for `snapshot` and `rollback`. */
       name: Schema.optionalKey(Schema.String),
     }),
   },
@@ -127,7 +127,7 @@ export const changeManyRanges = operation({
         (item) =>
           Effect.result(
             Effect.gen(function* () {
-              // an empty one would mean the user's own range
+              // an empty ID would select the user's default range
               const range = yield* item === ""
                 ? Effect.fail(new Conflict({ what: "No range is named" }))
                 : rangeOfBody(item, undefined, user)

@@ -6,7 +6,7 @@ import { type CheckedTemplate, checkTemplates as check } from "../template/check
 const because = { because: Schema.optionalKey(Schema.String) }
 
 const CheckedImageItem = Schema.Struct({
-  /** Absent: the builder file does not say it in a way that can be read without running it. */
+  /** Absent: it cannot be read from the builder file without running that. */
   url: Schema.optionalKey(Schema.String),
   file: Schema.Struct({
     state: Schema.Literals(["there", "gone", "not_checked"]),
@@ -21,7 +21,7 @@ const CheckedImageItem = Schema.Struct({
 const CheckedTemplateItem = Schema.Struct({
   template: Schema.String,
   images: Schema.Array(CheckedImageItem),
-  /** Of Windows that may be tried for some days, which begin when it is built. */
+  /** For evaluation versions of Windows, whose period begins with the build. */
   evaluation: Schema.optionalKey(
     Schema.Struct({
       state: Schema.Literals(["runs", "ended", "not_checked"]),
@@ -31,7 +31,7 @@ const CheckedTemplateItem = Schema.Struct({
       endsAt: Schema.optionalKey(Schema.String),
     }),
   ),
-  /** Why nothing or not all of it was checked. */
+  /** Why nothing, or not everything, was checked. */
   notChecked: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "CheckedTemplate" })
 

@@ -9,10 +9,12 @@ import { operation } from "../operation/operation.ts"
 import { BlueprintCreated } from "../wire/blueprint.ts"
 import { blueprintStatuses, diskLimitReached } from "../wire/statuses.ts"
 
-/** Copies that users make at the same moment may choose the same free id: the later ones choose again, this often. One user's take turns. */
+/**
+ * Concurrent copies of different users may choose the same free ID: the later ones choose again, this often. Those of one user take turns.
+ */
 const choices = 10
 
-/** Everything that the original is made of. The copy has no source: it is the user's own. */
+/** The whole content of the original. The copy has no source: it is the user's own. */
 const contentOf = (original: Blueprint) =>
   Effect.gen(function* () {
     const { requirements, thumbnail } = yield* Blueprints
@@ -25,7 +27,7 @@ const contentOf = (original: Blueprint) =>
     } satisfies BlueprintContent
   })
 
-/** Under the id that was asked for, or else under the next free one. */
+/** Copies under the requested ID, or else the next free one. */
 const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Blueprint, "name" | "description">, user: User) =>
   Effect.gen(function* () {
     const content = yield* contentOf(original)
@@ -78,7 +80,7 @@ export const copyBlueprint = operation({
   handle: ({ path, body = {}, user }) =>
     Effect.gen(function* () {
       const original = yield* readableBlueprint(path.blueprintID, user)
-      // the longest names leave no room for this ending
+      // the longest names leave no room for this suffix
       const name = body.name ?? `${original.name.slice(0, 240)} (Copy)`
       const text = { name, description: body.description ?? original.description }
       const { id } = yield* copyUnder(original, body.blueprintID, text, user)

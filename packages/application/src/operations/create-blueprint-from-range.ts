@@ -51,7 +51,7 @@ export const createBlueprintFromRange = operation({
         })
       }
       const text = {
-        // the longest names leave no room for this ending
+        // the longest names leave no room for this suffix
         name: body.name ?? `${range.name.slice(0, 240)} Blueprint`,
         description: body.description ?? `Configuration of range ${range.id}`,
         version: firstBlueprintVersion,

@@ -10,7 +10,7 @@ import { InvitesResult, itemsOf, reasonOf } from "../wire/bulk.ts"
 const mostUsers = 1000
 const day = 86_400_000
 
-/** The token stands behind `#`: what stands there is sent to no server, and no log has it. */
+/** The token follows `#`: browsers do not send that part to servers, so no log contains it. */
 const addressOf = (userId: UserId, token: string): string => `/ui/invite?user=${encodeURIComponent(userId)}#${token}`
 
 const invite = (userID: string, now: Date) =>
@@ -31,7 +31,7 @@ const invite = (userID: string, now: Date) =>
     }
   })
 
-/** Nothing is stored: a link ends when the password of its user is set, by it or otherwise. */
+/** Nothing is stored: a link becomes invalid when its user's password is set, by it or otherwise. */
 export const createInvites = operation({
   id: "createInvites",
   route: "POST /user/invites",

@@ -19,10 +19,10 @@ import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
-/** What the stock command line sends for "nobody". It is nobody as long as no user has that id. */
+/** What the stock command line sends for "nobody", unless a user has that ID. */
 const nobody = "none"
 
-/** The users that get the range. A plain user who names nobody gets it; an administrator needs no grant. */
+/** The owners of the range. A plain user who names nobody becomes its owner; an administrator needs no grant. */
 const ownersOf = (wanted: readonly string[], user: User) =>
   Effect.gen(function* () {
     const users = yield* Users
@@ -45,7 +45,7 @@ const ownersOf = (wanted: readonly string[], user: User) =>
     return found.flatMap(({ owner }) => (owner === undefined ? [] : [owner]))
   })
 
-/** The range stays when the blueprint does not fit it: applying can be repeated. */
+/** Applies the blueprint. The range stays if the blueprint does not fit it: applying can be repeated. */
 const applyTo = (range: Range, blueprint: Blueprint, user: User) =>
   storeConfig({ range, user, force: false, text: blueprintConfig(blueprint) }).pipe(
     Effect.map((lines) => [`Blueprint ${blueprint.id} applied`, ...lines]),
@@ -99,7 +99,7 @@ export const createRange = operation({
       const range = yield* makeRange(
         {
           id: body.rangeID,
-          // 0 asks for the lowest free one
+          // 0 requests the lowest free number
           number: body.rangeNumber === 0 ? undefined : body.rangeNumber,
           name: body.name,
           description: body.description ?? "",

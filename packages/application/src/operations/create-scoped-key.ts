@@ -9,7 +9,7 @@ import { ScopedKeyObject, scopedKeyObject } from "../wire/scoped-key.ts"
 
 const day = 86_400_000
 
-/** Not with a session: whoever stole one would have a key that lasts a year. */
+/** Refuses sessions: the thief of one would get a key that lasts a year. */
 export const createScopedKey = operation({
   id: "createScopedKey",
   route: "POST /user/keys",
@@ -26,12 +26,12 @@ export const createScopedKey = operation({
     type: "json",
     required: true,
     schema: Schema.Struct({
-      /** What it is for, for people. */
+      /** Its purpose, for people. */
       name: Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,64}$/u)),
       scope: Schema.Literals(["read", "range"]),
       /** The range of a key of scope `range`. */
       rangeID: Schema.optionalKey(Schema.String),
-      /** After how many days it expires. */
+      /** Days until it expires. */
       days: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: scopedKeyDays })),
     }),
   },

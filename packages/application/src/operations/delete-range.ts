@@ -30,7 +30,7 @@ export const deleteRange = operation({
   handle: ({ range, query, user }) =>
     Effect.gen(function* () {
       const doing = `delete range ${range.id}`
-      // asked before nobody knows any more which places were its own
+      // read now: after the removal it is no longer known which places belonged to the range
       const places = new Set(placesOf(range, yield* rightsOnNetworks).map(placeText))
       yield* runToEnd(doing, range, { kind: "delete-range", force: query.force ?? false }, user.id)
       yield* staysPending(doing)(bringInLine({ doing, by: user.id, concerns: onPlaces(places) }))

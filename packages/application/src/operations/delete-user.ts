@@ -7,7 +7,7 @@ import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { revocationPending, waitCutShort } from "../wire/statuses.ts"
 
-/** What an answer says of the ranges that are there still; nothing when there are none. */
+/** The text about ranges that still exist; none if there are none. */
 const stayingRanges = (ranges: readonly RangeId[]): readonly string[] => {
   const [first, ...more] = ranges
   if (first === undefined) return []

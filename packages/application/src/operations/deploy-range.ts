@@ -13,7 +13,7 @@ import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** Said of a deploy that has no steps, such as one of a role that no machine has. */
+/** The text for a deploy without steps, such as one of a role that no machine has. */
 const idleTexts = (plan: Plan | undefined): readonly string[] => {
   if (plan === undefined || plan.steps.length > 0) return []
   const why = plan.notes.filter((note) => note !== guestsLeftOut)
@@ -34,9 +34,12 @@ export const deployRange = operation({
     required: false,
     schema: Schema.Struct({
       ...requestedDeployFields,
-      /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
+      /** In the body as well as in the query: a request for a plan must not start a deploy. */
       dryRun: Schema.optionalKey(Schema.Boolean),
-      /** Does just what a plan has shown, with its options, or nothing: `confirm` of that plan. No other option goes with it but dryRun. */
+      /**
+       * `confirm` of a plan: does exactly what that plan showed, with its options, or nothing. No other option but dryRun may be sent with
+       * it.
+       */
       confirm: Schema.optionalKey(Schema.String),
     }),
   },

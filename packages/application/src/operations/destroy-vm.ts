@@ -6,7 +6,7 @@ import { TextResult } from "../wire/common.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** Only machines of ranges: templates and what is not ours are not found. */
+/** Only machines of ranges: templates and foreign VMs are not found. */
 export const destroyVm = operation({
   id: "destroyVM",
   route: "DELETE /vm/{vmID}",

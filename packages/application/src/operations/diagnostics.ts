@@ -43,7 +43,7 @@ const poolOf = ({ name, type, totalBytes, usedBytes }: ObservedStorage) => ({
   free_percentage: twoDecimals(100 - (100 * usedBytes) / totalBytes),
 })
 
-/** The node's figures. Clients need every number: `notes` says which of them stand for nothing, and why. */
+/** The node's figures. Clients need every number: `notes` says which of them were not measured, and why. */
 export const diagnostics = operation({
   id: "diagnostics",
   route: "GET /diagnostics",
@@ -68,7 +68,7 @@ export const diagnostics = operation({
       const cores = cpu.cores ?? node?.cpus
       const { figures, missing } = parsePveperf(pveperf)
       const storages = (cluster?.storages ?? []).filter((s) => s.node === node?.name)
-      // one that is not active has no size
+      // an inactive storage has no size
       const sized = storages.filter(({ totalBytes }) => totalBytes > 0)
       const why = available ? "pveperf did not print them" : "that needs a shell on the node, and none is configured (ssh_host)"
       const unsized = storages.filter((storage) => !sized.includes(storage)).map(({ name }) => name)

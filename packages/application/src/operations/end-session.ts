@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 
-/** For anybody, so that a browser gets rid of a cookie whose session has ended. */
+/** Anonymous, so that a browser can remove the cookie of a session that has ended. */
 export const endSession = operation({
   id: "endSession",
   route: "DELETE /session",

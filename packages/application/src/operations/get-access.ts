@@ -19,11 +19,11 @@ export const getAccess = operation({
   output: {
     type: "json",
     schema: Schema.Struct({
-      /** Everything that is stored was given, and everything that was revoked was taken. */
+      /** All stored grants and revocations are applied. */
       inLine: Schema.Boolean,
-      /** Revoked here and not on the hypervisor yet. */
+      /** Revoked here, but not on the hypervisor yet. */
       revocations: Schema.Array(Schema.String),
-      /** Given here and not on the hypervisor yet. */
+      /** Granted here, but not on the hypervisor yet. */
       grants: Schema.Array(Schema.String),
       routers: Schema.Array(Schema.String),
       /** What the last comparison with the hypervisor could not bring in line, and why. */

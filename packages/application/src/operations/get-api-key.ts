@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { newApiKey } from "../accounts/identity.ts"
 import { operation } from "../operation/operation.ts"
 
-/** A GET that changes: clients rely on it. It is audited like every change. */
+/** A GET that changes something: clients rely on it. It is audited like every change. */
 export const getApiKey = operation({
   id: "getAPIKey",
   route: "GET /user/apikey",

@@ -20,7 +20,7 @@ interface Rights {
   readonly installsRoles: boolean
 }
 
-/** A scoped key that gets here is one for reading. */
+/** The rights in words. Any scoped key admitted here is a read-only one. */
 const inWords = (caller: User, user: User, key: ScopedKey | undefined, rights: Rights): readonly string[] => [
   ...(caller.id === user.id ? [] : [`You act as ${user.id}.`]),
   rights.administrator
@@ -29,7 +29,7 @@ const inWords = (caller: User, user: User, key: ScopedKey | undefined, rights: R
   ...(rights.manages.length === 0
     ? []
     : [`You manage ${rights.manages.join(", ")}: you decide who and what belongs there, and own its ranges.`]),
-  // with such a key nobody may do this, whatever they are
+  // with such a key nobody may do this, whatever their rights
   ...(rights.buildsTemplates || key !== undefined ? [] : ["Only administrators may upload and build templates."]),
   ...(rights.installsRoles || key !== undefined ? [] : ["Only administrators may install and remove roles and collections."]),
   ...(key === undefined ? [] : [`Your API key ${key.id} is for reading only: nothing can be changed with it.`]),

@@ -10,7 +10,7 @@ const ConsoleTicket = Schema.Struct({ ticket: Schema.String, password: Schema.St
   identifier: "ConsoleTicket",
 })
 
-/** VNC's own. Clients expect a number, and connect to the service's port all the same. */
+/** The standard port of VNC. Clients expect a number, but connect to the service's port. */
 const port = 5900
 
 export const getConsoleWebsocketTicket = operation({

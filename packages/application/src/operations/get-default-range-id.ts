@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { DefaultRange } from "../wire/default-range.ts"
 
-/** The stored value, also when that range is gone: clients show it and offer to set another. */
+/** The stored value, even if that range is gone: clients show it and offer to set another. */
 export const getDefaultRangeId = operation({
   id: "getDefaultRangeID",
   route: "GET /user/default-range",

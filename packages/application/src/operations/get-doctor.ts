@@ -6,7 +6,7 @@ import { operation } from "../operation/operation.ts"
 import { DoctorResult } from "../wire/doctor.ts"
 import { BooleanText } from "../wire/parameters.ts"
 
-/** A read that asks the hypervisor and programs of the host: whether they answer is the question. */
+/** Unlike other reads, this calls the hypervisor and programs of the host, to check whether they answer. */
 export const getDoctor = operation({
   id: "getDoctor",
   route: "GET /doctor",
@@ -16,7 +16,7 @@ export const getDoctor = operation({
   summary: "What the service needs and does not find, or finds in doubt, and what to do about it",
   access: "admin",
   target: "none",
-  /** Check again, although it was checked within the last minute. */
+  /** Check again even if the last check was less than a minute ago. */
   query: { refresh: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: DoctorResult },
   statuses: { 200: "what each check found", 400: "refresh is not a boolean", 500: "this service has no checks" },

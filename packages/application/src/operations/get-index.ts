@@ -29,7 +29,7 @@ export const getIndex = operation({
       return {
         version: `${peerVersion}+rangewright.${version}`,
         serviceVersion: version,
-        // clients that have the line alone take the first three numbers in it, or show its last word
+        // clients that only have this line parse the first three numbers in it, or show its last word
         result: `Rangewright (API ${peerVersion}) - ${license.message} - version ${version}`,
       }
     }),

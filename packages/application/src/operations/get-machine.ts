@@ -9,16 +9,16 @@ import { rangeTopology } from "../range/range-topology.ts"
 import { MachineObject, machineObject } from "../wire/machine.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
 
-/** So many runs of the range are looked through for one that did something to the machine: each is a journal to read. */
+/** Number of newest runs that are searched for a change of the machine: each is a journal to read. */
 const lookedThrough = 3
 
-/** The newest run that has begun a step on the machine. */
+/** The newest run that started a step on the machine. */
 const lastChangeOf = Effect.fnUntraced(function* (rangeId: RangeId, name: string | undefined) {
   const journal = yield* RunJournal
   const engine = yield* RunEngine
   if (name === undefined) return undefined
   for (const run of yield* journal.list({ subject: rangeSubject(rangeId), limit: lookedThrough })) {
-    // a run that cannot be read, or is removed now, is passed over
+    // skips a run that cannot be read, or is just being removed
     const state = yield* Effect.option(engine.state(run.id))
     const steps = state._tag === "Some" ? [...state.value.steps.values()] : []
     if (steps.some(({ step: { machine }, attempt }) => machine === name && attempt > 0)) return run

@@ -11,7 +11,7 @@ const Account = Schema.Struct({
   username: Schema.String,
   domain: Schema.optionalKey(Schema.String),
   password: Schema.optionalKey(Schema.String),
-  // of accounts that log in with a key; those of today all have passwords
+  // for accounts that log in with a key; at present all have passwords
   privateKey: Schema.optionalKey(Schema.String),
   certificate: Schema.optionalKey(Schema.String),
   protocols: Schema.Array(Schema.Literals(["ssh", "winrm", "rdp"])),
@@ -36,7 +36,7 @@ const wireAccount = ({ user, domain, password, protocols }: MachineAccount): typ
   protocols,
 })
 
-/** A GET that is audited like a change: who read the passwords of a range can be looked up. */
+/** A GET that is audited like a change, to record who read the passwords of a range. */
 export const getRangeCredentials = operation({
   id: "getRangeCredentials",
   route: "GET /range/credentials",

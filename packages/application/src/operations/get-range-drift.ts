@@ -9,7 +9,7 @@ import { tellTemplates } from "../template/tell-templates.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** What the last look at the router showed, until its rules are loaded again. */
+/** Changed rules that the last inspection of the router found, until they are loaded again. */
 const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
   const ranges = yield* Ranges
   const inspection = yield* ranges.inspection(id)
@@ -32,7 +32,7 @@ export const getRangeDrift = operation({
   output: {
     type: "json",
     schema: Schema.Struct({
-      /** Nothing differs. */
+      /** True if nothing differs. */
       inSync: Schema.Boolean,
       differences: Schema.Array(PlanChange),
       notes: Schema.Array(Schema.String),

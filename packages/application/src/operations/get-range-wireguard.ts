@@ -28,7 +28,7 @@ export const getRangeWireguard = operation({
           isLetIn: Schema.Boolean,
         }),
       ),
-      /** Revoked here and not on the server yet; for administrators. */
+      /** Revoked here, but not on the server yet; for administrators. */
       revocations: Schema.Array(Schema.String),
     }).annotate({ identifier: "RangeWireguard" }),
   },

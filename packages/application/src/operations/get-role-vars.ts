@@ -17,9 +17,9 @@ const RoleVariable = Schema.Struct({
   required: Schema.optionalKey(Schema.Boolean),
   default: Schema.optionalKey(Schema.Unknown),
   choices: Schema.optionalKey(Schema.Array(Schema.Unknown)),
-  /** The keys of a dictionary: each as a variable. */
+  /** The keys of a dictionary, each as a variable. */
   options: Schema.optionalKey(Schema.Array(Schema.Unknown)),
-  /** Where the role must be entered to take it; absent: as usual. */
+  /** The entry point of the role that takes it; absent: the default one. */
   entry_point: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "RoleVariable" })
 
@@ -30,7 +30,7 @@ const RoleVars = Schema.Struct({
   variables: Schema.optionalKey(Schema.Array(RoleVariable)),
 }).annotate({ identifier: "RoleVars" })
 
-/** The user's copy counts before the global one. A role that is not there has no variables. */
+/** The user's copy takes precedence over the global one. A role that is not installed has no variables. */
 const variablesOf = (user: User, name: string) =>
   Effect.gen(function* () {
     if (!isArtifactName("role", name)) return { name, vars: {} }

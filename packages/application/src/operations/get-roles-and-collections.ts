@@ -11,7 +11,7 @@ const InstalledArtifact = Schema.Struct({
   global: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "InstalledArtifact" })
 
-/** Clients print it; a collection of unknown version has none. */
+/** Clients print this; a collection of unknown version has none. */
 const unknownVersion = "(unknown version)"
 
 const row = (type: "role" | "collection", { name, scope, version }: InstalledCopy): typeof InstalledArtifact.Type => {

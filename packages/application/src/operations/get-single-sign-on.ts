@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 
-/** The provider is not asked: the page shows it also while the provider is unreachable. */
+/** Makes no call to the provider: the page shows it even while the provider is unreachable. */
 export const getSingleSignOn = operation({
   id: "getSingleSignOn",
   route: "GET /single-sign-on",

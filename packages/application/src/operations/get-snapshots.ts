@@ -13,7 +13,7 @@ export const getSnapshots = operation({
   access: "range-access",
   target: "range",
   query: {
-    /** Comma list of VMIDs; empty means all. */
+    /** Comma-separated list of VMIDs; empty means all. */
     vmids: Schema.optionalKey(Schema.String),
     /** Reads them from the hypervisor now. */
     refresh: Schema.optionalKey(BooleanText),

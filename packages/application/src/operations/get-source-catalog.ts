@@ -19,7 +19,7 @@ export const getSourceCatalog = operation({
   target: "none",
   path: { sourceID: Schema.String },
   query: actingAs,
-  // the domain makes it in the words of the schema; thousands of items are not walked again
+  // the domain produces it in the schema's form, so thousands of items are not encoded again
   output: { type: "prepared-json", schema: SourceCatalog },
   statuses: { 200: "the catalog", ...sourceStatuses, 500: "the content of the source is not available" },
   handle: ({ path, query, user }) =>

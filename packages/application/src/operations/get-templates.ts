@@ -9,9 +9,9 @@ const TemplateItem = Schema.Struct({
   built: Schema.Boolean,
   status: Schema.Literals(templateStates),
   os: Schema.Literals(templateSystems),
-  /** Ours: what its author says of it. */
+  /** Ours: its author's description. */
   description: Schema.optionalKey(Schema.String),
-  /** Ours: where its picture is, for its users. */
+  /** Ours: the URL of its picture, for its users. */
   thumbnailUrl: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "TemplateItem" })
 

@@ -17,7 +17,7 @@ export const getTestingBlocked = operation({
   access: "range-access",
   target: "range",
   query: {
-    /** Asks the router now; otherwise the answer is what it said last, a few minutes ago while testing is on. */
+    /** Asks the router now; otherwise returns its last answer, a few minutes old while testing is on. */
     refresh: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: BlockedTraffic },

@@ -7,7 +7,7 @@ import { operation } from "../operation/operation.ts"
 import { rangeTopology } from "../range/range-topology.ts"
 import { topologyObject, TopologyObject } from "../wire/topology.ts"
 
-/** By the name of a machine, the title of the step that is at work on it. */
+/** Titles of the steps in progress, by machine name. */
 const stepsAtWork = Effect.fnUntraced(function* (rangeId: RangeId) {
   const journal = yield* RunJournal
   const engine = yield* RunEngine

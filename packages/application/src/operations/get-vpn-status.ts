@@ -17,14 +17,14 @@ export const getVpnStatus = operation({
   output: {
     type: "json",
     schema: Schema.Struct({
-      /** Users can download the files for their clients. */
+      /** Users can download client configurations. */
       enabled: Schema.Boolean,
       endpoint: Schema.optionalKey(Schema.String),
-      /** The server has all that is stored, and nothing else of the service's. */
+      /** The server has everything that is stored, and nothing else of the service's. */
       inLine: Schema.Boolean,
-      /** Revoked here and not on the server yet. */
+      /** Revoked here, but not on the server yet. */
       revocations: Schema.Array(Schema.String),
-      /** Given here and not on the server yet. */
+      /** Granted here, but not on the server yet. */
       grants: Schema.Array(Schema.String),
       /** Why the server could not be brought in line the last time. */
       trouble: Schema.optionalKey(Schema.String),

@@ -6,7 +6,7 @@ import { WireGuardConfig } from "../wire/vpn.ts"
 
 const doing = "make a WireGuard configuration"
 
-/** A GET that is audited like a change: who read the private key of a user can be looked up. */
+/** A GET that is audited like a change, to record who read the private key of a user. */
 export const getWireguardConfig = operation({
   id: "getWireguardConfig",
   route: "GET /user/wireguard",

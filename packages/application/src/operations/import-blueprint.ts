@@ -5,7 +5,7 @@ import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
 import { diskLimitReached } from "../wire/statuses.ts"
 
-/** Bytes of an archive. */
+/** Most bytes of an archive. */
 const mostArchiveBytes = 50 * 1024 * 1024
 
 export const importBlueprint = operation({

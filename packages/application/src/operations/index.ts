@@ -394,7 +394,7 @@ const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, ge
 
 const run = [listRuns, getRun, getRunLog, streamRunEvents, streamEvents, cancelRun, resumeRun]
 
-/** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
+/** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are derived from this list. */
 export const operations: readonly Operation[] = [
   ...host,
   ...user,

@@ -8,7 +8,7 @@ import { TextResult } from "../wire/common.ts"
 import { FormBoolean } from "../wire/parameters.ts"
 import { diskLimitReached } from "../wire/statuses.ts"
 
-/** Bytes of an archive: as much as all files of a role may hold. */
+/** Most bytes of an archive: as much as all files of a role may have. */
 const mostArchiveBytes = 512 * 1024 * 1024
 
 export const installRoleTar = operation({

@@ -44,7 +44,7 @@ export const installSubscriptionRoles = operation({
       const names = [...new Set(body.roles.map((name) => name.trim()))].filter((name) => name !== "")
       const scope = global ? ({ type: "global" } as const) : ({ type: "user", userId: user.id } as const)
       const outcomes = yield* installRoles(names, license, { scope, force: body.force ?? false }).pipe(
-        // a registry that does not answer is what became of each
+        // an unreachable registry is reported as the failure of each role
         Effect.catch((fault) => Effect.succeed(names.map((role) => ({ role, refused: reasonOf(fault) })))),
       )
       return {

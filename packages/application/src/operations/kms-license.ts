@@ -7,11 +7,11 @@ import { BulkResult } from "../wire/bulk.ts"
 import { commaList } from "../wire/parameters.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
-/** Machines of one request. */
+/** Most machines of one request. */
 const mostMachines = 1000
 const longestList = 16_000
 
-/** As `BulkResult`, and the run that did it; absent: nothing was begun. */
+/** As `BulkResult`, with the run that did it; absent: nothing was started. */
 const LicenseOutcome = Schema.Struct({ ...BulkResult.fields, runID: Schema.optionalKey(Schema.String) }).annotate({
   identifier: "LicenseOutcome",
 })
@@ -28,7 +28,7 @@ export const kmsLicense = operation({
     type: "json",
     required: true,
     schema: Schema.Struct({
-      /** Numbers of VMs: a list, or a text with commas. */
+      /** VMIDs: a list, or a comma-separated text. */
       vmIDs: Schema.Union([
         Schema.String.check(Schema.isMaxLength(longestList)),
         Schema.Array(Schema.Int).check(Schema.isMaxLength(mostMachines)),

@@ -6,11 +6,11 @@ import { Settings } from "../settings.ts"
 
 /** `host` is ours. */
 const KmsStatus = Schema.Struct({
-  /** A KMS host is configured: whether it answers, a machine alone can tell. */
+  /** A KMS host is configured; only machines can tell whether it answers. */
   enabled: Schema.Boolean,
-  /** The machine that the service sets one up on. */
+  /** The machine on which the service sets up a KMS host. */
   vmID: Schema.optionalKey(Schema.Int),
-  /** Where machines are pointed to; absent: to that machine. */
+  /** The host that machines are pointed to; absent: that machine. */
   host: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "KmsStatus" })
 

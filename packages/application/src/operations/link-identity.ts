@@ -10,7 +10,7 @@ import { TextResult } from "../wire/common.ts"
 
 const id = "linkIdentity"
 
-/** So administrators come to sign in by way of the provider: nobody is taken for one by an address. */
+/** The way for administrators to sign in with the provider: an e-mail address never links anybody to one. */
 export const linkIdentity = operation({
   id,
   route: "POST /identity",

@@ -39,7 +39,7 @@ export const listAudit = operation({
       const { range, ...filter } = query
       const limit = Math.min(query.limit ?? usual, most)
       const of = range === undefined ? filter : { ...filter, rangeId: range }
-      // one more tells whether there is a next page
+      // one more entry shows whether there is a next page
       const entries = limit === 0 ? [] : yield* trail.list(limit + 1, of)
       const shown = entries.slice(0, limit)
       const last = shown.at(-1)

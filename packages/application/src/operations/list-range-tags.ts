@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 
-/** Tags that clients know and a deploy never runs by: files are rendered on request, users are kept by the domain. */
+/** Tags that clients know but that no deploy runs: files are rendered on request, users are managed by the domain. */
 const shownOnly = ["generate-rdp", "user-management"]
 
 export const listRangeTags = operation({

@@ -49,7 +49,7 @@ export const listRuns = operation({
         ...(since && { since }),
         ...(before && { before }),
       }
-      // one more tells whether there is a next page
+      // one more run shows whether there is a next page
       const runs = yield* longRead(followableRuns({ ...filter, limit: limit + 1 }, user, range))
       const shown = runs.slice(0, limit)
       const last = shown.at(-1)

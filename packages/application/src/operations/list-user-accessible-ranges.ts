@@ -21,7 +21,7 @@ export const listUserAccessibleRanges = operation({
     Effect.gen(function* () {
       const ranges = yield* Ranges
       const grants = yield* ranges.grantsOf(user.id)
-      // a direct grant comes first of a range's paths
+      // of a range's paths, a direct grant comes first
       const first = grants.filter(({ rangeId }, at) => grants[at - 1]?.rangeId !== rangeId)
       return first.map(({ rangeId, rangeNumber, accessType }) => ({
         rangeNumber,

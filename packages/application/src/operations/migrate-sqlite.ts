@@ -15,7 +15,7 @@ export const migrateSQLiteToPostgreSQL = operation({
   access: "admin",
   target: "none",
   query: {
-    /** Tells what would be taken over, and changes nothing. */
+    /** Returns what would be imported, and changes nothing. */
     dryRun: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: TextResult },

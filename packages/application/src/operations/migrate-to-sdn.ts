@@ -15,9 +15,9 @@ export const migrateToSDN = operation({
   access: "admin",
   target: "none",
   query: {
-    /** Tells what would be done, and changes nothing. */
+    /** Returns what would be done, and changes nothing. */
     dryRun: Schema.optionalKey(BooleanText),
-    /** Makes the zone where it is missing, with all nodes as peers. */
+    /** Creates the zone if it is missing, with all nodes as peers. */
     createZone: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: MigrationResult },

@@ -10,7 +10,7 @@ import { routerText } from "../wire/access.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
-/** How long the answer waits for routers. Those that take longer are told all the same. */
+/** Most seconds that the answer waits for routers. Slower ones are updated all the same. */
 const waitSeconds = 60
 
 export const reconcileAccess = operation({
@@ -27,11 +27,11 @@ export const reconcileAccess = operation({
     type: "json",
     schema: Schema.Struct({
       dryRun: Schema.Boolean,
-      /** What differed, and was repaired unless this is a dry run. */
+      /** Differences, which were repaired unless this is a dry run. */
       changes: Schema.Array(Schema.String),
-      /** Routers that let others in than they should; also those that cannot be told now, which are told later. */
+      /** Routers that let in other users than they should, including those that cannot be updated now and are updated later. */
       routers: Schema.Array(Schema.String),
-      /** Routers that still have to be told. */
+      /** Number of routers that are still to be updated. */
       routersLeft: Schema.Int,
       /** What cannot be brought in line, and why. */
       notes: Schema.Array(Schema.String),

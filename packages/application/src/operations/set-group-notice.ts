@@ -9,7 +9,7 @@ import { noticeObject, NoticeObject } from "../wire/notice.ts"
 const hour = 3_600_000
 const mostHours = 7 * 24
 const mostCharacters = 500
-/** What keeps a text from being a notice. */
+/** Why a text cannot be a notice; undefined: it can. */
 const fault = (text: string): string | undefined => {
   if (text === "") return "its text is empty"
   if ([...text].length > mostCharacters) return "its text is too long"

@@ -23,7 +23,7 @@ const refused = new Unauthenticated({
 })
 const refusedKey = new Unauthenticated({ reason: "The API key is not valid", hint: "An administrator can give you a new key." })
 
-/** Whoever has both names has no more guesses: they are counted under the address. */
+/** Attempts are counted under the e-mail address, so that knowing both names gives no additional guesses. */
 const byPassword = Effect.fnUntraced(function* (
   sent: { readonly email: string } | { readonly userID: string },
   secret: string,
@@ -38,7 +38,7 @@ const byPassword = Effect.fnUntraced(function* (
       : Effect.succeed(undefined)
   const name = "email" in sent ? sent.email : sent.userID
   const account = user === undefined || user.email === "" ? name : user.email
-  // seen before it is judged: one that is stored still when the session begins is the one that was judged
+  // read before the check: if it is still stored when the session begins, it is what was checked
   const seen = yield* users.forAuthentication(user?.id ?? rootUserId)
   const judge = Effect.map(isPasswordOf(user, secret), (right) => ({ user, right }))
   const found = (yield* signIns.attempt({ operation: id, account, address: meta.remote }, judge))?.user
@@ -47,7 +47,7 @@ const byPassword = Effect.fnUntraced(function* (
   return begun === undefined ? yield* refused : { user: found, detail: "", ...begun }
 })
 
-/** A session may do all that its user may: a scoped key begins none. */
+/** A session has all rights of its user, so a scoped key cannot begin one. */
 const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
   const users = yield* Users
   const identity = yield* authenticate({ apiKey, authorization: undefined }).pipe(
@@ -55,7 +55,7 @@ const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
   )
   if (identity === undefined || identity.key !== undefined) return yield* refusedKey
   const { user } = identity
-  // read again: a key that was taken over has got its own hash just now
+  // read again: the hash of an imported key may just have been replaced
   const hash = (yield* users.forAuthentication(user.id))?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
   if (!hasher.verify(apiKey, hash) && !(yield* hasher.verifyFirstGeneration(apiKey, hash))) return yield* refusedKey
@@ -68,7 +68,7 @@ const refusedInvite = new Unauthenticated({
   hint: "Sign in with your password, or ask an administrator for another invitation.",
 })
 
-/** An invitation ends with the password that it sets. */
+/** An invitation is used up by the password that it sets. */
 const byInvite = Effect.fnUntraced(function* (invite: string, secret: string, meta: RequestMeta) {
   const users = yield* Users
   const found = yield* userOfToken(invite, "invite")
@@ -88,7 +88,7 @@ const byProvider = Effect.fnUntraced(function* (answer: typeof ProviderAnswer.Ty
   return opened === undefined ? yield* replaced : { user, detail, ...opened }
 })
 
-/** Every failure reads the same, whoever the user is. Guessing is slow, as where tokens are given; keys cannot be guessed. */
+/** Every failure has the same text, whoever the user is. Guessing is slow, as for tokens; keys cannot be guessed. */
 export const startSession = operation({
   id,
   route: "POST /session",

@@ -14,7 +14,7 @@ export const streamEvents = operation({
   summary:
     "Every change of ranges, machines, runs and notices that the user may see, as it happens; after Last-Event-ID, what happened since",
   access: "user",
-  // a stream goes on after the request, and would not end with the key
+  // a stream outlives the request, and would not end with the key
   wholeKeyOnly: true,
   accessNote: "each event reaches those who may read what it is about",
   target: "none",

@@ -10,7 +10,7 @@ import { RunEngine } from "@rangewright/run-engine"
 import { RunEventObject, runEventObject } from "../wire/run-event.ts"
 import { runStatuses } from "../wire/statuses.ts"
 
-/** Events are numbered from 1 without gaps; an id that is none of ours begins at the beginning, so that nothing is missed. */
+/** Events are numbered from 1 without gaps; a foreign ID starts at the beginning, so that nothing is missed. */
 const seqOf = (lastEventId: string | undefined): number =>
   lastEventId !== undefined && /^\d{1,15}$/u.test(lastEventId) ? Number(lastEventId) : 0
 

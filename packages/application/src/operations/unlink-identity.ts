@@ -5,7 +5,7 @@ import { newTokenKey } from "../accounts/identity.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 
-/** Whoever does this may know that somebody else signs in so: what that one has opened ends too, as with a new password. */
+/** Somebody else may have been signing in through the link, so their sessions and tokens are ended too, as with a new password. */
 export const unlinkIdentity = operation({
   id: "unlinkIdentity",
   route: "DELETE /user/identity",
@@ -24,7 +24,7 @@ export const unlinkIdentity = operation({
       const users = yield* Users
       const removed = yield* identities.unlink(user.id)
       if (removed === 0) return yield* new NotFound({ what: `User ${user.id} is connected to nobody of a provider` })
-      // after the link, and never before it: `signInPerson` relies on it
+      // must follow the removal of the link: `signInPerson` relies on it
       yield* users.setSecrets(user.id, { tokenKey: yield* newTokenKey })
       return { result: `User ${user.id} is disconnected; their sessions, tokens and scoped keys have ended` }
     }),

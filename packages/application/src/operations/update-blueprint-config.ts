@@ -51,7 +51,7 @@ export const updateBlueprintConfig = operation({
         })
       const config = yield* wellFormedConfig(body.config)
       const blueprints = yield* Blueprints
-      // without its files it may still be fixed
+      // a blueprint whose files are missing may still be fixed
       const { content } = yield* dependencyContextOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
       const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
       const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)

@@ -18,7 +18,7 @@ export const validateConfig = operation({
   output: {
     type: "json",
     schema: Schema.Struct({
-      /** No finding is an error. */
+      /** True if no finding is an error. */
       valid: Schema.Boolean,
       issues: Schema.Array(ConfigIssueObject),
     }).annotate({ identifier: "ConfigReport" }),

@@ -12,7 +12,7 @@ export const vmConsoleWebsocketHandler = operation({
   summary: "The console of a machine as a web socket: RFB in binary frames, with the ticket's password",
   access: "anonymous",
   target: "none",
-  // it uses the ticket up
+  // it consumes the ticket
   mutates: true,
   query: { ticket: Schema.String },
   output: { type: "socket", protocol: "binary" },

@@ -18,16 +18,16 @@ export const recordPage = <S extends Schema.Codec<unknown, unknown, never, never
     totalPages: Schema.Int,
   })
 
-/** `<field> = "<value>"`, with `\"` for a quotation mark in the value: the one form that clients send. */
+/** `<field> = "<value>"`, with `\"` for a quotation mark in the value: the only form that clients send. */
 const filterPattern = /^\s*([A-Za-z]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*$/u
 
-/** A field as filters see it; lists and objects have no text to compare with. */
+/** The text of a field for filters; lists and objects have none. */
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === "string") return value
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
 }
 
-/** The items that the filter lets through; fails for a filter of another form or about a field that items do not have. */
+/** The items that match the filter; fails for a filter in another form or about a field that items do not have. */
 export const filterRecords = <A extends object>(items: readonly A[], filter: string | undefined) =>
   Effect.gen(function* () {
     if (filter === undefined || filter.trim() === "") return items

@@ -5,10 +5,10 @@ import { operation } from "../../operation/operation.ts"
 import { Settings } from "../../settings.ts"
 import { newProof } from "../../sign-in/proof.ts"
 
-/** What clients send back as the provider that they mean. */
+/** The name that clients send to select the provider. */
 export const providerName = "oidc"
 
-/** A sign-in that the client may begin: it adds its own address to `authURL`, and sends `codeVerifier` with the code. */
+/** A sign-in that the client may begin: it appends its own address to `authURL`, and sends `codeVerifier` with the code. */
 const Provider = Schema.Struct({
   name: Schema.String,
   displayName: Schema.String,
@@ -20,7 +20,7 @@ const Provider = Schema.Struct({
   authUrl: Schema.String,
 })
 
-/** None, too, while the provider is unreachable: whoever has a password signs in all the same. */
+/** The providers; none while the provider is unreachable, so that people with a password can still sign in. */
 const offered = Effect.gen(function* () {
   const { singleSignOn } = yield* Settings
   if (singleSignOn === undefined) return []
@@ -55,7 +55,7 @@ export const recordAuthMethods = operation({
   summary: "The ways to log in",
   access: "anonymous",
   target: "none",
-  // nobody else may get what one client begins a sign-in with
+  // nobody else may read the secrets with which a client begins a sign-in
   wholeKeyOnly: true,
   output: {
     type: "json",

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../../operation/operation.ts"
 
-/** Pages show pictures without credentials: whoever was told the name may see it. */
+/** Pages show pictures without credentials: knowing the name is enough. */
 export const recordFile = operation({
   id: "recordFile",
   route: "GET /api/files/{collection}/{recordID}/{filename}",

@@ -6,7 +6,7 @@ import { shownInHistory } from "../../range/shown-in-history.ts"
 import { logRecord, LogRecord } from "../../wire/log-record.ts"
 import { filterRecords, pageOf, pageQuery, recordPage } from "./page.ts"
 
-/** As many runs as are looked at: the newest. */
+/** Number of newest runs that are read. */
 const most = 1000
 
 export const recordListLogs = operation({

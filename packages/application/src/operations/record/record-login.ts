@@ -17,7 +17,7 @@ const judge = (email: string, password: string) =>
     return { user, right: yield* isPasswordOf(user, password) }
   })
 
-/** Login with e-mail address and password for a token of seven days. Every failure reads the same, whoever the user is. */
+/** Login with e-mail address and password for a token that lasts seven days. Every failure has the same text, whoever the user is. */
 export const recordLogin = operation({
   id: "recordLogin",
   route: "POST /api/collections/users/auth-with-password",

@@ -13,7 +13,7 @@ const id = "recordOAuth2Login"
 const refused = (path: string, message: string) =>
   Effect.fail(new InvalidInput({ what: "Failed to authenticate.", issues: [{ path, message }] }))
 
-/** The client compares the state, as it got it with the verifier; the nonce that follows from the verifier is compared here. */
+/** The client checks the state that it received with the verifier; the nonce derived from the verifier is checked here. */
 export const recordOAuth2Login = operation({
   id,
   route: "POST /api/collections/users/auth-with-oauth2",

@@ -13,7 +13,7 @@ import { blueprintRecord, BlueprintRecord } from "../../wire/blueprint-record.ts
 /** Hides whether a record exists from those who may not change it. */
 const notFound = () => Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
 
-/** What a blueprint says of itself; other fields that are sent stay as they are. */
+/** Changes a blueprint's description of itself; other fields in the request are ignored. */
 export const recordUpdateBlueprint = operation({
   id: "recordUpdateBlueprint",
   route: "PATCH /api/collections/blueprints/records/{id}",
@@ -48,13 +48,13 @@ export const recordUpdateBlueprint = operation({
       const blueprint = yield* ownBlueprint(path.id, user, "change").pipe(
         Effect.catchTags({ BlueprintNotFound: notFound, Forbidden: notFound }),
       )
-      // the id of the record is meant here, and nothing else
+      // only the record ID is accepted here
       if (blueprint.recordId !== path.id) return yield* notFound()
       const change = blueprintText(body)
       const issues = blueprintTextIssues(change)
       if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const picture = file && (yield* uploadedPicture(file))
-      // an empty text in the place of the picture removes it; the name of the present one says nothing
+      // an empty text instead of the picture removes it; the name of the current one changes nothing
       const removal = body.thumbnail === "" ? { thumbnail: undefined } : {}
       const changed = yield* blueprints
         .change(blueprint.id, { ...change, ...removal, ...(picture && { thumbnail: picture }) })

@@ -9,7 +9,7 @@ import { rangeRecord, RangeRecord } from "../../wire/range-record.ts"
 /** Hides whether a record exists from those who may not change it. */
 const notFound = (): NotFound => new NotFound({ what: "The requested resource wasn't found." })
 
-/** Name, description and purpose; other fields that are sent stay as they are. */
+/** Changes name, description and purpose; other fields in the request are ignored. */
 export const recordUpdateRange = operation({
   id: "recordUpdateRange",
   route: "PATCH /api/collections/ranges/records/{id}",

@@ -15,7 +15,7 @@ const refused = (path: string, message: string): InvalidInput => {
   return new InvalidInput({ what: "Failed to update record.", issues: [issue] })
 }
 
-/** Name, onboarding flag and own password; `isAdmin` only by administrators, nobody's own and not the last one's. */
+/** Changes name, onboarding flag and own password; `isAdmin` only by administrators, never one's own and never the last administrator's. */
 export const recordUpdateUser = operation({
   id: "recordUpdateUser",
   route: "PATCH /api/collections/users/records/{id}",
