@@ -302,8 +302,8 @@ const makeEngine = Effect.fnUntraced(function* (
 })
 
 /**
- * The run engine for these kinds. Its workers live in the layer's scope: closing it stops them between two journal entries and releases their
- * leases. The next process on the same store continues their runs (`recover`).
+ * The run engine for these kinds. Its workers live in the layer's scope: closing it stops them between two journal entries and releases
+ * their leases. The next process on the same store continues their runs (`recover`).
  */
 export const runEngineLayer = <const K extends readonly RunKind<unknown>[]>(options: RunEngineOptions, kinds: K) =>
   Layer.effect(

@@ -18,9 +18,9 @@ export class RunEngine extends Context.Service<
   RunEngine,
   {
     /**
-     * Plans the request (see `RunKindOf.request`), opens the run and returns at once; the run continues when its caller leaves. While another
-     * run changes the subject, fails with `RangeBusy` or `SubjectBusy`, or returns that run where the kind says `join`. Behind an aborted run
-     * of a range that still settles, the new run opens and begins when that one has ended.
+     * Plans the request (see `RunKindOf.request`), opens the run and returns at once; the run continues when its caller leaves. While
+     * another run changes the subject, fails with `RangeBusy` or `SubjectBusy`, or returns that run where the kind says `join`. Behind an
+     * aborted run of a range that still settles, the new run opens and begins when that one has ended.
      */
     readonly start: (asked: WorkRequest, by: UserId) => Effect.Effect<StartedRun, Fault>
     /** The owner of the run's subject. Undefined when only administrators, or those with access to the range, may see the run. */

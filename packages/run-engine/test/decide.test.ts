@@ -41,7 +41,7 @@ describe("what a fault means for a step", () => {
   it("a pool that still has members is tried again", () =>
     expect(decide({ kind: "remove-pool", poolId: "R" as RangeId }, fault("failed"))).toBe("repeat"))
 
-  it("a guest that does not answer is looked at again, a stage that failed has failed", () =>
+  it("a guest that does not answer is checked again; a failed stage fails the step", () =>
     expect((["away", "failed", "timeout", "unsupported"] as const).map((reason) => decide(stop, guestFault(reason)))).toEqual([
       "look",
       "never",

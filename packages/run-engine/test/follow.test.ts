@@ -23,7 +23,7 @@ const head = (kind: string): RunHead => ({
   startedAt: at,
 })
 
-/** What a follower is told last of a run whose range another process removes. */
+/** The last event for a follower of a run whose range another process removes. */
 const endWhenRangeGoes = (kind: string) =>
   Effect.gen(function* () {
     const [journal, ranges] = [yield* RunJournal, yield* Ranges]
@@ -47,7 +47,7 @@ describe("the end of a run whose journal went with its range", () => {
   it("is success for the run that removed the range", async () => {
     expect(await endWhenRangeGoes("delete-range")).toMatchObject({ type: "Ended", status: "success" })
   })
-  it("is no success for one that waited behind it", async () => {
+  it("is not success for a run that waited behind it", async () => {
     expect(await endWhenRangeGoes("deploy")).toMatchObject({
       type: "Ended",
       status: "aborted",
@@ -56,7 +56,7 @@ describe("the end of a run whose journal went with its range", () => {
   })
 })
 
-describe("whoever follows a run", () => {
+describe("a follower of a run", () => {
   const run = head("deploy")
   const following = <A>(
     use: (journal: RunJournal["Service"], signals: Signals, events: ReturnType<typeof followRun>) => Effect.Effect<A, unknown>,
@@ -69,7 +69,7 @@ describe("whoever follows a run", () => {
       return yield* use(journal, signals, followRun(journal, signals, new Map(), removes, run.id, 0))
     }).pipe(Effect.provide(memoryStorageLayer(makeMemoryStore())), Effect.runPromise)
 
-  it("leaves nothing behind when it is over, nor when the follower goes", () =>
+  it("leaves no listener behind, whether the run ends or the follower leaves", () =>
     following((journal, signals, events) =>
       Effect.gen(function* () {
         const follower = yield* Effect.forkChild(Stream.runDrain(events))
@@ -83,7 +83,7 @@ describe("whoever follows a run", () => {
       }),
     ))
 
-  it("is told of what is written while it waits, before it looks by itself", () =>
+  it("is notified of entries that are written while it waits, before it polls", () =>
     following((journal, signals, events) =>
       Effect.gen(function* () {
         const follower = yield* Effect.forkChild(Stream.runCollect(events))

@@ -2,7 +2,7 @@ import type { Step } from "@rangewright/domain"
 import { expect, test } from "vitest"
 import { redacted } from "../src/worker/redacted.ts"
 
-test("what a tool prints is told without the step's secrets, whose input is searched once however many lines there are", () => {
+test("tool output is shown without the step's secrets; its input is searched for them once, however many lines there are", () => {
   let searched = 0
   const input = {
     api_token: "s3cret-token",

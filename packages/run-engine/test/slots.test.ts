@@ -31,11 +31,11 @@ const run = (id: string, by = "ADA"): RunHead => ({
 const withSlots = <A, E>(body: (slots: Slots) => Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(makeSlots(30), body)))
 
-/** Until everything that can go on has gone on. */
+/** Returns when everything that can continue has continued. */
 const settled = Effect.sleep(0)
 
 describe("slots", () => {
-  it("never let more in than there is room for, and let everybody in at last", async () => {
+  it("never let more in than there is room for, and let everybody in eventually", async () => {
     const work = fc.record({
       resources: fc.subarray(["a", "b", "c"]),
       run: fc.constantFrom("one", "two", "three"),
@@ -71,7 +71,7 @@ describe("slots", () => {
     )
   })
 
-  it("take a turn again that broke", async () => {
+  it("repeat a round that crashed", async () => {
     let turns = 0
     const breaking = Layer.succeed(SharedSlots, {
       share: (asked) =>
@@ -95,7 +95,7 @@ describe("slots", () => {
     expect(turns).toBeGreaterThan(1)
   })
 
-  it("that were given back are given back again until that counts, also when the run is over", async () => {
+  it("are given back repeatedly until the store counts it, even after the run is over", async () => {
     const ledgers = new Map<string, SlotLedger>()
     let inForce = true
     let ignored = 0
@@ -190,7 +190,7 @@ describe("slots", () => {
     expect(order).toEqual(["over", "over", "later"])
   })
 
-  it("keep nothing of what many want for a step that waits for what few may have", async () => {
+  it("of a common resource are not held by a step that waits for a rare one", async () => {
     const inside: string[] = []
     await withSlots((slots) =>
       Effect.gen(function* () {

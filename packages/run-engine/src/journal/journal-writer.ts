@@ -14,8 +14,8 @@ export const journalPage = 500
 /** The journal of a run, for the worker that executes it. */
 export interface JournalWriter {
   /**
-   * Durable when it returns. Concurrent writes are stored together, in the order of the calls. Waits while the store cannot write. Fails with
-   * `LeaseLost` when another worker has the run.
+   * Durable when it returns. Concurrent writes are stored together, in the order of the calls. Waits while the store cannot write. Fails
+   * with `LeaseLost` when another worker has the run.
    */
   readonly write: (...events: readonly RunEvent[]) => Effect.Effect<void, LeaseLost>
   /** The fold of all entries so far, whoever wrote them. */

@@ -62,7 +62,9 @@ export interface RunKind<out R = never> {
   readonly doing: string
   /** What a second request about the same subject gets: a conflict, or the run that is already going on. */
   readonly whenBusy: "refuse" | "join"
-  /** Plans the request from the current state, before or after the run was opened. Fails when it cannot be done; changes nothing either way. */
+  /**
+   * Plans the request from the current state, before or after the run was opened. Fails when it cannot be done; changes nothing either way.
+   */
   readonly plan: (head: RunHead, isOpen: boolean) => Effect.Effect<Plan, Fault, R>
   readonly actions: StepActions<R>
   /** What the plan is based on besides other runs: when it changes before the run opens, the plan is made again. */

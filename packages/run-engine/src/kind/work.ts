@@ -53,11 +53,11 @@ export interface WorkOf<Input, out R> extends Work<R> {
 }
 
 /**
- * Declares one sort of work of a run kind.
+ * Declares one kind of work for the steps of a run kind.
  *
- * `settle` does the work, or waits for what `dispatch` started; its token is what `dispatch` returned, or null without one. Both may be called
- * again after a crash: finding the work done is success. A failure fails the step with its message; an unusable store and a hypervisor
- * that is unreachable are waited for. The input is journaled, so it must hold no secret.
+ * `settle` does the work, or waits for what `dispatch` started; its token is what `dispatch` returned, or null without one. Both may be
+ * called again after a crash: finding the work done is success. A failure fails the step with its message; an unusable store and an
+ * unreachable hypervisor are waited for. The input is journaled, so it must hold no secret.
  */
 export const work = <Input, S = never, D = never>(spec: {
   readonly name: string

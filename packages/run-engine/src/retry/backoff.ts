@@ -9,8 +9,8 @@ export const backoffSeconds = (tries: number, most: number): number => Math.min(
 const storeBackoffMost = 15
 
 /**
- * Retries while the store is not usable: a full disk pauses a run and does not fail it. The effect must be safe to repeat, even if the first
- * attempt reached the disk. A damaged record is a defect.
+ * Retries while the store is not usable: a full disk pauses a run and does not fail it. The effect must be safe to repeat, even if the
+ * first attempt reached the disk. A damaged record is a defect.
  */
 export const retryStorage = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

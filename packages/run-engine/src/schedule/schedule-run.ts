@@ -11,9 +11,9 @@ import type { StepOutcome } from "../worker/step.ts"
 export type RunStep = (key: string) => Effect.Effect<StepOutcome, LeaseLost>
 
 /**
- * Runs the steps of a planned run until each is settled, failed or skipped. Ready steps run as soon as they get slots; within the run, the step
- * with the longest remaining path goes first. Steps that depend on a failed one are skipped; all others continue, also those that are only
- * ordered after it. A tolerated step that fails skips nothing. After a cancel no step starts, and steps in flight settle.
+ * Runs the steps of a planned run until each is settled, failed or skipped. Ready steps run as soon as they get slots; within the run, the
+ * step with the longest remaining path goes first. Steps that depend on a failed one are skipped; all others continue, also those that are
+ * only ordered after it. A tolerated step that fails skips nothing. After a cancel no step starts, and steps in flight settle.
  */
 export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunStep): Effect.Effect<void, LeaseLost> =>
   Effect.gen(function* () {
@@ -90,7 +90,9 @@ export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunSte
     yield* writer.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))
   }).pipe(Effect.scoped)
 
-/** Waits for slots and runs the step; a cancel that comes first drops it. A step that was dispatched before a crash has its slots already. */
+/**
+ * Waits for slots and runs the step; a cancel that comes first drops it. A step that was dispatched before a crash has its slots already.
+ */
 const oneStep = (
   writer: JournalWriter,
   occupied: ReturnType<RunSlots["occupy"]> | undefined,

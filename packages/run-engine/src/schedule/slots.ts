@@ -20,7 +20,10 @@ type StepResources = Pick<Step, "uses" | "estimate">
 
 /** The limited resources, as the steps of one run see them. */
 export interface RunSlots {
-  /** Runs the effect once everything that the step uses has a free slot, and gives the slots back at its end. Within a run, the higher `urgency` goes first. */
+  /**
+   * Runs the effect once everything that the step uses has a free slot, and gives the slots back at its end. Within a run, the higher
+   * `urgency` goes first.
+   */
   readonly withSlots: (
     step: StepResources,
     urgency: number,
@@ -42,7 +45,10 @@ interface Waiter {
   readonly estimate: number
   readonly urgency: number
   readonly granted: Deferred.Deferred<void>
-  /** Since when it has its slot (`monotonicMillis`). Undefined while it waits, and for an occupied slot until the allocator first reports it. */
+  /**
+   * Since when it has its slot (`monotonicMillis`). Undefined while it waits, and for an occupied slot until the allocator first reports
+   * it.
+   */
   since: number | undefined
 }
 
@@ -82,7 +88,10 @@ const demandOf = ({ head, generation, waiting, holding, spentSeconds }: Consumer
   return { run: head.id, generation, by: head.by, held: holding.size, had, waiting: next }
 }
 
-/** Scarcest first, the same order for all: two steps never wait for each other, and none blocks a common resource while it waits for a rare one. */
+/**
+ * Scarcest first, the same order for all: two steps never wait for each other, and none blocks a common resource while it waits for a rare
+ * one.
+ */
 const inLockOrder = (uses: readonly ResourceUse[]): readonly ResourceUse[] =>
   uses.toSorted((a, b) => a.slots - b.slots || (a.resource < b.resource ? -1 : 1))
 
