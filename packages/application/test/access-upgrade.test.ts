@@ -9,7 +9,7 @@ let ada: User
 let bob: User
 const place = { type: "pool", rangeId: "LAB" as RangeId } as const
 
-/** What versions before personal groups left on the hypervisor: accounts in the group of all users, with rights of their own. */
+/** The state that versions before personal groups left on the hypervisor: accounts in the group of all users, with rights of their own. */
 const asBefore = (user: User) => {
   const account = accountIdOf(user)
   app.world.groups.set("ludus_users", { ours: true })
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 
 describe("rights that accounts had themselves", () => {
-  it("become those of their groups, and are never missing meanwhile; those of nobody who has the range go first", async () => {
+  it("move to the accounts' groups and are never missing meanwhile; those of users without the range are removed first", async () => {
     await app.run(keepRights)
     expect(app.rightsOn()).toEqual(["ada@pve"])
     expect([...new Set([...app.world.acl.values()].map(({ subject }) => subject.name))].sort()).toEqual([
@@ -42,7 +42,7 @@ describe("rights that accounts had themselves", () => {
     expect(changes.filter((method) => method === "revoke" || method === "grant")).toEqual(["revoke", "grant", "revoke"])
   })
 
-  it("keep their passwords: no account is made again", async () => {
+  it("leave the accounts and their passwords as they are", async () => {
     await app.run(bringInLine({ doing: "look", by: ada.id, concerns: () => true }))
     expect([...app.world.accounts.values()].map(({ password }) => password)).toEqual(["kept", "kept"])
   })

@@ -10,7 +10,7 @@ const user = "AB" as UserId
 const range = "LAB" as RangeId
 const at = (second: number) => new Date(second * 1000)
 
-/** Only what stamps need: a store that remembers every write and fails while it is broken. */
+/** Only what stamps need: a store that records every write and fails while it is broken. */
 const recorder = () => {
   const writes: (readonly [string, Date])[][] = []
   const store = { broken: false }

@@ -8,7 +8,7 @@ import { changeTesting } from "../src/range/change-testing.ts"
 
 const range = (mode: "on" | "off") => ({ id: "LAB", testing: { mode, allowedDomains: [], allowedIps: [] } }) as unknown as Range
 
-test("a stop that had to wait until testing was stopped is told so, and nothing of the router", async () => {
+test("a stop that waited until another run stopped testing says so, and nothing about the router", async () => {
   const runId = "run000000000000" as RunId
   const message = "Cannot stop testing of range LAB: testing is not on"
   const ended = { seq: 1, at: new Date(0), event: { type: "Ended", status: "failure", message } } satisfies JournalEntry

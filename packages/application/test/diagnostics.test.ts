@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { parseLscpu, parsePveperf } from "../src/host/pveperf.ts"
 
-it("figures of a node are what was measured, and what was not is named", () => {
+it("a node's figures are the measured ones, and the missing ones are named", () => {
   const printed = "CPU BOGOMIPS:      134400.00\nREGEX/SECOND:      4517245\nHD SIZE:           93.93 GB (/dev/sda)\n"
   expect(parsePveperf(printed)).toEqual({
     figures: {

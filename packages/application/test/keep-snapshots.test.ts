@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 import { keepSettled } from "../src/run/keep.ts"
 import { newRange } from "./support/new-range.ts"
 
-it("an older reading that comes while a snapshot's stages are kept does not undo them", async () => {
+it("an older read that is stored while a snapshot's stages are saved does not discard them", async () => {
   const vmid = 101 as Vmid
   const program = Effect.gen(function* () {
     const machines = yield* Machines

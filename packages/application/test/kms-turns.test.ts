@@ -31,7 +31,7 @@ it("few machines are asked at once in the whole process, and one request never t
   expect(askedAtOnce).toBeLessThan(4)
 })
 
-it("one request at a time asks the machines of a range, and others are told so until it ends, also when it is cut off", async () => {
+it("one request at a time asks the machines of a range, and others are refused until it ends or is interrupted", async () => {
   const range = (id: string) => askingRange(id as RangeId, "activate Windows")
   await Effect.runPromise(
     Effect.gen(function* () {

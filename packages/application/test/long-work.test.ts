@@ -13,7 +13,7 @@ const asks = (user: string, done: string[], times: number) =>
     ),
   )
 
-/** Does this ten times at once, and gives the number of turns of the event loop in which it was done. */
+/** Runs this ten times concurrently, and returns the number of turns of the event loop that it took. */
 const turnsOf = async (work: (done: () => void) => Effect.Effect<void>): Promise<number> => {
   let turns = 0
   let goesOn = true
@@ -58,7 +58,7 @@ describe("work that keeps the processor for a while", () => {
     expect(await turnsOf(longWork)).toBe(10)
   })
 
-  test("is not done for somebody who has gone", async () => {
+  test("is not done for a caller who has disconnected", async () => {
     let done = 0
     const work = longWork(() => {
       done++

@@ -30,7 +30,7 @@ const isAdmin = (id: string): Promise<boolean | undefined> =>
       (user) => user?.isAdmin,
     ),
   )
-/** Whether the user is one here, and one on the hypervisor. */
+/** Whether the user is an administrator here, and on the hypervisor. */
 const rightsOf = async (user: User) => [await isAdmin(user.id), app.world.accounts.get(accountIdOf(user))?.groups.has(adminGroup)]
 
 describe.each([
@@ -44,7 +44,7 @@ describe.each([
     expect(await rightsOf(ada)).toEqual([false, false])
   })
 
-  it("leaves the last administrator, whoever asks; ROOT is none that counts", async () => {
+  it("keeps the last administrator, whoever asks; ROOT does not count as one", async () => {
     const fault = await app.fails(operation, root, request(boss, false))
     expect(`${fault.message} ${JSON.stringify(fault.issues)}`).toMatch(/no (other )?administrator/u)
     expect(await rightsOf(boss)).toEqual([true, true])
@@ -53,7 +53,7 @@ describe.each([
     expect(await rightsOf(boss)).toEqual([false, false])
   })
 
-  it("changes neither ROOT nor the rights of who asks", async () => {
+  it("changes neither ROOT nor the caller's own rights", async () => {
     await app.call(operation, boss, request(ada, true))
     for (const target of [root, boss]) {
       const fault = await app.fails(operation, boss, request(target, false))
@@ -62,7 +62,7 @@ describe.each([
     expect([await isAdmin("ROOT"), await isAdmin("Boss")]).toEqual([true, true])
   })
 
-  it("takes a promotion back that the hypervisor refuses, and leaves a user demoted whose rights there stay", async () => {
+  it("undoes a promotion that the hypervisor refuses, and keeps a demotion even if rights remain there", async () => {
     hypervisorIsAway(true)
     expect(await app.fails(operation, boss, request(ada, true))).toMatchObject({ kind: "unavailable" })
     expect(await rightsOf(ada)).toEqual([false, false])

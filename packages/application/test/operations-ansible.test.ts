@@ -78,7 +78,7 @@ describe("what is installed", () => {
 })
 
 describe("a user that is removed", () => {
-  it("leaves nothing installed to whoever has the id next", async () => {
+  it("leaves nothing installed for the next user with the ID", async () => {
     await role({})
     await role({ global: true }, boss)
     await app.call("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
@@ -100,7 +100,7 @@ describe("a user that is removed", () => {
     expect(forgotten).toEqual(["Ada"])
   })
 
-  it("gets no more of an installation that was going on, nor does whoever has the id next", async () => {
+  it("gets nothing from an installation in progress, nor does the next user with the ID", async () => {
     const before = ada
     await app.call("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
     ada = await app.addUser("Ada")
@@ -112,12 +112,12 @@ describe("a user that is removed", () => {
 describe("who may change roles and collections", () => {
   const changes = [roleFails, collectionFails] as const
 
-  it("is nobody by the hypervisor's own account, whoever has it", async () => {
+  it("excludes the hypervisor's own account, whoever has it", async () => {
     const root = { ...boss, hypervisorUsername: "root" }
     for (const change of changes) expect(await change({}, root)).toMatchObject({ kind: "forbidden" })
   })
 
-  it("is administrators alone where the operator says so, also by archive", async () => {
+  it("is administrators alone if the operator restricts it, for archives too", async () => {
     await start({ settings: { onlyAdminsChangeArtifacts: true } })
     for (const change of changes) expect((await change({})).message).toContain("not authorized")
     expect((await app.fails("InstallRoleTar", ada, { body: {}, file: archive("acme.web.tar", {}) })).message).toContain(
@@ -126,7 +126,7 @@ describe("who may change roles and collections", () => {
     expect(await role({}, boss)).toEqual({ result: "Successfully installed: acme.web" })
   })
 
-  it("is administrators alone for everybody's", async () => {
+  it("is administrators alone for global ones", async () => {
     for (const change of changes)
       expect((await change({ global: true })).message).toBe("Only administrators can perform global ansible actions")
     expect(await app.fails("InstallRoleTar", ada, { body: { global: true }, file: archive("acme.web.tar", {}) })).toMatchObject({
@@ -161,7 +161,7 @@ describe("a role", () => {
     },
   )
 
-  it("that is there in an unknown version is told when a version is asked for", async () => {
+  it("that is installed in an unknown version fails when a version is requested", async () => {
     await place(mine, "acme.web", roleFiles("by hand"))
     expect((await roleFails({ version: "1.0.0" })).message).toContain("acme.web (unknown version) is already installed")
     expect(await role({})).toEqual({ result: "Successfully installed: acme.web" })
@@ -196,7 +196,7 @@ describe("a role", () => {
     expect(await listed()).toEqual([])
   })
 
-  it("whose needs cannot be had is not installed, and the reason is told", async () => {
+  it("whose dependencies are not available is not installed, and the reason is reported", async () => {
     publishTo(app.artifacts.galaxy, "role", "acme.site", "1.0.0", {
       entries: entriesOf(roleFiles("site")),
       roles: [{ name: "acme.gone" }],
@@ -206,7 +206,7 @@ describe("a role", () => {
     expect(await listed()).toEqual([])
   })
 
-  it("is removed from its scope alone; one that is not there is a conflict that clients know", async () => {
+  it("is removed from its scope alone; one that is not installed is a conflict that clients match", async () => {
     await role({})
     await role({ global: true }, boss)
     expect(await role({ action: "remove" })).toEqual({ result: "Successfully removed: acme.web" })
@@ -253,7 +253,7 @@ describe("a role", () => {
 })
 
 describe("a collection", () => {
-  it("is installed, without an action too; one that fits is a conflict that clients know", async () => {
+  it("is installed, even without an action; an installed one that fits is a conflict that clients match", async () => {
     expect(await collection({ version: "1.0.0", action: "" })).toEqual({ result: "Successfully installed: acme.util:1.0.0" })
     for (const body of [{}, { version: "1.0.0" }])
       expect(await collectionFails(body)).toMatchObject({
@@ -368,13 +368,13 @@ describe("the scope of roles", () => {
     ])
   })
 
-  it("is both with copy", async () => {
+  it("becomes both with copy", async () => {
     await place(mine, "a", roleFiles("x"))
     await move(["a"], { global: true, copy: true })
     expect(await listed()).toHaveLength(2)
   })
 
-  it("of nothing is invalid", async () => {
+  it("is invalid without roles", async () => {
     expect(await app.fails("MoveRoleScope", boss, { body: { roles: [] } })).toMatchObject({ kind: "invalid" })
   })
 })
@@ -405,7 +405,7 @@ describe("the variables of roles", () => {
     })
   })
 
-  it("are the user's before everybody's, in the order asked for, and none of what is not there", async () => {
+  it("are the user's before the global ones, in the requested order, and none for a role that is not installed", async () => {
     const defaults = (text: string) => ({ ...roleFiles("x"), "defaults/main.yml": `who: ${text}\n` })
     await place(mine, "web", defaults("me"))
     for (const name of ["web", "db"]) await place(everybodys, name, defaults("all"))
@@ -424,7 +424,7 @@ describe("the variables of roles", () => {
     expect(await vars("web")).toMatchObject({ roles: [{ name: "web", vars: {} }] })
   })
 
-  it("of nothing is invalid", async () => {
+  it("are not read without a name", async () => {
     expect(await app.fails("GetRoleVars", ada, { body: { roles: [] } })).toMatchObject({ kind: "invalid" })
   })
 })

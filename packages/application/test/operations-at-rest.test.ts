@@ -57,7 +57,7 @@ const asked: Readonly<Record<string, () => Asked>> = {
   "giving a range": () => ({ operation: "assignRangeToUser", request: { range, path } }),
 }
 
-/** All that such a call could change. */
+/** Everything that such a call could change. */
 const everything = () =>
   app.run(
     Effect.gen(function* () {
@@ -69,7 +69,7 @@ const everything = () =>
     }),
   )
 
-/** Calls it, lets a minute pass and then the meantime; what comes of it when the run has ended. */
+/** Calls the operation, waits a minute, then runs `meantime`; returns its results before and after the end of the run. */
 const throughTheWait = ({ operation, request }: Asked, meantime: Effect.Effect<unknown, unknown, Ranges | Users>) =>
   app.run(
     Effect.gen(function* () {
@@ -84,7 +84,7 @@ const throughTheWait = ({ operation, request }: Asked, meantime: Effect.Effect<u
   )
 
 describe("while a run changes the whole installation", () => {
-  it.each(Object.keys(asked))("%s holds its call, changes nothing, and is done when the run has ended", async (what) => {
+  it.each(Object.keys(asked))("%s waits, changes nothing meanwhile, and is done when the run has ended", async (what) => {
     const before = await everything()
     let meantime: typeof before | undefined
     const { early, late } = await throughTheWait(
@@ -97,7 +97,7 @@ describe("while a run changes the whole installation", () => {
     expect(await everything()).not.toEqual(before)
   })
 
-  it.each(Object.keys(asked))("%s ends with the way out when nobody waits any more, and has changed nothing", async (what) => {
+  it.each(Object.keys(asked))("%s fails with a hint and without a change when its caller leaves", async (what) => {
     const before = await everything()
     const { operation, request } = asked[what]!()
     const fault = await app.run(
@@ -117,7 +117,7 @@ describe("while a run changes the whole installation", () => {
     expect(await everything()).toEqual(before)
   })
 
-  it("what is wrong with a request is told at once", async () => {
+  it("a wrong request fails at once", async () => {
     const wrong = { body: { name: "New", rangeID: "no good", userID: ["Ada"] } }
     expect(await app.fails("createRange", admin, wrong)).toMatchObject({ _tag: "RangeExists" })
     const taken = { body: { name: "New", rangeID: "LAB", userID: ["Ada"] } }
@@ -125,12 +125,12 @@ describe("while a run changes the whole installation", () => {
     expect(await app.fails("deleteUser", admin, { path: { userID: "NOBODY" } })).toMatchObject({ kind: "not-found" })
   })
 
-  it("reads go on", async () => {
+  it("reads continue", async () => {
     expect(await app.call("listAllRange", admin)).toBeDefined()
     expect(await app.call("listRuns", admin)).toMatchObject([{ id: moving.id, status: "running" }])
   })
 
-  it("what gives nobody anything is not held", async () => {
+  it("a change that affects nobody does not wait", async () => {
     await app.call("createGroup", admin, { body: { name: "friends" } })
     const group = await app.run(
       Effect.flatMap(Groups, (groups) => Effect.flatMap(groups.find("friends" as GroupName), Effect.fromNullishOr)).pipe(
@@ -142,7 +142,7 @@ describe("while a run changes the whole installation", () => {
   })
 })
 
-describe("what was found before a long wait is looked at again after it", () => {
+describe("what was checked before a long wait is checked again after it", () => {
   it("a range ID that somebody else took", async () => {
     const { late } = await throughTheWait(
       newLab,

@@ -52,14 +52,14 @@ beforeEach(async () => {
   publishTo(galaxy, "collection", "pub.tools", "3.0.0", {
     entries: [file("galaxy.yml", "namespace: pub\nname: tools\nversion: 3.0.0\n")],
   })
-  // what is published under the names of the source's own is another's
+  // what is published under the names of the source's items is something else
   publishTo(galaxy, "role", "acme.hello", "9.9.9", { entries: [file("tasks/evil.yml")] })
 })
 
 const sourceRecord = "source000000001" as RecordId
 const web = { path: { blueprintID: "labs/web" } }
 
-/** The source and its blueprint, as an installation leaves them: without anything that it requires. */
+/** The source and its installed blueprint, without anything that it requires. */
 const installWeb = async (owner = ada) => {
   await app.run(
     Effect.gen(function* () {
@@ -133,7 +133,7 @@ const install = (body?: Record<string, unknown>, as = ada, request = web) =>
 const own = { path: { blueprintID: "lab" } }
 
 describe("a new blueprint", () => {
-  it("requires the roles of its configuration, and installs what it can have; what it cannot never fails it", async () => {
+  it("requires the roles of its configuration, and installs the available ones; the others never fail it", async () => {
     expect(await create(["pub.docker", "pub.tools.x", "gone.role"])).toEqual({
       result: "Blueprint lab created",
       blueprintID: "lab",
@@ -166,7 +166,7 @@ describe("a new blueprint", () => {
     expect(await requirementsOf("lab")).toBe("roles:\n  - name: pub.docker\n    version: 7.0.0\n")
   })
 
-  it("cannot have roles that are only on this server, and is not made then", async () => {
+  it("is not created with roles that are only on this server", async () => {
     await place({ type: "user", userId: ada.id }, "local_a")
     expect(
       await app.fails("createBlueprint", ada, { body: { blueprintID: "lab", config: configWith("local_a") } }),
@@ -214,7 +214,7 @@ describe("installing what a blueprint requires", () => {
     expect(await app.run(Effect.flatMap(RunJournal, (journal) => journal.list({ types: ["blueprint"], limit: 9 })))).toEqual([])
   })
 
-  it("takes what the source ships out of the snapshot that the blueprint was installed from, and never from elsewhere", async () => {
+  it("takes shipped items from the snapshot that the blueprint was installed from, and never from elsewhere", async () => {
     await installWeb()
     commitTo(app.artifacts.content, url, { ...labs, "ansible/roles/hello/tasks/main.yml": "- newer\n" })
     expect(await install()).toEqual({
@@ -256,7 +256,7 @@ describe("installing what a blueprint requires", () => {
     expect(await filesOf("acme.hello", "role")).not.toContain("tasks/evil.yml")
   })
 
-  it("for everybody lets everybody use it, and replaces only when that is asked for", async () => {
+  it("globally lets everybody use it, and replaces only on request", async () => {
     await installWeb(admin)
     await place({ type: "global" }, "pub.docker", "7.0.0")
     const outcomes = async (body: Record<string, unknown>) =>
@@ -355,7 +355,7 @@ describe("a blueprint of a source", () => {
     const stored = app.store.blueprints.get("lab" as BlueprintId)
     expect(stored?.blueprint.bundle?.directory).toBe("blueprints/web")
     expect(stored?.config).toBe(config)
-    // what its source ships comes with it, installed or not, with a version or without
+    // it includes what its source ships, installed or not, with or without a version
     await install(undefined, ada, own)
     await place({ type: "user", userId: ada.id }, "unused")
     await app.call("updateBlueprintConfig", ada, { ...own, body: { config: configWith("unused", "hello", "acme.util.one") } })

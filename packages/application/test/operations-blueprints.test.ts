@@ -73,7 +73,7 @@ describe("a blueprint", () => {
     expect(await configOf("plain")).toBe(exampleRangeConfig)
   })
 
-  it("is not made under an id that is not allowed or in use, or of what is no configuration; nothing is kept then", async () => {
+  it("is not created under an ID that is invalid or in use, or from an invalid configuration; nothing is stored then", async () => {
     for (const blueprintID of ["", "1", "../etc", "a/b/c/d", "a b", "x".repeat(256), "a\u0000"])
       expect(await app.fails("createBlueprint", ada, { body: { blueprintID } })).toMatchObject({
         kind: "invalid",
@@ -194,7 +194,7 @@ describe("a copy", () => {
     })
   })
 
-  it("has the id that was asked for, if that is free", async () => {
+  it("has the requested ID, if that is free", async () => {
     await create()
     const copy = (blueprintID: string) => ({ path, body: { blueprintID, name: "Mine" } })
     expect(await app.call("copyBlueprint", ada, copy("mine"))).toMatchObject({ blueprintID: "mine" })
@@ -231,7 +231,7 @@ describe("sharing", () => {
     expect([...(await listed(bob)), ...(await listed(cleo))]).toEqual([])
   })
 
-  it("is for administrators, and for managers of a group that they and the user are in; owning it gives no right to", async () => {
+  it("is for administrators, and for managers of a group that the user is in; owning the blueprint does not suffice", async () => {
     await makeGroup("red", [
       [bob, "manager"],
       [cleo, "member"],
@@ -255,7 +255,7 @@ describe("sharing", () => {
     expect(await unshareGroups(["red"], cleo)).toEqual({ errors: [notManager("red")] })
   })
 
-  it("says what was so already, and wants at least one entry", async () => {
+  it("reports entries with nothing to do, and needs at least one entry", async () => {
     await makeGroup("red", [])
     await create()
     await share(["Bob"])
@@ -373,7 +373,7 @@ describe("the picture of a blueprint", () => {
 
   beforeEach(() => create())
 
-  it("is shown by its address, as what it is and not as what its sender called it", async () => {
+  it("is served under its address, with the actual type and not the one that its sender claimed", async () => {
     const { thumbnail } = await update(png, { name: "New" })
     expect(thumbnail).toMatch(/^_My_web_\w+\.png$/u)
     expect(await app.call("listBlueprints", ada, { query: {} })).toMatchObject([
@@ -393,7 +393,7 @@ describe("the picture of a blueprint", () => {
     expect(await app.fails("recordFile", ada, get(recordId(), second))).toMatchObject({ kind: "not-found" })
   })
 
-  it("is none of another kind, and none that is too large; nothing is changed then", async () => {
+  it("is refused if it is of another kind or too large; nothing is changed then", async () => {
     const svg = Uint8Array.from("<svg onload=alert(1)>", (letter) => letter.charCodeAt(0))
     const large = new Uint8Array(10 * 1024 * 1024 + 1)
     large.set(png)

@@ -35,7 +35,7 @@ it("capabilities tell which features are on, what the caller may do, and that th
   const rightsOf = async (request: object, user = admin) =>
     ((await app.call("getCapabilities", user, request)) as { readonly rights: object }).rights
   expect(await rightsOf({})).toMatchObject({ administrator: true, manages: [], buildsTemplates: true })
-  // rights of an administrator stay the caller's own, and content is the user's who is acted as
+  // administrator rights are the caller's own; content is that of the user acted as
   expect(await rightsOf({ user: member })).toMatchObject({ administrator: true, manages: ["CLASS"], buildsTemplates: false })
   expect(await rightsOf({ key: readKey }, admin)).toMatchObject({
     buildsTemplates: false,

@@ -83,7 +83,7 @@ describe("groups", () => {
     ).toMatchObject([{ rangeID: "LAB", VMs: [] }])
   })
 
-  it("are told to their users, in lists and in their records", async () => {
+  it("are shown to their users, in lists and in their records", async () => {
     await app.call("createGroup", admin, { body: { name: "blue", description: "Defenders" } })
     await addUsers(["Ada"], ["Ada"])
     await addRanges(["LAB"])
@@ -95,7 +95,7 @@ describe("groups", () => {
       ]),
     )
     const own = await app.addRange("OWN", [ada])
-    // a record names the ranges that the user has directly, and the groups beside them
+    // a record names the ranges that the user has directly, and the groups separately
     expect(await app.call("whoami", ada)).toMatchObject({
       user: { ranges: [own.recordId], groups: expect.arrayContaining([red.recordId]) },
     })
@@ -107,7 +107,7 @@ describe("the notice of a group", () => {
     group: undefined as never,
     body: { text, ...(duration === undefined ? {} : { duration }) },
   })
-  it("is told to those who are in it until it is over or taken down, a new one in place of the old", async () => {
+  it("is shown to its people until it expires or is removed, and replaces the previous one", async () => {
     await app.call("createGroup", admin, { body: { name: "blue" } })
     await addUsers(["Ada"], ["Ada"])
     const group = red
@@ -184,7 +184,7 @@ describe("adding users to a group", () => {
     expect(await addUsers(["Bob"], ["Zoe"])).toEqual({ success: ["Bob"] })
   })
 
-  it("tells each range's router once, with all new users already among those who may come in", async () => {
+  it("updates each range's router once, with rules that let in all new users", async () => {
     await addRanges(["LAB"])
     await router("running")
     let known: readonly unknown[] = []
@@ -213,7 +213,7 @@ describe("adding users to a group", () => {
     expect([await roles(), rights(), rights("OTHER"), told()]).toEqual([{}, [], [], []])
   })
 
-  it("is taken back everywhere when a router cannot be told or the hypervisor gives no rights", async () => {
+  it("is undone everywhere when a router cannot be updated or the hypervisor does not grant the rights", async () => {
     await addRanges(["LAB"])
     await addUsers(["Bob"])
     await router("running")
@@ -225,7 +225,7 @@ describe("adding users to a group", () => {
     expect(await roles()).toEqual({ Bob: "member" })
   })
 
-  it("that is taken back gives nobody a place who was removed by somebody else meanwhile", async () => {
+  it("that is undone does not restore users whom somebody else removed meanwhile", async () => {
     await addRanges(["LAB"])
     await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grant(lab.id, ada.id)))
     await addUsers(["Ada"])
@@ -238,7 +238,7 @@ describe("adding users to a group", () => {
     expect(await roles()).toEqual({})
   })
 
-  it("tells both routers again when one of them failed", async () => {
+  it("updates both routers again when one of them failed", async () => {
     const other = await app.addRange("OTHER")
     await addRanges(["LAB", "OTHER"])
     await router("running")
@@ -248,7 +248,7 @@ describe("adding users to a group", () => {
     let runs = 0
     app.runs.ending = () => (++runs === 2 ? { status: "failure", message: "it broke" } : { status: "success" })
     await addUsers(["Ada"])
-    // one told, one failed, whose rules may be loaded all the same: both told again without the user
+    // one was updated, and one failed but may have loaded the rules: both are updated again without the user
     const given = [["Ada", "Group Member"]]
     expect(known).toEqual([given, given, [], []])
     expect(told()).toHaveLength(4)
@@ -286,7 +286,7 @@ describe("removing users from a group", () => {
       ],
       ["ada@pve", "bob@pve"],
     ])
-    // and the other way round: the direct grant goes, the group's stays
+    // and the other way round: the direct grant is revoked, that of the group stays
     await app.call("addUsersToGroup", admin, { group: blue, body: { userIDs: ["Ada"] } })
     await app.call("revokeRangeFromUser", admin, { range: lab, path: { userID: "Ada", rangeID: "LAB" } })
     expect([rights(), told()]).toEqual([["ada@pve", "bob@pve"], []])
@@ -311,7 +311,7 @@ describe("removing users from a group", () => {
     expect(rights()).toEqual([])
   })
 
-  it("is not undone when a router fails: somebody else may have been told that they are gone", async () => {
+  it("is not undone when a router fails: somebody may already rely on the removal", async () => {
     await router("running")
     app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
     let other: unknown
@@ -398,7 +398,7 @@ describe("deleting a group", () => {
     expect(told()).toMatchObject([accessControl])
   })
 
-  it("does not wait for a router that is off: it is told later, which the answer says", async () => {
+  it("does not wait for a router that is off: it is updated later, which the answer says", async () => {
     await router("stopped")
     expect(await remove()).toEqual({
       result: expect.stringMatching(/deleted; the router of range LAB could not be updated yet/u) as string,

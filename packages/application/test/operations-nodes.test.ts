@@ -33,7 +33,7 @@ const machines = [
 const config =
   "ludus: [{vm_name: m, hostname: m, template: t-debian, vlan: 10, ip_last_octet: 11, ram_gb: 1, cpus: 1, linux: true}]\nrouter: {ram_gb: 2}\n"
 
-it("nodes tell what is used and what ranges were promised, and capacity how many more ranges fit on those that are up", async () => {
+it("nodes show what is used and promised to ranges, and capacity how many more ranges fit on those that are online", async () => {
   const app = makeTestApp({ settings: { clusterMode: true } })
   const admin = await app.addUser("AD", { isAdmin: true })
   const lab = await app.addRange("LAB", [admin], config)
@@ -64,11 +64,11 @@ it("nodes tell what is used and what ranges were promised, and capacity how many
   expect(await app.call("getCapacity", admin, { range: lab })).toEqual({ fits: 5, limitedBy: "memory", one })
   const huge = [node("b", { memoryMiB: 4096 * GiB })]
   await app.run(Machines.use((store) => store.replace({ at, nodes: huge, storages: [], machines })))
-  // 153 numbers, of which one is reserved and one is LAB's
+  // 153 numbers: one is reserved, and one is used by LAB
   expect(await app.call("getCapacity", admin, { range: lab })).toEqual({ fits: 151, limitedBy: "range numbers", one })
 })
 
-it("capacity of nothing, of an unknown blueprint, and of a range whose configuration is wrong, is not told", async () => {
+it("capacity fails without a blueprint or range, for an unknown blueprint, and for a range with a wrong configuration", async () => {
   const app = makeTestApp()
   const admin = await app.addUser("AD", { isAdmin: true })
   const lab = await app.addRange("LAB", [admin])

@@ -44,7 +44,7 @@ describe("the ID of a new range", () => {
     expect(pools()).toEqual(["Lab-One"])
   })
 
-  it("is not that of another user, and the answer is that of an ID that is taken", async () => {
+  it("cannot be that of another user; the answer is the same as for an ID in use", async () => {
     await create(bob, "TAKEN")
     const taken = (await refused(ada, "taken")).message
     expect((await refused(ada, "bOB")).message).toBe(taken.replace("taken", "bOB"))
@@ -53,7 +53,7 @@ describe("the ID of a new range", () => {
     expect(pools()).toEqual(["TAKEN", "Ada", "Bob"])
   })
 
-  it("does not keep a user from being made with an ID that could be a name of a network, and says why it does", async () => {
+  it("that looks like a network's name is also refused for a new user, with the reason", async () => {
     const body = { name: "Seven", userID: "r7", email: "seven@lab.example" }
     expect(await app.fails("addUser", admin, { body })).toMatchObject({ kind: "invalid", message: expect.stringContaining("r7") })
     expect(app.world.accounts.has("seven@pve" as AccountId)).toBe(false)
@@ -83,7 +83,7 @@ describe("a range below another one", () => {
     expect(pools()).toEqual(["LAB"])
   })
 
-  it("is not made by who only has that one by a group, and is by the group's manager", async () => {
+  it("is not created by members of a group that has that one, but by the group's manager", async () => {
     const range = await app.addRange("LAB")
     await app.call("createGroup", admin, { body: { name: "team" } })
     const group = [...app.store.groups.values()].map(({ group: found }) => found)[0]

@@ -120,7 +120,7 @@ describe("deploying", () => {
     expect(await app.call("planRange", ada, { range })).toEqual((dry as { plan: unknown }).plan)
   })
 
-  it("only plans, too, when dryRun stands in the body", async () => {
+  it("also only plans when dryRun is in the body", async () => {
     app.runs.plan = () => plan
     const dry = await app.call("deployRange", ada, { range, body: { dryRun: true } })
     expect(dry).toMatchObject({
@@ -158,7 +158,7 @@ describe("aborting", () => {
 })
 
 describe("logs", () => {
-  it("have Ansible's shape, and a cursor that goes on", async () => {
+  it("have Ansible's format, and a cursor to continue from", async () => {
     app.runs.plan = () => plan
     app.runs.ending = () => ({ status: "failure", message: "disk full" })
     await deploy()
@@ -195,7 +195,7 @@ describe("logs", () => {
     })
   })
 
-  it("refuse entries of other ranges and unknown ones apart", async () => {
+  it("distinguish entries of other ranges from unknown ones", async () => {
     const other = await app.addRange("OTHER", [ada])
     const { runID } = await deploy()
     expect(await app.fails("getRangeLogHistoryByID", ada, { range: other, path: { logID: runID } })).toMatchObject({
@@ -225,7 +225,7 @@ describe("power", () => {
     expect(result).toContain(what)
   })
 
-  it("touches nothing when a name means no machine of the range, and names all of those", async () => {
+  it("changes nothing when names match no machine of the range, and lists all of those", async () => {
     const elsewhere = await app.addRange("OTHER", [ada])
     await app.addMachine(elsewhere, 150, "OTHER-x")
     const fault = await app.fails("powerOffRange", ada, { range, body: { machines: ["LAB-dc01", "zeta", "150", "all"] } })
@@ -255,7 +255,7 @@ describe("power", () => {
     expect(asked()).toEqual([])
   })
 
-  it("tells its caller when the hypervisor goes away on the way, and leaves the run to go on", async () => {
+  it("fails for its caller when the hypervisor becomes unreachable meanwhile, and the run continues", async () => {
     app.runs.ending = () => "waiting"
     const fault = await app.fails("powerOffRange", ada, { range, body: { machines: ["all"] } })
     expect(fault).toMatchObject({ kind: "unavailable", message: expect.stringContaining("node1 does not answer") })
@@ -266,7 +266,7 @@ describe("power", () => {
 describe("removing", () => {
   beforeEach(() => app.addMachine(range, 141, "LAB-dc01"))
 
-  it("of a range goes with its machines only by force", async () => {
+  it("of a range with machines needs force", async () => {
     app.runs.ending = () => ({ status: "failure", message: "it has machines" })
     await app.fails("deleteRange", ada, { range })
     app.runs.ending = () => ({ status: "success" })
@@ -326,7 +326,7 @@ describe("runs", () => {
     expect(await app.fails("getRun", ada, { path: { runID } })).toMatchObject({ kind: "not-found" })
   })
 
-  it("tell where their steps stand, without what the steps are given", async () => {
+  it("show the state of their steps, without the steps' inputs", async () => {
     app.runs.plan = () => plan
     app.runs.ending = () => ({ status: "failure", message: "disk full" })
     const { runID } = await deploy()

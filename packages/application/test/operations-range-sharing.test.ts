@@ -32,7 +32,7 @@ describe("assigning a range", () => {
     expect(await app.call("listUserAccessibleRanges", ada)).toMatchObject([{ rangeID: "LAB" }])
   })
 
-  it("that runs has its router's rules made anew, with the new user already among those who may come in", async () => {
+  it("with a running router rebuilds its rules, which already let in the new user", async () => {
     await router("running")
     let known: readonly string[] = []
     app.runs.effect = () => Effect.promise(async () => void (known = await holders()))
@@ -41,7 +41,7 @@ describe("assigning a range", () => {
     expect(known).toEqual(["Ada"])
   })
 
-  it("whose router is off is refused in the words that clients know, and nothing is given", async () => {
+  it("whose router is off is refused with the text that clients match, and nothing is granted", async () => {
     await router("stopped")
     const fault = await app.fails("assignRangeToUser", admin, { range, path })
     expect(fault.kind).toBe("conflict")
@@ -89,7 +89,7 @@ describe("revoking a range", () => {
     expect([await holders(), rights(), app.runs.asked]).toEqual([[], [], []])
   })
 
-  it("holds here at once when the hypervisor cannot take the rights away, and there as soon as it can", async () => {
+  it("applies here at once if the hypervisor cannot revoke the rights, and there as soon as it can", async () => {
     app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
     expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ _tag: "RevocationPending" })
     expect([await holders(), rights()]).toEqual([[], ["ada@pve"]])
@@ -100,7 +100,7 @@ describe("revoking a range", () => {
     expect(rights()).toEqual([])
   })
 
-  it("holds when the router fails, says so, and is told to the router later", async () => {
+  it("applies even if the router fails, reports that, and updates the router later", async () => {
     await router("running")
     app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
     const fault = await app.fails("revokeRangeFromUser", admin, { range, path })

@@ -137,7 +137,7 @@ describe("showing ranges", () => {
     expect(app.world.calls).toEqual([])
   })
 
-  it("takes the configured address where the configuration vouches for it, and shows a new one at once", async () => {
+  it("shows the configured address of a machine with force_ip, and a new one at once", async () => {
     const config = (octet: number) =>
       `ludus:\n  - {vm_name: LAB-web, hostname: web, template: t, vlan: 20, ip_last_octet: ${octet}, ram_gb: 1, cpus: 1, linux: true, force_ip: true}\n`
     const range = await app.addRange("LAB", [ada], config(5))
@@ -441,10 +441,10 @@ describe("auto-shutdown", () => {
     const until = (await extend("6h")).stopsAt ?? ""
     expect(new Date(until).getTime()).toBeGreaterThanOrEqual(now + 6 * hour)
     const asked = { kind: "request", text: `somebody asked for it until ${until}` }
-    // who asks for less shortens nothing, and nobody's own time counts for less either
+    // asking for less never shortens the time that is left
     expect(await extend("5h")).toMatchObject({ stopsAt: until, keptAliveBy: [asked] })
     expect((await extend("0.01s")).stopsAt).toBe(until)
-    // what the last look found keeps it on only once its time is over
+    // what the last check found keeps it on only once its time is over
     const found = (because: string | undefined) =>
       app.run(Activity.use((activity) => Effect.sync(() => activity.keptOn(lab.id, because))))
     await found("somebody is logged in on LAB-a")

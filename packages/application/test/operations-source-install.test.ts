@@ -74,7 +74,7 @@ describe("an installation", () => {
     expect(lab.installed()).toEqual([])
   })
 
-  it("tells the first of very many that are not shipped, and how many there are beside", async () => {
+  it("names the first of very many that are not shipped, and the number of the others", async () => {
     const blueprints = Array.from({ length: 5000 }, (_, i) => `gone${i}`)
     const fault = await lab.app.fails("installSource", lab.ada, { path, body: { selection: { blueprints } } })
     expect(fault.message).toMatch(/^Cannot install from source labs: it does not ship blueprint gone0, .* and 4990 more$/u)
@@ -97,7 +97,7 @@ describe("an installation", () => {
     expect(await lab.source()).toMatchObject({ lastSyncStatus: "partial" })
   })
 
-  it("goes to everybody only by an administrator, and templates to nobody but the caller", async () => {
+  it("is global only for administrators, and templates always go to the caller", async () => {
     expect((await lab.app.fails("installSource", lab.ada, { path, body: { global: true } })).kind).toBe("forbidden")
     await lab.install({ global: true }, lab.admin)
     expect(lab.installed()).toEqual([
@@ -110,7 +110,7 @@ describe("an installation", () => {
     ])
   })
 
-  it("brings users no roles and collections where that is left to administrators, but all the rest", async () => {
+  it("is refused to users if it contains roles or collections and those are left to administrators", async () => {
     lab = await makeLabs({ settings: { onlyAdminsChangeArtifacts: true } })
     expect((await lab.app.fails("installSource", lab.ada, { path })).kind).toBe("forbidden")
     expect((await lab.app.fails("installSource", lab.ada, { path, query: { dryRun: true } })).kind).toBe("forbidden")
@@ -118,7 +118,7 @@ describe("an installation", () => {
     expect(lab.installed()).toEqual(["user:Ada/template/debian-lab"])
   })
 
-  it("of a source that the caller does not see does not exist", async () => {
+  it("from a source that the caller may not see is not found", async () => {
     const other = await lab.app.addUser("Bob")
     expect((await lab.app.fails("installSource", other, { path })).kind).toBe("not-found")
   })
@@ -153,14 +153,14 @@ describe("an installation", () => {
   })
 })
 
-describe("what is there already", () => {
+describe("an item that is installed already", () => {
   const changed: MemoryFiles = { ...labsFiles, "ansible/roles/hello/tasks/main.yml": "- debug: {msg: changed}\n" }
   const tasks = () => {
     const entry = lab.app.artifacts.library.artifacts.get("user:Ada/role/acme.hello")?.get("tasks/main.yml")
     return entry?.kind === "file" ? new TextDecoder().decode(entry.bytes) : undefined
   }
 
-  it("and differs stays without force, is told of, and is replaced with force", async () => {
+  it("and differs stays without force, is reported, and is replaced with force", async () => {
     await lab.installOnly({ localRoles: ["acme.hello"] })
     lab.ship(changed)
     const [kept] = (await lab.installOnly({ localRoles: ["acme.hello"] })).localAnsibleResults.roleResults
@@ -173,7 +173,7 @@ describe("what is there already", () => {
     expect([forced, tasks()]).toEqual([{ name: "acme.hello", ok: true }, "- debug: {msg: changed}\n"])
   })
 
-  it("and was fetched is skipped and told of", async () => {
+  it("and came from elsewhere is skipped and reported", async () => {
     await lab.install()
     const { ansibleResults } = (await lab.install()).blueprintResults
     expect(ansibleResults.map(({ name, ok, error }) => [name, ok, error])).toEqual([
@@ -199,7 +199,7 @@ describe("an item that fails", () => {
     expect(lastSyncError).toMatch(/^local_role broken: it has none of the folders.*; role pub\.docker: /u)
   })
 
-  it("is a blueprint whose ID another one has, which stays as it is", async () => {
+  it("may be a blueprint whose ID is in use; the other one stays as it is", async () => {
     await lab.app.call("createBlueprint", lab.admin, { body: { blueprintID: "labs/web", name: "Mine", config: "ludus: []\n" } })
     const { results } = (await lab.install()).blueprintResults
     expect(results).toEqual([
@@ -209,7 +209,7 @@ describe("an item that fails", () => {
     expect((await lab.blueprint("labs/web"))?.name).toBe("Mine")
   })
 
-  it("is told on the blueprint that wants it", async () => {
+  it("is recorded on the blueprint that requires it", async () => {
     lab.app.artifacts.galaxy.roles.clear()
     await lab.install()
     expect((await lab.blueprint("labs/web"))?.installation).toMatchObject({ status: "error" })
@@ -276,7 +276,7 @@ describe("subscription roles of blueprints", () => {
     expect(await results()).toEqual([{ ...paid, error: "acme.paid is already installed, skipping" }])
   })
 
-  it("need a licence unless they are there, and without one nothing else fails", async () => {
+  it("need a licence unless they are installed; without one nothing else fails", async () => {
     lab = await makeLabs({ license: communityLicense })
     lab.ship(wanting)
     offer()

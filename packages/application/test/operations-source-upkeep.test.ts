@@ -44,7 +44,7 @@ describe("an installed blueprint", () => {
     expect(await lab.blueprint("labs/web")).toBeDefined()
   })
 
-  it("takes over again what the source says of it", async () => {
+  it("is reset to the source's description of it", async () => {
     await lab.install()
     await lab.app.run(Effect.flatMap(Blueprints, (blueprints) => blueprints.change("labs/web" as never, { name: "Renamed" })))
     await lab.installOnly({ blueprints: ["web"] })
@@ -79,7 +79,7 @@ describe("the lists of a source", () => {
     ])
   })
 
-  it("are empty where nothing was installed, and not there for others", async () => {
+  it("are empty if nothing was installed, and not found for others", async () => {
     const bob = await lab.app.addUser("Bob")
     for (const operation of ["listSourceBlueprints", "listSourceTemplates", "listSourceRoles", "listSourceCollections"]) {
       expect(await lab.listed(operation)).toEqual([])
@@ -187,7 +187,7 @@ describe("an uninstallation", () => {
     expect(lab.installed()).toEqual(["user:Ada/role/unused"])
   })
 
-  it("of what everybody has needs an administrator, and leaves users' copies", async () => {
+  it("of global items needs an administrator, and leaves users' copies", async () => {
     await lab.installOnly({ localRoles: ["unused"] })
     await lab.install({ selection: { localRoles: ["unused"] }, global: true }, lab.admin)
     const body = { selection: { localRoles: ["unused"] }, global: true }

@@ -68,7 +68,7 @@ describe("registering a source", () => {
     expect((await register(bea, { type: "git", url, id: "  " })).sourceID).toBe("Bea-acme-labs")
   })
 
-  it("again, by the same user, fetches what is there now and keeps what it says of itself", async () => {
+  it("again, by the same user, fetches the current content and keeps the description", async () => {
     await register(ada, { type: "git", url })
     commitTo(app.artifacts.content, url, { ...files, "source.yml": "name: Renamed\n", "templates/t/t.pkr.json": "{}" })
     const { catalog: again } = await register(ada, { type: "git", url, ref: "ignored" })
@@ -109,7 +109,7 @@ describe("registering a source", () => {
     expect(pinned()).toEqual([])
   })
 
-  it("of what cannot be a source leaves nothing behind and names every file", async () => {
+  it("of content that is not a valid source leaves nothing behind and names every file", async () => {
     commitTo(app.artifacts.content, url, {
       "blueprints/web/blueprint.yml": "id: other\nname: Web\nversion: 1.0.0\nconfig: ../../etc/passwd\n",
     })
@@ -127,7 +127,7 @@ describe("registering a source", () => {
     expect(JSON.stringify([fault.message, fault.issues, fault.hint])).not.toContain("hunter2")
   })
 
-  it("makes one of those that are registered at once under one id", async () => {
+  it("creates only one of several that are registered concurrently under one ID", async () => {
     const results = await Promise.allSettled([ada, bea, ada, bea].map((user) => register(user, { type: "git", url, id: "same" })))
     const owner = (await show("same", root)) as { readonly ownerUserID: string }
     const won = results.filter(({ status }) => status === "fulfilled")
@@ -147,7 +147,7 @@ describe("uploads", () => {
     expect((await catalog(sourceID)).localRoles).toHaveLength(1)
   })
 
-  it("keep a first folder that is a part of the layout", async () => {
+  it("keep a top-level folder that is part of the layout", async () => {
     const archive = upload("roles.zip", { "ansible/roles/hello/meta/main.yml": "galaxy_info: {}\n" })
     const { catalog: shipped } = await register(ada, { type: "upload" }, archive)
     expect(shipped.localRoles).toMatchObject([{ name: "hello" }])
@@ -212,7 +212,7 @@ describe("sources", () => {
     })
   })
 
-  it("change in what is named alone; a new place has an empty catalog until the next sync", async () => {
+  it("change only in the given members; with a new location the catalog is empty until the next sync", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     const before = await show(sourceID)
     expect(await change(sourceID, { url: "", ref: "" })).toEqual(before)
@@ -247,7 +247,7 @@ describe("sources", () => {
     expect(await fails("sent", { schedule: "12h" })).toMatchObject({ kind: "invalid", issues: [{ path: "schedule" }] })
   })
 
-  it("tell who used what they brought when they are deleted, and go with their blueprints", async () => {
+  it("report the use of what they brought when they are deleted, and are removed with their blueprints", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     await app.call("installSource", ada, { path: { sourceID }, body: {} })
     const planned = await app.call("deleteSource", ada, { path: { sourceID }, query: { dryRun: true } })
@@ -270,7 +270,7 @@ describe("sources", () => {
 })
 
 describe("a sync", () => {
-  it("takes what the source ships and says of itself now, and installs nothing", async () => {
+  it("fetches what the source ships now and its manifest, and installs nothing", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     const old = pinned()
     commitTo(app.artifacts.content, url, { ...files, "source.yml": "name: Renamed\n", "templates/t/t.pkr.json": "{}" })
@@ -289,7 +289,7 @@ describe("a sync", () => {
     expect(pinned()).not.toEqual(old)
   })
 
-  it("that fails keeps what was there, and tells why", async () => {
+  it("that fails keeps the content, and reports why", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     commitTo(app.artifacts.content, url, { "blueprints/web/blueprint.yml": "id: [" })
     const fault = await app.fails("syncSource", ada, { path: { sourceID } })
@@ -308,7 +308,7 @@ describe("a sync", () => {
     const [id] = pinned()
     const stored = app.artifacts.content.snapshots.get(id as SnapshotId)
     if (stored === undefined) throw new Error("nothing was fetched")
-    // from now on whoever reads a file finds none
+    // from now on reading a file fails
     app.artifacts.content.snapshots.set(id as SnapshotId, { ...stored, bytes: new Map() })
     await sync(sourceID)
     expect((await catalog(sourceID)).localRoles).toHaveLength(1)
@@ -316,7 +316,7 @@ describe("a sync", () => {
   })
 })
 
-describe("content that is no longer kept here", () => {
+describe("content that is no longer stored here", () => {
   it("is fetched again as it was, not as it is now", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     const id = pinned()[0] as SnapshotId
@@ -331,7 +331,7 @@ describe("content that is no longer kept here", () => {
 })
 
 describe("an upload whose content is lost", () => {
-  it("says how to bring it again", async () => {
+  it("says how to restore it", async () => {
     const { sourceID } = await register(ada, { type: "upload" }, upload("labs.zip", files))
     app.artifacts.content.snapshots.clear()
     const restarted = makeTestApp({ after: app })
@@ -343,8 +343,8 @@ describe("an upload whose content is lost", () => {
   })
 })
 
-describe("what a source holds and nobody can use", () => {
-  it("is told when it is fetched, in the answer and in the log of the run", async () => {
+describe("unusable content of a source", () => {
+  it("is reported when it is fetched, in the answer and in the log of the run", async () => {
     commitTo(app.artifacts.content, url, { ...files, "templates/empty/readme.md": "nothing to build here" })
     const told = { warnings: [{ file: "templates/empty", message: expect.stringContaining("0 builder files") }] }
     expect(await register(ada, { type: "git", url })).toMatchObject(told)
@@ -386,7 +386,7 @@ describe("credentials of a source", () => {
       }),
     )
 
-  it("are kept sealed, changed, forgotten, and told to nobody", async () => {
+  it("are stored sealed, can be changed and removed, and are never shown", async () => {
     const { catalog: shipped } = await register(ada, { type: "git", url, id: "private", token: "t0ken", username: "joe" })
     expect(JSON.parse((await wanted()) ?? "")).toEqual({ type: "token", username: "joe", token: "t0ken" })
     const shown = [shipped, await show("private"), await app.call("listSources", ada), await catalog("private")]
@@ -401,7 +401,7 @@ describe("credentials of a source", () => {
     expect(await wanted()).toBeUndefined()
   })
 
-  it("are not shown to another server", async () => {
+  it("are not sent to another server", async () => {
     await register(ada, { type: "git", url, id: "private", token: "t0ken" })
     await change("private", { url: "https://git.example/elsewhere.git" })
     expect(await wanted()).toBeDefined()
@@ -440,7 +440,7 @@ describe("credentials of a source", () => {
 })
 
 describe("the catalog of all sources", () => {
-  it("tells of each item its state and where it is from; one that cannot be read keeps no other from it", async () => {
+  it("lists each item with its state and source; a source that cannot be read does not affect the others", async () => {
     await register(ada, { type: "git", url, id: "one" })
     await register(ada, { type: "upload", id: "two" }, upload("two.zip", { "templates/t/t.pkr.json": "{}" }))
     await register(bea, { type: "git", url, id: "beas" })
@@ -463,7 +463,7 @@ describe("the catalog of all sources", () => {
 })
 
 describe("a user who is removed", () => {
-  it("takes sources, their blueprints and their content along", async () => {
+  it("is removed together with their sources, and the blueprints and content of those", async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     await app.call("installSource", ada, { path: { sourceID }, body: { selection: { blueprints: ["web"] } } })
     await app.call("deleteUser", root, { path: { userID: "Ada" } })
@@ -492,7 +492,7 @@ describe("a fetch as a run", () => {
     expect((await runs(bea)).filter(({ kind }) => kind === "source-fetch")).toEqual([])
   })
 
-  it("that died with its process is taken up; a registration that cannot be ended then leaves nothing", async () => {
+  it("that died with its process is continued; a registration that cannot be completed then leaves nothing", async () => {
     const recordId = "recordofsource0" as RecordId
     const create = (id: string) =>
       Effect.flatMap(Sources, (sources) =>
@@ -537,7 +537,7 @@ describe("a fetch as a run", () => {
     expect(await app.call("listSources", ada)).toEqual([])
   })
 
-  /** A sync of a source of ada that stands still, and the app in which it does. */
+  /** A sync of a source of Ada's that hangs, and the app in which it does. */
   const standingStill = async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     const before = await show(sourceID)

@@ -59,7 +59,7 @@ describe("roles of an organisation's own entitlement", () => {
     expect(await install(["acme.own"])).toMatchObject({ success: ["acme.own"], errors: [] })
   })
 
-  it("are not with an enterprise licence that does not name it", async () => {
+  it("are not included in an enterprise licence that does not name it", async () => {
     await start({ license: { ...communityLicense, entitlements: entitlementsOf("enterprise") } })
     offer()
     expect(await install(["acme.own", "top"])).toMatchObject({
@@ -115,7 +115,7 @@ describe("the roles on offer", () => {
     expect(await list()).toEqual([])
   })
 
-  it("cannot be told while a registry is unreachable that was never seen", async () => {
+  it("are unknown while the registry is unreachable and was never read", async () => {
     app.artifacts.registry.away = true
     const fault = await app.fails("getSubscriptionRoles", ada)
     expect([fault._tag, fault.kind]).toEqual(["SubscriptionFault", "failed"])
@@ -141,7 +141,7 @@ describe("installing roles on offer", () => {
     expect([await tasksOf("acme.web"), await installed(mine)]).toEqual(["- new\n", ["acme.web 2.0.0"]])
   })
 
-  it("tells what became of each role, once, in the order of the request", async () => {
+  it("reports the outcome of each role, once, in the order of the request", async () => {
     const { success, errors } = await install([" acme.web", "nobody.has", "top", "acme.web", "", "../../etc"])
     expect(success).toEqual(["acme.web", "top"])
     expect(errors.map((error) => error.role)).toEqual(["nobody.has", "../../etc"])
@@ -186,7 +186,7 @@ describe("installing roles on offer", () => {
     expect(await install(["acme.web"], {}, admin)).toEqual({ success: ["acme.web"], errors: [] })
   })
 
-  it("is nothing for the hypervisor's own account", async () => {
+  it("is refused to the hypervisor's own account", async () => {
     expect((await refused({}, { ...admin, hypervisorUsername: "root" })).message).toContain("root")
   })
 
@@ -200,7 +200,7 @@ describe("installing roles on offer", () => {
     ])
   })
 
-  it("leaves nothing of a role that cannot be had whole, and goes on with the others", async () => {
+  it("leaves nothing of a role that cannot be installed completely, and continues with the others", async () => {
     const offer = app.artifacts.registry.offers.get(packageOfWeb)
     if (offer === undefined) throw new Error("the role is not on offer")
     const lost = new ContentFault({ doing: "read it", reason: "broken", detail: "the file is cut off" })

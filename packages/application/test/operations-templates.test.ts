@@ -83,7 +83,7 @@ const hold = () => {
 const running = () => vi.waitFor(() => expect(app.builds.processes.size).toBeGreaterThan(0))
 
 describe("a template in an archive", () => {
-  it("is called as the machine that it builds, and can be built; its author's words are listed without a look at the file", async () => {
+  it("is named after the machine that it builds, and can be built; its description is listed without reading the file", async () => {
     const { result } = await add(ada, {
       "deb/deb.pkr.hcl": builder("debian", 'variable "os" { default = "win11" }\nvariable "description" { default = "Small" }\n'),
     })
@@ -94,7 +94,7 @@ describe("a template in an archive", () => {
     expect(await listed(bob)).toEqual([])
   })
 
-  it("shows its picture to those whose it is, and nothing else as one", async () => {
+  it("shows its picture to its owner, and serves no other file as a picture", async () => {
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1])
     const named = (name: string, variable: string, path: string) =>
       builder(name, `variable "${variable}" { default = "${path}" }\n`)
@@ -112,7 +112,7 @@ describe("a template in an archive", () => {
       expect(await app.fails("getTemplatePicture", ada, { path: { name } })).toMatchObject({ kind: "not-found" })
   })
 
-  it("takes no other's place: clients know the words", async () => {
+  it("does not replace another one, with texts that clients match", async () => {
     await add(ada, debian)
     expect(await addFails(ada, debian)).toMatchObject({
       kind: "invalid",
@@ -173,7 +173,7 @@ describe("a template in an archive", () => {
 })
 
 describe("building", () => {
-  it("gives everybody the template, once, whoever asks how often", async () => {
+  it("gives everybody the template, and builds it once, however often it is requested", async () => {
     await add(ada, debian)
     const [first, second] = await Promise.all([start(ada, ["debian"]), start(ada, ["all"])])
     for (const { runID } of [...first.builds, ...second.builds]) await app.ended(runID)
@@ -183,7 +183,7 @@ describe("building", () => {
     expect((await start(ada, ["all"])).result).toBe("Nothing to build.")
   })
 
-  it("does no more at once than the limit, and says who waits", async () => {
+  it("builds no more at once than the limit, and shows which builds wait", async () => {
     for (const name of ["a", "b", "c"]) await add(ada, { [`${name}/x.pkr.hcl`]: builder(name) })
     hold()
     expect((await start(ada, ["a", "b", "c", "a"], 100)).result).toMatch(/^Building a, b, c, 2 in parallel/u)
@@ -201,7 +201,7 @@ describe("building", () => {
     expect([...app.world.vms.values(), ...app.builds.files]).toEqual([])
   })
 
-  it("takes only what is there to be built by the user", async () => {
+  it("accepts only templates that the user can build", async () => {
     await add(ada, debian)
     expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({ kind: "not-found" })
     expect(await app.fails("buildTemplates", ada, { body: { templates: [] } })).toMatchObject({ kind: "invalid" })
@@ -226,7 +226,7 @@ describe("building", () => {
     expect(await app.call("getTemplateLogHistory", ada)).toEqual([])
   })
 
-  it("is aborted for oneself only, and can begin anew at once", async () => {
+  it("is aborted for the caller only, and can be started again at once", async () => {
     await add(ada, debian)
     await add(bob, { "k/k.pkr.hcl": builder("kali") })
     hold()
@@ -352,7 +352,7 @@ describe("a template of the same name that is anywhere else on the hypervisor", 
     expect([...app.world.vms.keys()]).toEqual([900])
   })
 
-  it("is only of its range where it lies in the pool of one", async () => {
+  it("counts only for its range if it is in the pool of one", async () => {
     await add(ada, debian)
     await app.addRange("LAB", [bob])
     elsewhere("LAB")
@@ -360,7 +360,7 @@ describe("a template of the same name that is anywhere else on the hypervisor", 
     expect(await listed(ada)).toEqual(["debian built"])
   })
 
-  it("keeps one from being taken over that came meanwhile", async () => {
+  it("prevents the adoption of one that was built meanwhile", async () => {
     await add(ada, debian)
     app.builds.script = () => {
       elsewhere("GOLDEN")
@@ -377,7 +377,7 @@ describe("the log of a build", () => {
   const page = (user: User, query = {}) =>
     app.call("getPackerLogs", user, { query }) as Promise<{ readonly result: string; readonly cursor: number }>
 
-  it("grows for who follows it, is kept, and is nobody else's but administrators'", async () => {
+  it("grows for its followers, is kept, and is only for the user and administrators", async () => {
     await add(ada, debian)
     expect(await app.fails("getPackerLogs", ada)).toMatchObject({ kind: "failed" })
     hold()
@@ -408,7 +408,7 @@ describe("the log of a build", () => {
     })
   })
 
-  it("is not of who gets the ID of a user that was removed, and neither is what was built", async () => {
+  it("does not belong to the next user with the ID of a removed one, and neither does what was built", async () => {
     await add(ada, debian)
     const [first] = await build(ada, ["debian"])
     const again = await app.run(
@@ -433,12 +433,12 @@ describe("the log of a build", () => {
   })
 })
 
-/** A configuration with a machine of each of these. */
+/** A configuration with a machine of each of these templates. */
 const uses = (...names: readonly string[]) =>
   `ludus:\n${names.map((name, n) => `  - {vm_name: m${n}, hostname: m${n}, template: ${name}, vlan: 10, ip_last_octet: ${n + 11}, ram_gb: 2, cpus: 1, linux: true}\n`).join("")}`
 
 describe("a configuration", () => {
-  it("that names templates which are not built is told which, why, and the one call that builds them", async () => {
+  it("that names templates which are not built is refused with their names, the reasons, and the one call that builds them", async () => {
     await app.observe([machine(900, "debian-11-x64-server-template")])
     await add(ada, debian)
     await add(ada, { "k/k.pkr.hcl": builder("kali") })
@@ -486,7 +486,7 @@ describe("what needs templates", () => {
       { name: "unused-one", state: "not_installed", status: "missing" },
     ])
     expect(await app.call("listSourceTemplates", ada, { path: { sourceID } })).toEqual([{ name: "own-one", status: "not_built" }])
-    // with a blueprint come the templates of its source that it names
+    // a blueprint brings the templates of its source that it names
     await install({ blueprints: ["lab"] })
     const blueprintID = `${sourceID}/lab`
     expect(await app.call("getBlueprintDetail", ada, { path: { blueprintID } })).toMatchObject({
@@ -560,8 +560,8 @@ describe("deleting a template", () => {
     expect(await listed(ada)).toEqual(["debian not_built"])
   })
 
-  it("leaves what others have built, also to who has files of that name", async () => {
-    // by hand, or by somebody whose files a source brought
+  it("leaves what others have built, even for a user with files of that name", async () => {
+    // built by hand, or by somebody whose files a source brought
     app.world.vms.set(900 as Vmid, {
       ...machine(900, "kali"),
       balloonMiB: undefined,
@@ -598,7 +598,7 @@ describe("deleting a template", () => {
     expect(app.world.vms.has(900 as Vmid)).toBe(false)
   })
 
-  it("that comes with the service only unbuilds it, and is for administrators", async () => {
+  it("that comes with the service only removes the VM, and is for administrators", async () => {
     const bytes = new TextEncoder().encode(builder("shipped"))
     await app.run(
       ArtifactLibrary.use((library) =>
@@ -629,7 +629,7 @@ describe("a check", () => {
   const image = async (user: User, name: string) =>
     ((await check(user, name)) as readonly { readonly images: readonly unknown[] }[])[0]?.images[0]
 
-  it("tells what is there, what is gone, and what nobody can tell without a build", async () => {
+  it("reports what exists, what is gone, and what only a build would show", async () => {
     await add(ada, withImage("good", `${base}/a.iso`, `sha256:${sum}`))
     await add(ada, withImage("old", `${base}/b.iso`, `sha256:${sum}`))
     await add(ada, withImage("wrong", `${base}/c.iso`, `sha256:${sum}`))
@@ -659,12 +659,12 @@ describe("a check", () => {
     ])
     app.names.asked.length = 0
     expect(await check(ada)).toHaveLength(8)
-    // each once, whoever names it
+    // each once, however often it is named
     expect(new Set(app.names.asked).size).toBe(app.names.asked.length)
     expect(app.builds.begun).toEqual([])
   })
 
-  it("tells until when a Windows may be tried, from when it was built", async () => {
+  it("reports the end of a Windows evaluation, counted from the build", async () => {
     const url = `${base}/SERVER_EVAL_x64FRE.iso`
     await add(ada, withImage("win", url, sum))
     const evaluation = async () => ((await check(ada)) as readonly { readonly evaluation?: unknown }[])[0]?.evaluation
@@ -682,7 +682,7 @@ describe("a check", () => {
     })
   })
 
-  it("is of one's own templates and those of everybody", async () => {
+  it("covers the user's own templates and the global ones", async () => {
     await add(ada, withImage("mine", `${base}/a.iso`, "none"))
     expect(await check(bob)).toEqual([])
     expect(await app.fails("checkTemplates", bob, { query: { name: "mine" } })).toMatchObject({ kind: "not-found" })

@@ -58,7 +58,7 @@ const events: readonly RunEvent[] = [
 ]
 let started = 0
 
-/** A run that Bob started, with this much in its journal. */
+/** A run that Bob started, with these events in its journal. */
 const runAbout = (subject: RunSubject, more: readonly RunEvent[] = []): Promise<RunId> => {
   const head: RunHead = {
     id: `work${String(++started).padStart(11, "0")}` as RunId,
@@ -80,8 +80,8 @@ const runAbout = (subject: RunSubject, more: readonly RunEvent[] = []): Promise<
 const idsFor = async (user: User) =>
   ((await app.call("listRuns", user)) as readonly { readonly id: string }[]).map(({ id }) => id)
 
-describe("a run about something else than a range", () => {
-  it("shows its subject, how far its steps are and what they found out", async () => {
+describe("a run whose subject is not a range", () => {
+  it("shows its subject, and the progress and results of its steps", async () => {
     const runID = await runAbout(source)
     const run = await app.call("getRun", bob, { path: { runID } })
     expect(run).toMatchObject({
@@ -101,7 +101,7 @@ describe("a run about something else than a range", () => {
     })
   })
 
-  it("is for who started it, whose its subject is, and administrators", async () => {
+  it("is open to the user who started it, the owner of its subject, and administrators", async () => {
     const runID = await runAbout(source)
     for (const user of [bob, ada, admin]) {
       expect(await app.call("getRun", user, { path: { runID } })).toMatchObject({ id: runID })
@@ -122,7 +122,7 @@ describe("a run about something else than a range", () => {
     expect(await app.call("getRun", admin, { path: { runID } })).toMatchObject({ subject: installation })
   })
 
-  it("stands between the runs of ranges in the list, newest first", async () => {
+  it("is listed among the runs of ranges, newest first", async () => {
     const range = await app.addRange("LAB", [bob])
     const first = await runAbout(source)
     const { runID } = (await app.call("deployRange", bob, { range })) as { readonly runID: string }

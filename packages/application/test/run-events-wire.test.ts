@@ -11,7 +11,7 @@ const failure = { tag: "HypervisorFault", kind: "unavailable", message: "m", hin
 const plan = { rangeId: "LAB", steps: [], changes: [], placements: [], allocations: [], notes: [], criticalPathSeconds: 3 }
 const facts = { address: "10.0.0.1", addresses: ["10.0.0.1"], foreignAddresses: ["10.9.9.9"], changed: true, warnings: ["w"] }
 
-/** As the journal has it, each with a member that a later version may add, and what watchers see of it. */
+/** Events as journaled, each with a member that a later version may add, and as clients see them. */
 const events: Readonly<Record<RunEvent["type"], readonly [event: object, shown: object]>> = {
   Planned: [
     { plan: { ...plan, secret: "s" } },
@@ -81,7 +81,7 @@ describe("what watchers see of a run's events", () => {
     expect(shownOf({ type, ...event, secret: "s" })).toEqual({ seq: 1, at: at.toISOString(), type, ...shown })
   })
 
-  it("nothing of an event that a newer version has written", () => {
+  it("nothing for an event of a kind that only a newer version knows", () => {
     expect(runEventObject(entryOf({ type: "Sealed", secret: "s" }))).toBeUndefined()
     expect(runEventObject(entryOf({ type: "toString", secret: "s" }))).toBeUndefined()
   })

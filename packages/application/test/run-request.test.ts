@@ -45,7 +45,7 @@ describe("a stored request", () => {
     )
   })
 
-  it("for a deploy from before it could be asked to remove anything removes nothing", () => {
+  it("for a deploy from before removals could be requested removes nothing", () => {
     const before = { tags: [], limit: "", onlyRoles: [], force: true, verbose: false }
     expect(restoreRequest({ kind: "deploy", options: before })).toEqual({
       kind: "deploy",
@@ -58,7 +58,7 @@ describe("a stored request", () => {
     expect(restoreRequest({ kind: "power", on: false, vmids: [141] })).toEqual({ kind: "power", change: "off", vmids: [141] })
   })
 
-  it("that is none is refused, whatever it is", () => {
+  it("in any other form is refused", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(restoreRequest(value as never)).toBeUndefined()

@@ -27,7 +27,7 @@ describe("reserved capacity", () => {
     expect(reservations.reservedByOthers(one, cluster())).toEqual([])
   })
 
-  it("is taken by a machine that runs, for good", () => {
+  it("is used up for good when the machine runs", () => {
     const reservations = makeReservations()
     reservations.reserve(one, planOf(clone(1), configure(1), clone(2), configure(2)), 0)
     expect(reservations.reservedByOthers(other, cluster(0, 1))).toMatchObject([{ cpus: 2 }])

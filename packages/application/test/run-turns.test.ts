@@ -38,7 +38,7 @@ const headOf = (n: number, subject: RunSubject): RunHead => ({
   startedAt: new Date(n),
 })
 
-describe("of a run of a range and one of the installation that are unfinished", () => {
+describe("of an unfinished run of a range and one of the installation", () => {
   it("exactly one waits for the other, whatever was opened and ended before", async () => {
     const history = fc.array(fc.constantFrom(...subjects.keys()), { maxLength: 30 })
     await fc.assert(
@@ -71,7 +71,7 @@ describe("of a run of a range and one of the installation that are unfinished", 
 describe("a call that waits for the end of a run", () => {
   const runId = headOf(1, installation).id
   type Pause = Extract<RunEvent, { readonly type: "Waiting" | "Continued" }>
-  /** What becomes of the call when this happens to the run, the first `before` of it before the call, and the run ends later. */
+  /** The result of the call when the run has these pauses, the first `before` of them before the call, and ends later. */
   const outcome = (pauses: readonly Pause[], before = 0) =>
     Effect.runPromise(
       Effect.gen(function* () {
@@ -97,7 +97,7 @@ describe("a call that waits for the end of a run", () => {
       }),
     )
 
-  it("goes on waiting while the run waits for another one", async () => {
+  it("continues to wait while the run waits for another one", async () => {
     expect(await outcome([{ type: "Waiting", reason: "run x is changing the installation", behind: runId }])).toMatchObject({
       _tag: "Success",
       success: { status: "success" },
@@ -114,7 +114,7 @@ describe("a call that waits for the end of a run", () => {
     expect(await outcome([away, back, away], 2)).toMatchObject(ends)
   })
 
-  it("goes on waiting where the run waited before, and goes on now", async () => {
+  it("continues to wait if the run waited earlier and has continued", async () => {
     expect(await outcome([away, back], 2)).toMatchObject({ _tag: "Success", success: { status: "success" } })
   })
 })

@@ -7,7 +7,7 @@ const day = 24 * 60 * 60 * 1000
 const attempt = (account: string, address: string) => ({ operation: "recordLogin", account, address })
 const victim = "victim@lab.example"
 
-/** Guesses as often as it is let from this address, until the time is over; how often that was. */
+/** Guesses as often as allowed from this address until the time is over; returns how often. */
 const guessAll = (
   throttle: ReturnType<typeof makeThrottle>,
   sent: ReturnType<typeof attempt>,
@@ -20,7 +20,7 @@ const guessAll = (
 }
 
 describe("guessing a password", () => {
-  it("from one address comes to about a hundred a day, in whatever letter case", () => {
+  it("from one address is limited to about a hundred guesses a day, in any letter case", () => {
     const throttle = makeThrottle()
     expect(guessAll(throttle, attempt(victim, "203.0.113.9"), 0, day)).toBeLessThan(150)
     expect(throttle.wait(attempt(victim.toUpperCase(), "203.0.113.9"), day - 1)).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe("guessing a password", () => {
     expect(looked).toBeLessThan(2000)
   })
 
-  it("by one attacker leaves the owner elsewhere a wait of ten seconds at most, and none where they signed in before", () => {
+  it("by one attacker makes the owner elsewhere wait ten seconds at most, and not at all where they signed in before", () => {
     const throttle = makeThrottle()
     throttle.right(attempt(victim, "192.0.2.1"))
     guessAll(throttle, attempt(victim, "203.0.113.9"), 0, day)
@@ -48,7 +48,7 @@ describe("guessing a password", () => {
     expect(throttle.wait(attempt(victim, "192.0.2.1"), day - 1)).toBe(0)
   })
 
-  it("by a thousand attackers keeps nobody out where they signed in before, and elsewhere for ten seconds at most", () => {
+  it("by a thousand attackers locks out nobody where they signed in before, and elsewhere for ten seconds at most", () => {
     const throttle = makeThrottle()
     throttle.right(attempt(victim, "192.0.2.1"))
     for (let i = 0; i < 1000; i++) throttle.wrong(attempt(victim, `203.0.${i >> 8}.${i & 255}`), i, undefined)
@@ -57,7 +57,7 @@ describe("guessing a password", () => {
     expect(throttle.wait(attempt(victim, "192.0.2.1"), 1000)).toBe(0)
   })
 
-  it("of a neighbour behind the same address keeps nobody out who signed in from there before", () => {
+  it("by a neighbor behind the same address does not lock out anybody who signed in from there before", () => {
     const throttle = makeThrottle()
     throttle.right(attempt("neighbour@lab.example", "192.0.2.1"))
     guessAll(throttle, attempt(victim, "192.0.2.1"), 0, day)

@@ -18,7 +18,7 @@ beforeEach(async () => {
   ada = await app.addUser("Ada")
 })
 
-/** A source of Ada's that was never fetched, and is due since a minute unless told otherwise. */
+/** A source of Ada's that was never fetched, and has been due for a minute unless specified otherwise. */
 const addSource = (name: string, due = new Date(Date.now() - 60_000), content: MemoryContent = app.artifacts.content) => {
   commitTo(content, urlOf(name), files)
   return app.run(
@@ -72,7 +72,7 @@ it("leaves alone what is not due, and what is never synced by itself", async () 
   expect(await runsOfSources()).toEqual([])
 })
 
-it("tells a failure on the record and goes on with the others; the failed one has its next turn like any other", async () => {
+it("records a failure and continues with the others; the failed one gets its next turn like any other", async () => {
   const broken = await addSource("broken")
   const fine = await addSource("fine")
   app.artifacts.content.repositories.delete(urlOf("broken"))
@@ -95,7 +95,7 @@ it("syncs at most four at once", async () => {
   const artifacts = makeMemoryArtifacts()
   let [now, most, ended] = [0, 0, 0]
   const turn = () => new Promise((resolve) => setImmediate(resolve))
-  /** Until four are at it, or no more are left to come; then whoever else could begin has begun. */
+  /** Waits until four are running, or no more are to come, and all others that can have begun too. */
   const others = async () => {
     while (now < 4 && ended + now < 9) await turn()
     for (let n = 0; n < 20; n++) await turn()

@@ -14,12 +14,12 @@ const urlOf = (name: string): string => `https://git.example/acme/${name}.git`
 let app: TestApp
 let ada: User
 let bea: User
-/** How many fetches are at it, and lets those go on that stand still. */
+/** The number of fetches in progress, and what releases those that hang. */
 let fetching = 0
 let release: () => void
-/** Whether fetches stand still from now on, whatever the URL says. */
+/** Whether fetches hang from now on, whatever the URL. */
 let stands = false
-/** Before a snapshot is pinned. */
+/** Called before a snapshot is pinned. */
 let onPin: () => Promise<void> = () => Promise.resolve()
 let pins: () => readonly string[]
 beforeEach(async () => {
@@ -30,7 +30,7 @@ beforeEach(async () => {
   stands = false
   onPin = () => Promise.resolve()
   pins = () => [...artifacts.content.pins.values()].flatMap((names) => [...names])
-  /** Stands still when the URL says so, as a server that takes connections and answers nothing. */
+  /** Hangs if the URL says so, like a server that accepts connections and answers nothing. */
   const content = await Effect.runPromise(
     Effect.gen(function* () {
       const fetcher = yield* ContentFetcher
@@ -59,8 +59,8 @@ beforeEach(async () => {
 const register = (user: User, name: string) =>
   app.call("createSource", user, { body: { type: "git", url: urlOf(name), id: name } })
 
-describe("fetches that stand still", () => {
-  it("take turns of their owner's, and none of anybody else's", async () => {
+describe("fetches that hang", () => {
+  it("occupy slots of their owner, and none of others", async () => {
     const standing = Array.from({ length: 30 }, (_, n) => register(ada, `still${n}`))
     while (fetching < 4) await new Promise((resolve) => setImmediate(resolve))
     expect(await register(bea, "labs")).toMatchObject({ sourceID: "labs" })
@@ -69,7 +69,7 @@ describe("fetches that stand still", () => {
     for (const registered of await Promise.all(standing)) expect(registered).toMatchObject({ sourceID: expect.any(String) })
   })
 
-  it("keep nothing waiting for them when its client has gone", async () => {
+  it("block no request whose client has disconnected", async () => {
     const first = register(ada, "still0")
     while (fetching < 1) await new Promise((resolve) => setImmediate(resolve))
     const request = { path: { sourceID: "still0" } }
@@ -89,7 +89,7 @@ describe("fetches that stand still", () => {
     expect(await first).toMatchObject({ sourceID: "still0" })
   })
 
-  it("keep no content for an installation whose client has gone", async () => {
+  it("pin no content for an installation whose client has disconnected", async () => {
     await register(ada, "labs")
     const request = { path: { sourceID: "labs" } }
     const gone = Deferred.makeUnsafe<void>()

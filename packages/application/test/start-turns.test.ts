@@ -6,7 +6,7 @@ import { forAllAtOnce, inStartTurn, startingInTurn } from "../src/run/start-turn
 
 const items = Array.from({ length: 30 }, (_, n) => n)
 
-it("few runs of a request are started at once, also by requests within it, and the ends of all are awaited together", () =>
+it("a request starts only a few runs at once, also in nested work, and awaits the ends of all concurrently", () =>
   Effect.gen(function* () {
     const ended = yield* Deferred.make<void>()
     const allStarted = yield* Deferred.make<void>()

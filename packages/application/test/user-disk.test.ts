@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
 
-/** A tenth of what one user may keep. */
+/** A tenth of the disk limit of a user. */
 const unit = 256 * 1024
 const limit = 10 * unit
 let app: TestApp
@@ -35,7 +35,7 @@ const refuseRole = (user: User, name: string, size: number, body: object = {}) =
 const rolesOf = async (user: User): Promise<readonly string[]> =>
   ((await app.call("getRolesAndCollections", user)) as readonly { readonly name: string }[]).map(({ name }) => name)
 const removeRole = (user: User, name: string) => app.call("InstallRole", user, { body: { role: name, action: "remove" } })
-/** Of the blueprints that the user owns, or has. */
+/** Of the blueprints that the user owns or has. */
 const idsOf = async (user: User): Promise<readonly string[]> => {
   const listed = await app.call("listBlueprints", user, { query: {} })
   return (listed as readonly { readonly blueprintID: string }[]).map(({ blueprintID }) => blueprintID).toSorted()
@@ -83,7 +83,7 @@ describe("what a user installs", () => {
     expect(await refuseRole(ada, "one", 11, { force: true })).toMatchObject({ kind: "forbidden" })
   })
 
-  it("is nobody else's concern, and administrators and what is for everybody have no limit", async () => {
+  it("does not count for others; administrators and global items have no limit", async () => {
     await addRole(ada, "one", 9)
     await addRole(bea, "one", 9)
     await addRole(boss, "one", 20)
@@ -98,7 +98,7 @@ describe("what a user installs", () => {
     }
   })
 
-  it("at the same time gets in as far as there is room for it", async () => {
+  it("concurrently is installed as far as there is room for it", async () => {
     const tries = ["one", "two", "three"].map((name) =>
       addRole(ada, name, 4).then(
         () => "in",
@@ -132,7 +132,7 @@ describe("what a user installs", () => {
     })
   })
 
-  it("that is more than a limit which was lowered stays, and may be replaced by less", async () => {
+  it("stays if the limit is lowered below it, and may be replaced by something smaller", async () => {
     await start(undefined)
     await addRole(ada, "one", 20)
     const { artifacts, builds, store, world } = app
@@ -246,7 +246,7 @@ describe("the texts and the picture of a blueprint", () => {
     await make("five", 4)
   })
 
-  it("of several of one moment are stored as far as there is room", async () => {
+  it("of several concurrent requests are stored as far as there is room", async () => {
     const tries = ["a", "b", "c"].map((id) =>
       make(id, 4).then(
         () => "made",
@@ -256,12 +256,12 @@ describe("the texts and the picture of a blueprint", () => {
     expect((await Promise.all(tries)).toSorted()).toEqual(["made", "made", "refused"])
   })
 
-  it("may grow as far as there is room for what is more, and shrink always", async () => {
+  it("may grow as far as there is room for the growth, and may always shrink", async () => {
     await make("one", 3)
     await make("two", 3)
     await change("one", 4)
     await expect(change("one", 7)).rejects.toThrow("Cannot change blueprint one: it takes 0.2 MiB more")
-    // whoever changes it, it is its owner's
+    // it counts for its owner, whoever changes it
     await expect(change("one", 7, boss)).rejects.toThrow("Ada's")
     const { artifacts, builds, store, world } = app
     app = makeTestApp({ settings: { userDiskBytes: part }, after: { artifacts, builds, store, world } })
@@ -320,7 +320,7 @@ describe("the files of a blueprint", () => {
     await app.call("copyBlueprint", bea, copy)
   })
 
-  it("count also when the source that they came from has moved on", async () => {
+  it("count even after the source that they came from has changed", async () => {
     commitTo(app.artifacts.content, url, ships(4))
     await register(ada)
     const install = { path, body: { selection: { blueprints: ["web"] } } }
@@ -350,7 +350,7 @@ describe("the files of a blueprint", () => {
       },
     })
     expect(blueprint()).toEqual(before)
-    // the content of the source now, and that of the blueprint
+    // the current content of the source, and that of the blueprint
     expect(pinned()).toEqual([...held, expect.anything()])
     await removeRole(ada, "big")
     await app.call("installSource", ada, install)
@@ -385,7 +385,7 @@ describe("what a user keeps is shown before a limit refuses more", () => {
     const all = await app.call("getAllQuotaStatus", boss)
     expect(all).toContainEqual(expect.objectContaining({ userID: "Ada", limitDiskBytes: limit, usedDiskBytes: usedBytes }))
     expect(all).toContainEqual(expect.objectContaining({ userID: "Bea", limitDiskBytes: limit, usedDiskBytes: 0 }))
-    // administrators have no limit, and yet a use
+    // administrators have no limit, but their use is shown
     expect(all).toContainEqual(
       expect.objectContaining({ userID: "Boss", limitDiskBytes: 0, usedDiskBytes: (await use(boss)).usedBytes }),
     )
@@ -393,7 +393,7 @@ describe("what a user keeps is shown before a limit refuses more", () => {
     expect(await app.call("getQuotaDefaults", boss)).toMatchObject({ limitDiskBytes: limit })
   })
 
-  it("is what a refusal tells, and follows at once what is added, replaced and removed", async () => {
+  it("matches the figures of a refusal, and follows additions, replacements and removals at once", async () => {
     await addRole(ada, "one", 6)
     const { usedBytes } = await use(ada)
     expect(await refuseRole(ada, "two", 5)).toMatchObject({
@@ -427,7 +427,7 @@ describe("what a user keeps is shown before a limit refuses more", () => {
     expect(rest.things[0]).toEqual({ kind: "source", name: "labs", bytes: source, shared: false })
   })
 
-  it("and names nothing that is another's: not what is shared with the user, and not what is for everybody", async () => {
+  it("and names nothing of others: nothing that is shared with the user, and nothing global", async () => {
     await app.call("createBlueprint", bea, { body: { blueprintID: "hers", config: "ludus: []\n" } })
     await app.call("shareBlueprintWithUsers", boss, { path: { blueprintID: "hers" }, body: { userIDs: ["Ada"] } })
     await addRole(boss, "everybodys", 1, { global: true })

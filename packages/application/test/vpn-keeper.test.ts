@@ -27,13 +27,13 @@ beforeEach(async () => {
   lab = await app.addRange("LAB", [alice])
 })
 
-/** Everything that can go on without the clock has gone on. */
+/** Waits until everything that can continue without the clock has continued. */
 const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 100; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
 })
 const second = Effect.andThen(TestClock.adjust(1000), settled)
 
-/** Runs this beside a keeper, in the time of `seconds`. */
+/** Runs this concurrently with a keeper, for `seconds`. */
 const beside = (
   of: TestApp,
   body: (pass: (seconds: number) => Effect.Effect<void>) => Effect.Effect<void, unknown, never>,
@@ -111,7 +111,7 @@ describe("the VPN's server", () => {
     )
   })
 
-  it("that cannot be reached learns it later; files can be downloaded, and the status shows what waits and why", async () => {
+  it("is updated later when it is unreachable; files can be downloaded, and the status shows what is pending and why", async () => {
     await beside(app, (pass) =>
       Effect.gen(function* () {
         vpn.reachable = false
@@ -154,7 +154,7 @@ describe("the VPN's server", () => {
     const dying = makeTestApp({ settings: { vpn: vpnSettings }, vpn, after: app })
     await beside(dying, (pass) => pass(1))
     expect(letIn()).toEqual({ [at(alice)]: [network(lab)], [at(bob)]: [] })
-    // what it may have put there is known
+    // what it may have put on the server is recorded
     expect(await status()).toMatchObject({ inLine: false, revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`] })
     vpn.changing = () => undefined
     await beside(makeTestApp({ settings: { vpn: vpnSettings }, vpn, after: app }), () => Effect.void)
@@ -162,7 +162,7 @@ describe("the VPN's server", () => {
     expect(await status()).toMatchObject({ inLine: true })
   })
 
-  it("says when clients are told another key, and which peers of others could pretend to be users", async () => {
+  it("reports a key that differs from the one clients are given, and foreign peers that could pass for users", async () => {
     vpn.publicKey = "ANOTHER"
     vpn.peers.set("WIDE", { publicKey: "WIDE", allowed: ["0.0.0.0/0"] })
     await beside(app, () => Effect.void)
@@ -211,7 +211,7 @@ describe("the VPN's server", () => {
     })
   })
 
-  it("is told at once again what changed while it was being told", async () => {
+  it("is updated again at once with changes made during an update", async () => {
     let changes = 0
     vpn.changing = () => {
       changes += 1
@@ -221,7 +221,7 @@ describe("the VPN's server", () => {
     expect([letIn(), changes]).toEqual([{ [at(alice)]: [], [at(bob)]: [] }, 2])
   })
 
-  it("is told at once also what changes again each time that it is told", async () => {
+  it("is updated at once even if something changes during each update", async () => {
     let changes = 0
     vpn.changing = () => {
       changes += 1
@@ -235,7 +235,7 @@ describe("the VPN's server", () => {
     expect(await status()).toMatchObject({ inLine: true, grants: [], revocations: [] })
   })
 
-  it("that never shows what it was given is left alone for a while, which is said", async () => {
+  it("that never shows its updates is left alone for a while, which is reported", async () => {
     let changes = 0
     vpn.changing = () => {
       changes += 1
@@ -267,7 +267,7 @@ describe("the keeper of the VPN", () => {
     )
   })
 
-  it("asks the store again when it hung", async () => {
+  it("reads the store again after it hung", async () => {
     let hangs = false
     const hanging = Layer.effect(
       VpnRecords,
@@ -291,7 +291,7 @@ describe("the keeper of the VPN", () => {
     )
   })
 
-  it("looks every fifteen seconds also when the host's time of day was set back", async () => {
+  it("checks every fifteen seconds even when the host's clock was set back", async () => {
     let back = 0
     const wrong = Layer.effect(
       Clock.Clock,
@@ -324,7 +324,7 @@ describe("a removed user's number", () => {
     for (const [number, since] of app.store.restingNumbers) app.store.restingNumbers.set(number, since - userNumberRestMillis)
   }
 
-  it("is given again when a day is over, and the server and every router have forgotten it", async () => {
+  it("is reused after a day, when the server and every router have removed it", async () => {
     await beside(app, () => Effect.void)
     const freed = bob.number
     await app.run(AccessRecords.use((records) => records.tell(lab.id, [alice.number, freed])))
@@ -343,14 +343,14 @@ describe("a removed user's number", () => {
     expect(await app.run(VpnRecords.use((records) => records.key(bob.id)))).toBeUndefined()
   })
 
-  it("is not given again where nobody sees the server, and what was handed out is shown as not revoked", async () => {
+  it("is not reused if the server cannot be observed, and keys that were given out are shown as not revoked", async () => {
     const unseen = makeTestApp({ settings: { vpn: vpnSettings }, after: app })
     await beside(unseen, (pass) =>
       Effect.gen(function* () {
         const { publicKey: handedOut } =
           (yield* write<{ publicKey: string }>(VpnRecords.use((records) => records.key(bob.id)))) ?? {}
         yield* write(Users.use((users) => users.remove(bob.id)))
-        // gone before the keeper saw it
+        // removed before the keeper saw it
         const brief = yield* done(unseen.addUser("Brief"))
         yield* write(Users.use((users) => users.remove(brief.id)))
         yield* pass(6)
@@ -362,7 +362,7 @@ describe("a removed user's number", () => {
         })
       }),
     )
-    // the server is seen
+    // the server can be observed
     await beside(app, () => Effect.void)
     expect(await status()).toMatchObject({ inLine: true, revocations: [] })
     expect(await nextNumber()).toBe(bob.number)

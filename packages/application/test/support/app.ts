@@ -108,7 +108,7 @@ const secrets = Layer.mergeAll(
     verify: (key, hash) => hash === `hash of ${key}`,
     verifyFirstGeneration: () => Effect.succeed(false),
     equal: (a, b) => a === b,
-    // unlike, and of the alphabet that record ids have
+    // distinct, and in the alphabet of record IDs
     randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),
     vncAnswer: (password, challenge) => challenge.map((byte, i) => byte ^ (password.codePointAt(i % password.length) ?? 0)),
   }),
@@ -118,7 +118,7 @@ const secrets = Layer.mergeAll(
 
 type Request = Partial<Omit<HandlerRequest, "meta">> & { readonly lastEventId?: string }
 
-/** The application on memory: a store, a world, scripted runs, and operations called by their ids. */
+/** The application in memory: a store, a world, scripted runs, and operations called by their IDs. */
 export interface TestApp {
   readonly artifacts: MemoryArtifacts
   /** The tool that builds templates. */
@@ -126,14 +126,14 @@ export interface TestApp {
   readonly store: MemoryStore
   readonly world: MemoryWorld
   readonly runs: ScriptedRuns
-  /** What the public internet knows. */
+  /** The simulated public internet. */
   readonly names: MemoryNames
-  /** Where people sign in. */
+  /** The identity provider. */
   readonly provider: MemoryProvider
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
-  /** The handler as `user` calls it; what it needs decoded comes decoded. */
+  /** Calls the handler as `user`, with decoded input. */
   readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
-  /** The same, without what an answer's headers tell. */
+  /** The same, without what the answer's headers say. */
   readonly call: (operationId: string, user: User, request?: Request) => Promise<unknown>
   /** The fault that the call fails with. */
   readonly fails: (operationId: string, user: User, request?: Request) => Promise<Fault>
@@ -141,7 +141,7 @@ export interface TestApp {
   readonly addRange: (id: string, owners?: readonly User[], config?: string) => Promise<Range>
   readonly addMachine: (range: Range, vmid: number, name: string, more?: Partial<MachineSighting>) => Promise<void>
   readonly range: (id: string) => Promise<Range>
-  /** The accounts that have rights on the range's pool, by their groups. */
+  /** The accounts that have rights on the range's pool through their groups. */
   readonly rightsOn: (id?: string) => readonly string[]
   /** Returns when a run has ended. */
   readonly ended: (runID: string) => Promise<void>
@@ -162,18 +162,18 @@ const named = (operationId: string): Operation => {
 }
 
 export interface TestAppOptions {
-  /** What sources and archives are fetched with, and where things are installed, as far as it is given; the rest is in memory. */
+  /** The ports for fetching sources and archives and for installing, if given; the others are in memory. */
   readonly content?:
     | Context.Context<Archives | ContentFetcher>
     | Context.Context<Archives | ArtifactLibrary | ContentFetcher | RoleInstaller>
-  /** In force; absent: the one that includes everything. */
+  /** The licence in force; absent: one that includes everything. */
   readonly license?: License
   readonly settings?: Partial<SettingsShape>
-  /** The server of the VPN, or keys and a real one; absent: there is none. */
+  /** The VPN server, or keys and a real one; absent: there is none. */
   readonly vpn?: MemoryVpn | Layer.Layer<VpnKeys | VpnServer>
-  /** The app before its process was started anew: what it kept is there. */
+  /** The app before its process was restarted, whose state is kept. */
   readonly after?: Pick<TestApp, "artifacts" | "builds" | "store" | "world">
-  /** What the app's services live in. Default: the test that is running. */
+  /** Scope of the app's services. Default: the running test. */
   readonly scope?: Scope.Scope
 }
 
@@ -230,7 +230,7 @@ export const makeTestApp = ({
     }),
   )
   const layer: Layer.Layer<AppServices> = Layer.provideMerge(scriptedRunsLayer(runs), services)
-  // built once: what is kept for a store must stay with it
+  // built once: caches of a store must stay with it
   const context = Effect.runSync(Layer.buildWithScope(layer, scope))
   const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
 

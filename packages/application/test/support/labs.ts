@@ -17,7 +17,7 @@ export const webConfig = `ludus:
     linux: true
     roles: [acme.hello, pub.docker]
 `
-/** What the source ships: one of everything, a blueprint that needs it all, and things that nothing needs. */
+/** What the source ships: one of everything, a blueprint that needs all of it, and things that nothing needs. */
 export const labsFiles: MemoryFiles = {
   "source.yml": "name: Acme Labs\nauthors: [Acme]\nlicense: MIT\n",
   "blueprints/web/blueprint.yml": "id: web\nname: A web server\nversion: 1.0.0\nconfig: range-config.yml\ntags: [web]\n",
@@ -35,7 +35,7 @@ export const labsFiles: MemoryFiles = {
   "ansible/collections/util/roles/one/tasks/main.yml": "[]\n",
 }
 
-/** The source of Ada's, as it is registered. */
+/** The registration of Ada's source. */
 export const labsSource = {
   recordId: "source000000001" as RecordId,
   id: "labs" as SourceId,
@@ -57,7 +57,7 @@ interface ItemResult {
   readonly ok: boolean
   readonly message?: string
 }
-/** What an installation answers. */
+/** The answer of an installation. */
 export interface Result {
   readonly templateResults: readonly ItemResult[]
   readonly localAnsibleResults: { readonly roleResults: readonly ItemResult[]; readonly collectionResults: readonly ItemResult[] }
@@ -76,12 +76,12 @@ export interface Result {
 type Body = Readonly<Record<string, unknown>>
 type Selected = Readonly<Record<string, readonly string[]>>
 
-/** The application with Ada's source, and what tests of it ask. */
+/** The application with Ada's source, and helpers for its tests. */
 export interface Labs {
   readonly app: TestApp
   readonly admin: User
   readonly ada: User
-  /** What the source ships from now on. */
+  /** Changes what the source ships from now on. */
   readonly ship: (files: MemoryFiles) => void
   readonly install: (body?: Body, as?: User) => Promise<Result>
   readonly installOnly: (selection: Selected, more?: Body) => Promise<Result>

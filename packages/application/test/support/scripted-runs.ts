@@ -7,19 +7,19 @@ import * as Layer from "effect/Layer"
 import { rangeKinds } from "../../src/run/range-kinds.ts"
 import { restoreRequest } from "../../src/run/request.ts"
 
-/** What becomes of a run: it ends, or goes on until the test is over, or waits for the hypervisor. */
+/** The ending of a run: it ends, continues until the test is over, or waits for the hypervisor. */
 export type Ending =
   | { readonly status: "success" }
   | { readonly status: "failure"; readonly message: string }
   | "running"
   | "waiting"
 
-/** Runs of ranges that a test scripts: what was asked for, and what becomes of it. */
+/** Runs of ranges that a test scripts: the requests, and their endings. */
 export interface ScriptedRuns {
   readonly asked: { readonly request: RunRequest; readonly by: UserId }[]
   plan: (request: RunRequest) => Plan
   ending: (request: RunRequest) => Ending
-  /** What happens while the run is planned. */
+  /** Runs while the run is planned. */
   planning: (request: RunRequest) => Effect.Effect<void, Fault>
   /** What the run does to the world before it ends. */
   effect: (request: RunRequest) => Effect.Effect<void, Fault>
@@ -54,7 +54,7 @@ export const scriptedRuns = (rangeId: string): ScriptedRuns => ({
   effect: () => Effect.void,
 })
 
-/** The range kind with the script's plan, which has at least one step, and the script's ending as the end of each step. */
+/** The range kind with the script's plan, which has at least one step, and the script's ending for each step. */
 const scripted = <R>(runs: ScriptedRuns, kind: RunKind<R>): RunKind<R> => {
   const endings = new Map<string, Ending>()
   const requestOf = ({ options, id }: Parameters<RunKind["plan"]>[0]) => {
@@ -102,7 +102,7 @@ const scriptedPlans = (runs: ScriptedRuns) =>
       }),
   })
 
-/** The engine with scripted runs of ranges; all other runs are as they are. */
+/** The engine with scripted runs of ranges; all other runs are unchanged. */
 export const scriptedRunsLayer = (runs: ScriptedRuns) =>
   runEngineLayer({ owner: "test", fenced: [] }, [...rangeKinds.map((kind) => scripted(runs, kind)), ...runKinds]).pipe(
     Layer.provideMerge(scriptedPlans(runs)),
