@@ -655,7 +655,7 @@ describe("a check", () => {
       checksum: { state: "not_checked", because: "the image itself was not checked" },
     })
     expect(await check(ada, "none")).toEqual([
-      { template: "none", images: [], notChecked: "it is installed from no image of a disc" },
+      { template: "none", images: [], notChecked: "it is not installed from a disc image" },
     ])
     app.names.asked.length = 0
     expect(await check(ada)).toHaveLength(8)

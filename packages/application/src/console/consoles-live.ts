@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
         return yield* new Forbidden({ reason: `${caller.id} is no longer an administrator, and cannot act as ${user.id}` })
       const { machine, range } = yield* machineOf(user, ticket.vmid)
       if (range.id !== ticket.rangeId)
-        return yield* new Forbidden({ reason: `VM ${ticket.vmid} is not of range ${ticket.rangeId} any more` })
+        return yield* new Forbidden({ reason: `VM ${ticket.vmid} is no longer in range ${ticket.rangeId}` })
       return { user, caller, machine, credentials: `${secrets.apiKeyHash ?? ""} ${secrets.tokenKey}` }
     })
 

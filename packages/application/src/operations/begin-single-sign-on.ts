@@ -20,8 +20,8 @@ export const beginSingleSignOn = operation({
   base: "/ui",
   group: "User",
   origin: "ours",
-  does: "begin to sign in by way of a provider",
-  summary: "Begin to sign in by way of the provider: where the browser goes, and a cookie that it comes back with",
+  does: "begin to sign in with a provider",
+  summary: "Begin to sign in with the provider: the address for the browser, and a cookie for its return",
   access: "anonymous",
   target: "none",
   body: {
@@ -37,7 +37,7 @@ export const beginSingleSignOn = operation({
   statuses: {
     200: "the address at the provider, and the cookie",
     400: "the page is not at the address that the provider sends browsers back to",
-    401: "the password is wrong, or nobody is signed in whose it could be",
+    401: "the password is wrong, or nobody is signed in",
     403: "another page than the service's own asks",
     404: "no provider is configured",
     413: "the body is larger than 4096 bytes",

@@ -66,7 +66,7 @@ export const checkTemplates = operation({
   query: { name: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Array(CheckedTemplateItem) },
   statuses: {
-    200: "what was found of each template, ascending by name; what could not be checked says why",
+    200: "the findings for each template, ascending by name, with the reason for what could not be checked",
     404: "the user has no files that a template of this name is built from",
     409: "another check is running",
     500: "the files of templates cannot be read at present",

@@ -16,7 +16,7 @@ export const extendAutoShutdown = operation({
   group: "Range",
   origin: "ours",
   does: "keep a range on",
-  summary: "Keep the range on for some time from now, although nobody uses it",
+  summary: "Keep the range on for some time from now, even if nobody uses it",
   access: "range-access",
   tier: "enterprise",
   target: "range",
@@ -24,7 +24,7 @@ export const extendAutoShutdown = operation({
   audited: ["duration"],
   output: { type: "json", schema: AutoShutdown },
   statuses: {
-    200: "how the timer stands now; what was asked for before holds where it is later",
+    200: "the timer as it is now; an earlier request stays in force if it ends later",
     400: `duration is not one of at most ${mostHours} hours; the body is malformed`,
   },
   handle: ({ range, body }) =>

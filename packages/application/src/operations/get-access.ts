@@ -13,7 +13,7 @@ export const getAccess = operation({
   group: "Host",
   origin: "ours",
   does: "read what access is pending",
-  summary: "What has not yet reached the hypervisor and the routers of who may use what; asks neither",
+  summary: "Changes of access that have not reached the hypervisor or the routers yet; asks neither",
   access: "admin",
   target: "none",
   output: {

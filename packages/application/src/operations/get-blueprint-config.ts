@@ -12,8 +12,7 @@ export const getBlueprintConfig = operation({
   route: "GET /blueprints/{blueprintID}/config",
   group: "Blueprint",
   does: "read the configuration of a blueprint",
-  summary:
-    "The configuration of a blueprint, byte for byte; with download as a file; its ETag is what a change may name in If-Match",
+  summary: "The configuration of a blueprint, byte for byte; with download as a file; a change may send its ETag in If-Match",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",

@@ -10,7 +10,7 @@ export const getConfig = operation({
   route: "GET /range/config",
   group: "Range",
   does: "read the configuration of a range",
-  summary: "The range's configuration, as it was uploaded; its ETag is what a change may name in If-Match",
+  summary: "The range's configuration, as it was uploaded; a change may send its ETag in If-Match",
   access: "range-access",
   target: "range",
   wholeKeyOnly: true,

@@ -13,7 +13,7 @@ export const getDoctor = operation({
   group: "Host",
   origin: "ours",
   does: "check the installation",
-  summary: "What the service needs and does not find, or finds in doubt, and what to do about it",
+  summary: "What the service needs and does not find, or finds doubtful, and what to do about it",
   access: "admin",
   target: "none",
   /** Check again even if the last check was less than a minute ago. */

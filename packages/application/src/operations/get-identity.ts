@@ -9,8 +9,8 @@ export const getIdentity = operation({
   route: "GET /user/identity",
   group: "User",
   origin: "ours",
-  does: "read whom a user is connected to",
-  summary: "Whom of a provider of identities the user is connected to",
+  does: "read to whom a user is connected",
+  summary: "The person at the identity provider to whom the user is connected",
   access: "user",
   target: "none",
   output: {

@@ -18,8 +18,8 @@ export const getLogs = operation({
   query: { tail: Schema.optionalKey(WholeNumberText), cursor: Schema.optionalKey(WholeNumberText) },
   output: { type: "json", schema: LogPage },
   statuses: {
-    200: "the text, and the cursor that asks for what comes next",
-    400: "tail or cursor is not at a whole number from 0",
+    200: "the text, and the cursor for what follows",
+    400: "tail or cursor is not a whole number from 0",
     500: "the range was never deployed, so there is no log",
   },
   handle: ({ range, query }) =>

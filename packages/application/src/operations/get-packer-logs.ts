@@ -23,8 +23,8 @@ export const getPackerLogs = operation({
   },
   output: { type: "json", schema: LogPage },
   statuses: {
-    200: "the text, and the cursor that asks for what comes next",
-    400: "tail or cursor is not at a whole number from 0; logID is not a running build of the user",
+    200: "the text, and the cursor for what follows",
+    400: "tail or cursor is not a whole number from 0; logID is not a running build of the user",
     500: "the user has built nothing, so there is no log",
   },
   handle: ({ user, query: { logID, ...page } }) =>

@@ -51,7 +51,7 @@ export const getRoleVars = operation({
   route: "POST /ansible/role/vars",
   group: "Ansible",
   does: "read the variables of roles",
-  summary: "The default variables of roles, and what the roles say of each variable",
+  summary: "The default variables of roles, and what the roles say about each variable",
   access: "user",
   target: "none",
   mutates: false,

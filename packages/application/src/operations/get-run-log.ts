@@ -39,7 +39,7 @@ export const getRunLog = operation({
   statuses: {
     200: `at most ${most} lines, ${usual} unless lines says otherwise; or the file`,
     ...runStatuses,
-    400: "from, seq or lines is no whole number, or both from and seq are given; download is no boolean",
+    400: "from, seq or lines is not a whole number, or both from and seq are given; download is not a boolean",
   },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {

@@ -11,7 +11,7 @@ export const getTemplatePicture = operation({
   group: "Template",
   origin: "ours",
   does: "read the picture of a template",
-  summary: "The picture that the files of a template have of it",
+  summary: "The picture of a template from its files",
   access: "user",
   accessNote: "one's own templates and those that come with the service",
   target: "none",

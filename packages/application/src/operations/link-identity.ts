@@ -18,7 +18,8 @@ export const linkIdentity = operation({
   group: "User",
   origin: "ours",
   does: "connect a user to somebody at the provider",
-  summary: "Connect the caller to who has just signed in at the provider, after POST /single-sign-on with the caller's password",
+  summary:
+    "Connect the caller to the person who has just signed in at the provider, after POST /single-sign-on with the caller's password",
   access: "user",
   target: "none",
   wholeKeyOnly: true,

@@ -11,7 +11,7 @@ export const listNotices = operation({
   group: "Group",
   origin: "ours",
   does: "list notices",
-  summary: "What the groups of the user are told at the moment",
+  summary: "The current notices of the user's groups",
   access: "user",
   accessNote: "administrators see those of all groups",
   target: "none",

@@ -12,7 +12,7 @@ export const putConfig = operation({
   route: "PUT /range/config",
   group: "Range",
   does: "set the configuration of a range",
-  summary: "Check a configuration and store it, byte for byte; with If-Match only in place of the one that has this ETag",
+  summary: "Check a configuration and store it, byte for byte; with If-Match only if the stored one has this ETag",
   access: "range-access",
   target: "range",
   query: { force: Schema.optionalKey(BooleanText) },

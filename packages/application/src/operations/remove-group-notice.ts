@@ -10,7 +10,7 @@ export const removeGroupNotice = operation({
   group: "Group",
   origin: "ours",
   does: "take down the notice of a group",
-  summary: "End what the people of a group are told before its time",
+  summary: "Take down the notice of a group before it ends",
   access: "group-manager",
   accessNote: "managers of the group and administrators",
   target: "group-in-path",

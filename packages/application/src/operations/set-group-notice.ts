@@ -22,7 +22,7 @@ export const setGroupNotice = operation({
   group: "Group",
   origin: "ours",
   does: "put up a notice for a group",
-  summary: "Tell the people of a group something for a while, in place of what they were told before",
+  summary: "Put up a notice for the people of a group for some time; it replaces the previous one",
   access: "group-manager",
   accessNote: "managers of the group and administrators",
   target: "group-in-path",

@@ -12,7 +12,7 @@ export const setUserAdmin = operation({
   group: "User",
   origin: "ours",
   does: "change who is an administrator",
-  summary: "Make a user an administrator, or end that",
+  summary: "Make a user an administrator, or revoke that",
   access: "admin",
   target: "none",
   path: { userID: Schema.String },

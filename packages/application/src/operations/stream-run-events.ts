@@ -15,7 +15,7 @@ const seqOf = (lastEventId: string | undefined): number =>
   lastEventId !== undefined && /^\d{1,15}$/u.test(lastEventId) ? Number(lastEventId) : 0
 
 /** A script may follow the deploys of a whole class. */
-const limited = streamsOfUsers(128, "Close streams that you no longer read; GET /events tells of all runs in one.")
+const limited = streamsOfUsers(128, "Close streams that you no longer read; GET /events reports all runs in one stream.")
 
 export const streamRunEvents = operation({
   id: "streamRunEvents",

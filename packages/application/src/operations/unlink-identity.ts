@@ -17,13 +17,17 @@ export const unlinkIdentity = operation({
   target: "none",
   wholeKeyOnly: true,
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "nobody of a provider signs in as the user any more", 404: "the user is connected to nobody" },
+  statuses: {
+    200: "nobody can sign in as the user through the provider any more",
+    404: "the user is not connected to anybody at the provider",
+  },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const identities = yield* Identities
       const users = yield* Users
       const removed = yield* identities.unlink(user.id)
-      if (removed === 0) return yield* new NotFound({ what: `User ${user.id} is connected to nobody of a provider` })
+      if (removed === 0)
+        return yield* new NotFound({ what: `User ${user.id} is not connected to anybody at the identity provider` })
       // must follow the removal of the link: `signInPerson` relies on it
       yield* users.setSecrets(user.id, { tokenKey: yield* newTokenKey })
       return { result: `User ${user.id} is disconnected; their sessions, tokens and scoped keys have ended` }

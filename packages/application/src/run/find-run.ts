@@ -17,7 +17,8 @@ import { templateBuildName } from "../template/build-run.ts"
 import { isBuildOf } from "../template/running-builds.ts"
 
 /** Who may see and control a run, for the description of operations. */
-export const runAccess = "of the run's range; who started the run, whose its source or blueprint is; else administrators"
+export const runAccess =
+  "of the run's range; for other runs who started it, the owner of its source or blueprint, and administrators"
 
 /** Runs that concern everybody are for administrators alone, whoever started them: their steps name other people's accounts and ranges. */
 const ofEverybody: ReadonlySet<SubjectType> = new Set<SubjectType>(["access", "installation"])

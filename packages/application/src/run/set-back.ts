@@ -87,6 +87,6 @@ export const untilItStarts = (
         : ["it shows the hardware of the snapshot, with another disguise or none, until it is stopped and started again"]),
     ]),
     Effect.catch((fault) =>
-      Effect.succeed([`what it was set to may count only when it is stopped and started again: ${fault.message}`]),
+      Effect.succeed([`its settings may take effect only when it is stopped and started again: ${fault.message}`]),
     ),
   )

@@ -10,7 +10,7 @@ export const returnUrl = ({ origin }: SingleSignOn): string => `${origin}${retur
 /** Every address to which the provider may redirect a browser for us. */
 export const redirectUrlsOf = (sso: SingleSignOn): readonly string[] => [returnUrl(sso), ...sso.redirectUrls]
 
-const off = new NotFound({ what: "Nobody signs in by way of a provider of identities here: none is configured" })
+const off = new NotFound({ what: "Cannot sign in with an identity provider: none is configured" })
 
 /** Fails if there is no provider. */
 export const configuredSingleSignOn: Effect.Effect<SingleSignOn, NotFound, Settings> = Effect.flatMap(

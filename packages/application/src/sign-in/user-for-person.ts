@@ -43,7 +43,7 @@ const cannot = ({ name }: SingleSignOn, because: string): Forbidden =>
 export const userForPerson = Effect.fnUntraced(function* (person: ProvenPerson, sso: SingleSignOn) {
   const email = verifiedEmailOf(person)
   if (email === undefined)
-    return yield* cannot(sso, "a user needs an e-mail address, and the provider gives none of you that it has verified")
+    return yield* cannot(sso, "a user needs an e-mail address, and the provider has no verified one for you")
   const name = textClaim(person, "name") ?? textClaim(person, "preferred_username") ?? email.slice(0, email.indexOf("@"))
   const userId = givenUserId(person, sso) ?? (yield* freeUserId(name))
   const { user } = yield* provisionUser({ userId, name, email, password: undefined, isAdmin: false }, rootUserId).pipe(

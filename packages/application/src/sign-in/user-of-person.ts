@@ -29,9 +29,9 @@ const notAdmitted = Effect.fnUntraced(function* (
 })
 
 const problems: Readonly<Record<Exclude<LinkOutcome, "linked">, (user: User) => string>> = {
-  administrator: ({ id }) => `user ${id} is an administrator, and is not connected to anybody there yet`,
+  administrator: ({ id }) => `user ${id} is an administrator, and has not been connected to anybody there`,
   "user-taken": ({ id }) => `user ${id} is connected to somebody else there`,
-  "person-taken": () => "you signed in twice at the same time; once more will do",
+  "person-taken": () => "you signed in twice at the same time; try again",
 }
 
 const howToConnect = (name: string) =>
@@ -44,12 +44,12 @@ const userNamed = Effect.fnUntraced(function* (person: ProvenPerson, sso: Single
   if (sso.claim === "email") {
     const email = verifiedEmailOf(person)
     return email === undefined
-      ? yield* notAdmitted(person, sso, "the provider gives no e-mail address of you that it has verified")
+      ? yield* notAdmitted(person, sso, "the provider has no verified e-mail address for you")
       : yield* users.findByEmail(email)
   }
   const id = textClaim(person, sso.claim)
   return id === undefined || !isUserId(id)
-    ? yield* notAdmitted(person, sso, `the provider gives no user ID of you in the claim ${sso.claim}`)
+    ? yield* notAdmitted(person, sso, `the provider gives no user ID for you in the claim ${sso.claim}`)
     : yield* users.find(id)
 })
 

@@ -185,7 +185,7 @@ export const runFetch = Effect.fnUntraced(function* (
   const failure = state.steps.get(step)?.failure
   if (failure !== undefined && state.status !== "success") return yield* faultOf(source, failure)
   if (state.status === "aborted")
-    return yield* new Conflict({ what: `Cannot fetch source ${source.id}: somebody cancelled it, or removes the source` })
+    return yield* new Conflict({ what: `Cannot fetch source ${source.id}: somebody cancelled it, or is removing the source` })
   if (state.status !== "success") return yield* new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
   const synced = yield* sources.findByRecordId(source.recordId)
   if (synced === undefined) return yield* gone

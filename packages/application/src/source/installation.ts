@@ -42,7 +42,7 @@ export const targetFor = (user: User, global = false): Effect.Effect<InstallTarg
   global && !user.isAdmin
     ? Effect.fail(
         new Forbidden({
-          reason: "Only administrators may install for everybody, or uninstall what was",
+          reason: "Only administrators may install or uninstall for everybody",
           hint: "Leave out `global` to do it for yourself.",
         }),
       )

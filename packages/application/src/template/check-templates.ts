@@ -184,7 +184,7 @@ const checkOne = Effect.fnUntraced(function* (scope: LibraryScope, template: str
     template,
     images,
     ...(evaluation === undefined ? {} : { evaluation }),
-    ...(named.length === 0 ? { notChecked: "it is installed from no image of a disc" } : {}),
+    ...(named.length === 0 ? { notChecked: "it is not installed from a disc image" } : {}),
     ...(named.length > mostImages ? { notChecked: `of its ${named.length} images only ${mostImages} were checked` } : {}),
   } satisfies CheckedTemplate
 })
