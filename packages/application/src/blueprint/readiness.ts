@@ -11,7 +11,10 @@ export interface Readiness {
   readonly roles: readonly { readonly name: string; readonly installed: boolean; readonly subscription: boolean }[]
 }
 
-/** The roles and collections that are installed for the user, or built into the guest automation. None when they cannot be read. */
+/**
+ * The roles and collections that are installed for the user, and the roles that the guest automation can run. None when they cannot be
+ * read.
+ */
 const installedFor = (user: User) =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary

@@ -72,8 +72,8 @@ const pump = (from: ByteChannel, to: ByteChannel, end: SocketEnd): Effect.Effect
   })
 
 /**
- * A page may use the tickets that it requested. A ticket requested without a page may be used by pages of the service's own origin and
- * those that the operator named.
+ * A page may use the tickets that it requested. A ticket that no page requested may be used without a page, or by pages of the service's
+ * own origin and those that the operator named.
  */
 const mayOpen = ({ origin }: ConsoleTicket, page: Page | undefined): boolean =>
   origin === undefined ? (page?.isKnown ?? true) : page?.origin === origin

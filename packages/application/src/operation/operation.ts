@@ -177,7 +177,7 @@ export interface Operation {
    * It changes or hands out something outside of the store, where no transaction covers both: its audit entry is written before it begins.
    */
   readonly recordedFirst: boolean
-  /** It hands out credentials, or changes who may do what: scoped keys are refused. */
+  /** It hands out credentials, or changes access rights: scoped keys are refused. */
   readonly wholeKeyOnly: boolean
   /** Sessions are refused: a session would become a key that outlives it. */
   readonly refusesSession: boolean

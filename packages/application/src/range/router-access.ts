@@ -80,8 +80,8 @@ const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<vo
 const waitAtMostSeconds = 600
 
 /**
- * Updates all these routers at once with who may come in, each to its end, since no other run can follow one that is still running. A
- * router that fails, is off, or does not finish within `waitSeconds` does not block the others. `doing` completes "Cannot …".
+ * Updates the access rules of all these routers at once, each to its end, since no other run can follow one that is still running. A router
+ * that fails, is off, or does not finish within `waitSeconds` does not block the others. `doing` completes "Cannot …".
  */
 export const updateRouters = (
   { doing, by }: { readonly doing: string; readonly by: UserId },

@@ -1,6 +1,6 @@
 import { Conflict, howTo } from "@rangewright/domain"
 
-/** Why a router cannot be updated with who may come in; `state`: its power state, or that it is gone. Scripts match the text. */
+/** Why a router's access rules cannot be updated; `state`: its power state, or that it is gone. Scripts match the text. */
 export const routerAway = (doing: string, router: string, state: string): Conflict =>
   new Conflict({
     what: `Cannot ${doing}. The range router you are sharing access to must be accessible, but ${router} is ${state}`,

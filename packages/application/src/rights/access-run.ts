@@ -88,7 +88,7 @@ const change = work({
 /** The end of a phase. */
 const end = work({ name: "end-phase", input: Schema.Struct({}), settle: () => Effect.succeed({}) })
 
-/** All these changes write one cluster file, whose lock gives up after some seconds of waiting. */
+/** All these changes write one cluster file, whose lock gives up after some seconds of waiting: few at a time. */
 const uses: WorkStep["uses"] = [{ resource: "access", slots: 4 }]
 
 /** Rights are revoked before any are granted; a failed change does not stop the others. */

@@ -37,8 +37,8 @@ export interface InstallResult {
 export type InstallServices = Blueprints | ContentFetcher | RunEngine | RunJournal
 
 /**
- * Releases the snapshot of an installation that did not begin, unless an installation in progress may need the same, and releases it at its
- * end.
+ * Releases the snapshot of an installation that did not begin, unless another one is in progress: that may need the same snapshot, and
+ * releases it at its end.
  */
 const releaseUnbegun = ({ source, content }: Installation) =>
   Effect.gen(function* () {

@@ -93,7 +93,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* mayBuild(user, "add a template")
-      // the file is named after the folder, whose name may have any ending, or has that of an archive
+      // clients name the file after the folder, whatever dots that contains, or give it an archive's extension
       const [, ending] = /\.(tar\.gz|tgz|zip)$/iu.exec(file.filename) ?? []
       const endings = new Set([...(ending === undefined ? [] : [ending]), "tar", "tar.gz"])
       const archive = { file, names: Array.from(endings, (one) => `template.${one}`) }

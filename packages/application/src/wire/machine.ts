@@ -81,7 +81,7 @@ const snapshotsOf = ({ snapshots, current, readAt }: KeptSnapshots) => ({
 export const machineObject = (known: KnownMachine): typeof MachineObject.Type => {
   const { range, machine, topology, system, snapshots, lastChange, freshness } = known
   const { vmid, name = "", node, power, isRouter, cpus, memoryMiB, tags, foreignAddresses = [], activation } = machine
-  // the topology's name and power are those of the hypervisor, shown above
+  // the hypervisor's name, VMID and power take precedence over those of the topology
   const { machine: placed, lane } = placeOf(topology, vmid) ?? {}
   const { name: _, vmid: __, power: ___, ...inNetwork } = placed ?? { name, power }
   const { vlan, network, gateway } = lane ?? {}
