@@ -10,7 +10,7 @@ import {
 } from "@rangewright/domain/access"
 import { invalid } from "./invalid.ts"
 
-/** The name of a range: a letter, then letters, digits, `_` and `-`; up to three levels separated by `/`. Throws `InvalidInputError`. */
+/** The ID of a range: a letter, then letters, digits, `_` and `-`; up to three levels separated by `/`. Throws `InvalidInputError`. */
 export const rangeId = (text: string): RangeId =>
   isRangeId(text)
     ? text
@@ -18,13 +18,13 @@ export const rangeId = (text: string): RangeId =>
         `${JSON.stringify(text)} is not the ID of a range: use a letter, then letters, digits, _ and -, at most 64 in all, and / between up to three levels`,
       )
 
-/** The name of a user: a letter, then letters and digits, at most 20. Throws `InvalidInputError`. */
+/** The ID of a user: a letter, then letters and digits, at most 20. Throws `InvalidInputError`. */
 export const userId = (text: string): UserId =>
   isUserId(text)
     ? text
     : invalid(`${JSON.stringify(text)} is not the ID of a user: use a letter, then letters and digits, at most 20 in all`)
 
-/** The identity of a record: 15 characters of a-z and 0-9. Throws `InvalidInputError`. */
+/** The ID of a record: 15 characters of a-z and 0-9. Throws `InvalidInputError`. */
 export const recordId = (text: string): RecordId =>
   isRecordId(text) ? text : invalid(`${JSON.stringify(text)} is not the ID of a record: use 15 characters of a-z and 0-9`)
 

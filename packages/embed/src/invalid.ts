@@ -1,4 +1,4 @@
-/** What was given cannot be used; the message says what, where, and what to do. */
+/** Invalid input; the message says what is wrong, where, and how to fix it. */
 export class InvalidInputError extends Error {
   override readonly name = "InvalidInputError"
 }
@@ -14,7 +14,7 @@ const kindOf = (value: unknown) => {
 }
 const shown = { text: "a string", list: "a list", object: "an object" } as const
 
-/** Programs without types pass anything: throws `InvalidInputError` where a value is of another kind than it must be. `whose`: what it belongs to. */
+/** Untyped programs can pass anything: throws `InvalidInputError` if a value has the wrong kind. `whose`: what the value belongs to. */
 export const requireKinds = (
   whose: string,
   values: Readonly<Record<string, unknown>>,

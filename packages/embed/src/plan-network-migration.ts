@@ -19,11 +19,14 @@ export interface MigrationToPlan {
 
 export interface NetworkMigrationPlan {
   readonly plan: MigrationPlan
-  /** The same for people, in several lines. */
+  /** The plan as text for display, in several lines. */
   readonly text: string
 }
 
-/** What would move an installation's networks, from what is known of it; changes nothing. Throws `InvalidInputError` where that is not given. */
+/**
+ * The plan that would migrate an installation's networks, computed from the given data; changes nothing. Throws `InvalidInputError` if data
+ * is missing.
+ */
 export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrationPlan => {
   requireKinds("planNetworkMigration", { "its argument": migration }, { "its argument": "object" })
   const { direction = "to-sdn", installation, options = {} } = migration

@@ -18,28 +18,28 @@ import { invalid, requireKinds } from "./invalid.ts"
 export interface RangeToPlan {
   /** The range configuration, YAML. */
   readonly configuration: string
-  /** Names of the templates that are built. */
+  /** Names of the built templates. */
   readonly templates: readonly string[]
   /** `LAB` if absent. */
   readonly rangeId?: string
   /** Names of the hypervisor's nodes; one if absent. */
   readonly nodes?: readonly string[]
-  /** What differs from the usual settings. */
+  /** Settings that differ from the defaults. */
   readonly settings?: Partial<SettingsShape>
 }
 
 export interface RangePlan {
   readonly plan: Plan
-  /** The same for people, in several lines. */
+  /** The plan as text for display, in several lines. */
   readonly text: string
 }
 
-/** VMIDs of templates: below those that ranges get. */
+/** First VMID for templates: below those for ranges. */
 const firstTemplate = 100
 
 /**
- * What the first deploy of a range would do: each step with what it waits for, the addresses, and how long it takes. Nothing is asked of a
- * hypervisor. Rejects with `InvalidInputError` for a configuration that cannot be deployed, and says why.
+ * The plan of a range's first deploy: each step with its dependencies, the addresses, and how long it takes. No hypervisor is contacted.
+ * Rejects with `InvalidInputError`, including the reason, if the configuration cannot be deployed.
  */
 export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
   requireKinds("planRange", { "its argument": wanted }, { "its argument": "object" })

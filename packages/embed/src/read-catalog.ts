@@ -5,17 +5,19 @@ import { invalid, requireKinds } from "./invalid.ts"
 
 export interface SourceToRead {
   readonly id: string
-  /** The id, if absent. */
+  /** The id if absent. */
   readonly name?: string
-  /** Texts by path from the source's root: manifests, configurations, requirements. Of other files the path with an empty text is enough. */
+  /** Texts by path from the source's root: manifests, configurations, requirements. For other files, an empty text is enough. */
   readonly files: Readonly<Record<string, string>>
-  /** What is installed; nothing, if absent. */
+  /** What is installed; nothing if absent. */
   readonly installed?: Partial<Installed>
-  /** Blueprints that were taken over from this source. */
+  /** Blueprints that were installed from this source. */
   readonly blueprints?: readonly BlueprintRow[]
 }
 
-/** What a source ships, with the install state of each item and who needs it. Throws `InvalidInputError` where it cannot be read. */
+/**
+ * What a source ships, with the install state of each item and who requires it. Throws `InvalidInputError` if the source cannot be read.
+ */
 export const readCatalog = (source: SourceToRead): SourceCatalog => {
   requireKinds("readCatalog", { "its argument": source }, { "its argument": "object" })
   const { id, name = id, files, installed = {}, blueprints = [] } = source

@@ -11,20 +11,20 @@ import * as Result from "effect/Result"
 import { invalid, requireKinds } from "./invalid.ts"
 
 export interface RolesToResolve {
-  /** The registry's index: its text, whose signature was checked by whoever fetched it, or the roles it holds. */
+  /** The registry's index: its text, with a signature that the caller has verified, or the roles in it. */
   readonly index: string | readonly SubscriptionRole[]
   readonly license: Pick<License, "entitlements" | "active"> & Partial<License>
-  /** Names of roles; or the configuration that names them. */
+  /** Names of roles, or a configuration that names them. */
   readonly wanted: readonly string[] | { readonly configuration: string }
 }
 
-/** A role that is wanted and on offer to subscribers. */
+/** A requested role that the subscription registry offers. */
 export interface ResolvedRole {
   readonly name: string
   readonly version: string
-  /** The least tier that it is for; undefined: it is for licences that name one of its own entitlements. */
+  /** The lowest tier that includes it; undefined: only licenses that name one of its own entitlements include it. */
   readonly tier: Tier | undefined
-  /** Whether the licence opens it. */
+  /** Whether the license includes it. */
   readonly mayInstall: boolean
   readonly role: SubscriptionRole
 }
@@ -39,9 +39,8 @@ const namesIn = (wanted: RolesToResolve["wanted"]): readonly string[] => {
 }
 
 /**
- * Which of the wanted roles come from the subscription registry, and whether the licence opens them; in the order in which they are wanted,
- * each once. Roles that the registry does not offer are not among them. Throws `InvalidInputError` for an index or a configuration that
- * cannot be read.
+ * The requested roles that come from the subscription registry, and whether the license includes them; in the requested order, each once.
+ * Roles that the registry does not offer are left out. Throws `InvalidInputError` for an index or a configuration that cannot be read.
  */
 export const resolveSubscriptionRoles = (roles: RolesToResolve): readonly ResolvedRole[] => {
   requireKinds("resolveSubscriptionRoles", { "its argument": roles }, { "its argument": "object" })

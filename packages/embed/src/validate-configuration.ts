@@ -2,17 +2,17 @@ import { checkRangeConfig, type ConfigIssue, parseRangeConfig, type RangeFacts }
 import * as Result from "effect/Result"
 import { requireKinds } from "./invalid.ts"
 
-/** What is known of the place where the range will be. What is absent is not checked. */
+/** What is known about the installation that the range is for. Absent facts are not checked. */
 export interface ConfigurationFacts {
   /** `LAB` if absent. */
   readonly rangeId?: string
   /** Second octet of the range's addresses; 1 if absent. */
   readonly rangeNumber?: number
-  /** Names of the templates that are built. */
+  /** Names of the built templates. */
   readonly templates?: Iterable<string>
-  /** Names of the roles that are installed. */
+  /** Names of the installed roles. */
   readonly roles?: Iterable<string>
-  /** Names of the collections that are installed: all of their roles count as installed. */
+  /** Names of the installed collections: all their roles count as installed. */
   readonly collections?: Iterable<string>
   readonly nodes?: RangeFacts["nodes"]
   /** Merged under the configuration's `defaults`. */
@@ -20,13 +20,16 @@ export interface ConfigurationFacts {
 }
 
 export interface ConfigurationReport {
-  /** No problem is an error. */
+  /** True if no problem is an error. */
   readonly valid: boolean
-  /** Errors first, then warnings, each in the order of the text. Lines and columns count from 1. */
+  /** Errors first, then warnings, each in text order. Lines and columns count from 1. */
   readonly problems: readonly ConfigIssue[]
 }
 
-/** Everything that is wrong or odd about a range configuration (YAML). Never throws, whatever the text; `InvalidInputError` for what is no string. */
+/**
+ * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` if it is not a
+ * string.
+ */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
   requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })
   const parsed = parseRangeConfig(yaml, facts.defaults === undefined ? {} : { defaults: facts.defaults })

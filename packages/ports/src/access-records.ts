@@ -3,29 +3,29 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { RecordDamaged, StaleVersion, StorageFault } from "./faults.ts"
 
-/** No user's number. A router that was being told when this was written may have learnt it or not. */
+/** A number that no user has: while it is stored, a router may or may not have received the list. */
 export const beingTold = 0
 
-/** What access on the hypervisor and on routers follows from, and what the service has given there. */
+/** The data from which access on the hypervisor and on routers follows, and what the service has put there. */
 export class AccessRecords extends Context.Service<
   AccessRecords,
   {
-    /** Who should have what, as it is stored at one moment. */
+    /** Who should have access to what, read in one consistent snapshot. */
     readonly stored: Effect.Effect<StoredAccess, StorageFault>
-    /** The same with no machine, which are most of it. */
+    /** The same without machines, which are most of the data. */
     readonly withoutMachines: Effect.Effect<StoredAccess, StorageFault>
-    /** All of it with no range but this one; none where it does not exist. */
+    /** The same with only this range; no range if it does not exist. */
     readonly storedOf: (range: RangeId) => Effect.Effect<StoredAccess, StorageFault>
-    /** What the service has put on the hypervisor, or may have. The version goes up with each write, from 0 for what was never written. */
+    /** What the service has put on the hypervisor, or may have. The version increases with each write; 0 if never written. */
     readonly held: Effect.Effect<{ readonly held: HeldAccess; readonly version: number }, RecordDamaged | StorageFault>
-    /** Replaces it where nobody else has since it was read. */
+    /** Replaces it, unless somebody else has since it was read. */
     readonly hold: (held: HeldAccess, version: number) => Effect.Effect<void, StaleVersion | StorageFault>
     /**
-     * Whom each range's router was last told to let in, by numbers of users; with `beingTold` among them: who it may let in. Ranges whose router
-     * was told nothing since the service keeps this are missing.
+     * The user numbers that each range's router was last told to let in; if `beingTold` is among them, those that it may let in. Ranges are
+     * missing whose router was told nothing since the service began to store this.
      */
     readonly told: Effect.Effect<ReadonlyMap<RangeId, readonly number[]>, StorageFault>
-    /** A range that is gone takes this along; of one that does not exist nothing is kept. */
+    /** Removed with the range; does nothing for a range that does not exist. */
     readonly tell: (range: RangeId, users: readonly number[]) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/AccessRecords") {}

@@ -3,7 +3,7 @@ import type * as Stream from "effect/Stream"
 import type { SnapshotId } from "./content-fetcher.ts"
 import type { ContentFault } from "./faults.ts"
 
-/** A file to be packed: its bytes, or a file of a snapshot. */
+/** A file to pack: its bytes, or a file of a snapshot. */
 export interface ArchiveFile {
   readonly path: string
   readonly executable?: boolean
@@ -15,8 +15,8 @@ export class Archives extends Context.Service<
   Archives,
   {
     /**
-     * A gzipped tar of the files, sorted by path. The same files give the same bytes: times, owners and order say nothing about when and
-     * where it was packed. A path that a fetch would not take is refused before the first byte.
+     * A gzipped tar of the files, sorted by path. Reproducible: the same files give the same bytes, whenever and wherever they are packed.
+     * A path that a fetch would reject is refused before the first byte.
      */
     readonly pack: (files: readonly ArchiveFile[]) => Stream.Stream<Uint8Array, ContentFault>
   }

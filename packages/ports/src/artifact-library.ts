@@ -4,14 +4,14 @@ import type * as Effect from "effect/Effect"
 import type { ContentFault, LibraryFault } from "./faults.ts"
 
 /**
- * Whose copy it is: one user's, or everybody's. Ids of users are given again: what is brought for a user names the record too, so that
- * none who has the id later gets it.
+ * Whom a copy belongs to: one user, or everybody. User ids are reused, so installing for a user also names the record: a later user with
+ * the same id must not get it.
  */
 export type LibraryScope =
   | { readonly type: "user"; readonly userId: UserId; readonly recordId?: RecordId }
   | { readonly type: "global" }
 
-/** A user of the library who goes. */
+/** A user who is being removed. */
 export interface LeavingUser {
   readonly id: UserId
   readonly recordId: RecordId
@@ -19,14 +19,17 @@ export interface LeavingUser {
 
 export type { ArtifactKind } from "@rangewright/domain"
 
-/** One installed thing; templates are builder files: a user's, or, as global ones, those that come with the service. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
+/**
+ * One installed artifact; templates are builder files: a user's, or, as global ones, those shipped with the service. The name is the
+ * template's VM name, the role's name, or a collection's `<namespace>.<name>`.
+ */
 export interface ArtifactRef {
   readonly scope: LibraryScope
   readonly kind: ArtifactKind
   readonly name: string
 }
 
-/** One file or link of what is to be installed; paths are relative to its folder. */
+/** One file or link to install; paths are relative to the artifact's folder. */
 export type ArtifactEntry =
   | {
       readonly kind: "file"
@@ -38,66 +41,68 @@ export type ArtifactEntry =
   | { readonly kind: "link"; readonly path: string; readonly target: string }
 
 /**
- * `placed`: it is there now, where nothing was · `replaced`: it took the place of another · `kept`: the same was there already ·
- * `differs`: something else of this name was there and stays, because replacing it was not asked for.
+ * `placed`: nothing was there before · `replaced`: it replaced another one · `kept`: the same was already there · `differs`: a different
+ * one of this name was there and stays, because replacing was not requested.
  */
 export type PlaceOutcome = "placed" | "replaced" | "kept" | "differs"
 
 export interface PlaceOptions {
   readonly version?: string
   readonly description?: string
-  /** Of a template: what lists tell of it. It is read once, before, and kept beside its files. */
+  /** For a template: its details for lists. Read once, before placing, and stored next to its files. */
   readonly template?: TemplateTold
-  /** Whether it takes the place of another of its name. */
+  /** Whether to replace another one of the same name. */
   readonly replace: boolean
 }
 
-/** What one installed thing takes of the host's disk (`treeBytes`). */
+/** Disk space used by one installed artifact (`treeBytes`). */
 export interface ArtifactSize extends Pick<ArtifactRef, "kind" | "name"> {
   readonly bytes: number
 }
 
-/** What one scope holds; each list is sorted by name. */
+/** The artifacts in one scope; each list is sorted by name. */
 export interface ScopeListing {
   readonly templates: readonly TemplateDefinition[]
-  /** A role is a folder with `meta/main.yml` or `.yaml`; its version is that of its receipt. */
+  /** A role is a folder with `meta/main.yml` or `.yaml`; its version comes from its receipt. */
   readonly roles: readonly InstalledCopy[]
   readonly collections: readonly InstalledCopy[]
 }
 
 /**
- * Templates, roles and collections as they lie ready for a build or a deploy, in the layout that Ansible and Packer search. Each change
- * is all or nothing: a process that dies leaves the old copy or the new one. A name that could lead out of its folder is a fault, also
- * where it is only looked for.
+ * Installed templates, roles and collections, ready for a build or a deploy, in the layout that Ansible and Packer search. Each change is
+ * all or nothing: after a crash, either the old copy or the new one is there. A name that could lead out of its folder is a fault, even for
+ * a lookup.
  */
 export class ArtifactLibrary extends Context.Service<
   ArtifactLibrary,
   {
     readonly list: (scope: LibraryScope) => Effect.Effect<ScopeListing, LibraryFault>
     /**
-     * Everything in it, in no order. Cheap: a copy is counted once, and again after it was replaced; what is changed by hand inside one is
-     * not noticed. Of what comes with the service, nothing.
+     * The sizes of everything in a scope, unordered. Cheap: a copy is measured once, and again after it was replaced; manual changes inside
+     * one are not noticed. Artifacts shipped with the service do not count.
      */
     readonly sizes: (scope: LibraryScope) => Effect.Effect<readonly ArtifactSize[], LibraryFault>
     /**
-     * Installs a copy. `version` is written as its receipt where it is known. A role without metadata gets minimal ones, a collection
-     * without a manifest one that its `galaxy.yml` tells. The receipts that this writes do not count when a copy is
-     * compared with what is there.
+     * Installs a copy. `version`, if known, is written as its receipt. A role without metadata gets a minimal file, a collection without a
+     * manifest gets one made from its `galaxy.yml`. These written files are ignored when a copy is compared with an installed one.
      */
     readonly place: (
       artifact: ArtifactRef,
       entries: readonly ArtifactEntry[],
       options: PlaceOptions,
     ) => Effect.Effect<PlaceOutcome, LibraryFault | ContentFault>
-    /** False when it was not there. */
+    /** False if it was not installed. */
     readonly remove: (artifact: ArtifactRef) => Effect.Effect<boolean, LibraryFault>
-    /** Another scope gets a copy, or the thing itself. `LibraryFault` `missing` or `exists` where there is none, or one already. */
+    /**
+     * Copies or moves an artifact to another scope. `LibraryFault` `missing` if it is not installed, `exists` if the target scope already
+     * has one.
+     */
     readonly transfer: (artifact: ArtifactRef, to: LibraryScope, mode: "copy" | "move") => Effect.Effect<void, LibraryFault>
-    /** What is in it, sorted by path; undefined: it is not there. */
+    /** Its files, sorted by path; undefined if it is not installed. */
     readonly files: (artifact: ArtifactRef) => Effect.Effect<readonly ArtifactEntry[] | undefined, LibraryFault>
     /**
-     * Removes the user's artifacts, then runs `last`, under the lock of the library. From then on nothing is placed for this record, even if
-     * that began before: `LibraryFault` `missing`. If `last` fails, the artifacts are gone and the user may install others.
+     * Removes the user's artifacts, then runs `last`, under the library's lock. From then on nothing is placed for this record, even if the
+     * call began before: `LibraryFault` `missing`. If `last` fails, the artifacts are gone and the user may install others.
      */
     readonly removeUser: <E, R>(user: LeavingUser, last: Effect.Effect<void, E, R>) => Effect.Effect<void, LibraryFault | E, R>
   }

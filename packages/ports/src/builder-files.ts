@@ -2,13 +2,13 @@ import type { BuilderFacts } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** Reads builder files of templates. Strangers write them, so this is done apart from everything else and within limits. */
+/** Reads builder files of templates. They are untrusted, so they are parsed in isolation and within limits. */
 export class BuilderFiles extends Context.Service<
   BuilderFiles,
   {
     /**
-     * What a builder file says, in HCL or, by the ending of its path, in JSON. The same content is read once. A text that cannot be read within
-     * the limits says nothing, as one that is neither.
+     * The facts in a builder file, in HCL or, by its extension, JSON. Each content is parsed once. A text that is malformed or exceeds the
+     * limits gives empty facts.
      */
     readonly read: (path: string, text: string) => Effect.Effect<BuilderFacts>
   }

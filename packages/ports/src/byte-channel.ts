@@ -1,26 +1,26 @@
 import * as Effect from "effect/Effect"
 
-/** A connection that carries bytes both ways. What nobody asks for is held back at the sender, but for little. */
+/** A bidirectional byte stream with backpressure: only a small amount of unread data is buffered. */
 export interface ByteChannel {
-  /** What came next, never empty; undefined: the other side is gone. */
+  /** The next chunk, never empty; undefined when the other side is gone. */
   readonly receive: Effect.Effect<Uint8Array | undefined>
-  /** Returns when there is room for more. To a side that is gone it sends nothing; `receive` tells. */
+  /** Returns when there is room for more. Sends nothing if the other side is gone; `receive` reports that. */
   readonly send: (bytes: Uint8Array) => Effect.Effect<void>
 }
 
-/** What a byte channel stands on. */
+/** The transport under a byte channel. */
 export interface Wire {
-  /** The other side is to send no more for now, and again. */
+  /** Stops the other side from sending, until `resume`. */
   readonly pause: () => void
   readonly resume: () => void
-  /** Calls back when there is room for more, or the other side is gone. */
+  /** Calls `written` when there is room for more, or the other side is gone. */
   readonly write: (bytes: Uint8Array, written: () => void) => void
 }
 
-/** Bytes that wait for whoever receives; from here on the other side is told to pause. */
+/** Buffered bytes from which on the other side is paused. */
 const mostWaiting = 64 * 1024
 
-/** A byte channel over a wire, whose owner tells what arrives and when it is over. What arrived before the end is received before it. */
+/** A byte channel over a wire. The wire's owner calls `arrived` and `ended`; data that arrived before the end is received before it. */
 export const byteChannel = (
   wire: Wire,
 ): { readonly channel: ByteChannel; readonly arrived: (bytes: Uint8Array) => void; readonly ended: () => void } => {
@@ -67,7 +67,7 @@ export const byteChannel = (
   }
 }
 
-/** Reads a channel by numbers of bytes; what was received beyond them comes first from `rest`, which goes on with the channel. */
+/** Reads an exact number of bytes at a time; `rest` continues the channel, starting with bytes received beyond those taken. */
 export const exactly = (
   channel: ByteChannel,
 ): { readonly take: (count: number) => Effect.Effect<Uint8Array | undefined>; readonly rest: ByteChannel } => {

@@ -1,20 +1,20 @@
 import { defineFault, type UserId } from "@rangewright/domain"
 
-/** Who changes a configuration, and under which condition. */
+/** Who changes a configuration, and on which condition. */
 export interface ConfigWrite {
   readonly by?: UserId
-  /** Whether the stored text is the one that is to be replaced; absent: whatever is stored is. Asked where nothing can come between. */
+  /** Whether the stored text is the one to replace; absent: replace any. Evaluated atomically with the write. */
   readonly replaces?: (stored: string) => boolean
 }
 
-/** Another text is stored than the one that was to be replaced. */
+/** The stored text is not the one that was to be replaced. */
 export class ConfigChanged extends defineFault(
   "ConfigChanged",
   "conflict",
   (f: {
     /** `range LAB`. */
     readonly what: string
-    /** Undefined: nobody knows. */
+    /** Undefined: unknown. */
     readonly by: UserId | undefined
     readonly at: Date
   }) => ({

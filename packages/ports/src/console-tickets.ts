@@ -3,28 +3,28 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-/** The right to open one console once. The ticket itself is kept nowhere. */
+/** The right to open one console once. The ticket itself is not stored. */
 export interface ConsoleTicket {
-  /** Of the ticket's text. */
+  /** Hash of the ticket. */
   readonly hash: string
-  /** Owner of the credentials that it was given for. */
+  /** Owner of the credentials that requested it. */
   readonly callerId: UserId
   /** The user acted as. */
   readonly userId: UserId
   readonly rangeId: RangeId
   readonly vmid: Vmid
-  /** Of the page that asked for it; undefined: no page said so. */
+  /** Origin of the page that requested it; undefined if the request named none. */
   readonly origin: string | undefined
   readonly expiresAt: Date
 }
 
-/** Tickets that nobody has used yet, for every instance of the service. */
+/** Unused tickets, shared by all instances of the service. */
 export class ConsoleTickets extends Context.Service<
   ConsoleTickets,
   {
-    /** Keeps a ticket, and forgets those that have expired. It goes with its users and its range. */
+    /** Stores a ticket and deletes expired ones. Removed with its users and its range. */
     readonly issue: (ticket: ConsoleTicket) => Effect.Effect<void, UserNotFound | RangeNotFound | StorageFault>
-    /** The ticket, to one of all who ask; undefined for everybody else, and when it has expired. */
+    /** Returns and deletes the ticket, so that only one caller gets it; undefined for all others, and if it has expired. */
     readonly take: (hash: string) => Effect.Effect<ConsoleTicket | undefined, StorageFault>
   }
 >()("rangewright/ConsoleTickets") {}

@@ -9,10 +9,10 @@ const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set([
   "ratio",
 ])
 
-/** A path for people: on one line, not too long. */
+/** A path for messages: on one line, shortened. */
 const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1)
 
-/** What is wrong with a tree of files, as the fault of who wanted it. */
+/** The fault for a problem in a tree of files. */
 export const treeFault = (doing: string, problem: TreeProblem): ContentFault =>
   new ContentFault({
     doing,
@@ -22,7 +22,7 @@ export const treeFault = (doing: string, problem: TreeProblem): ContentFault =>
     detail: problem.detail,
   })
 
-/** What is wrong with the URL of a repository, as the fault of who gave it. */
+/** The fault for a problem with a repository URL. */
 export const urlFault = (doing: string, problem: GitUrlProblem): ContentFault =>
   new ContentFault({
     doing,

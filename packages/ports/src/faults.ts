@@ -1,8 +1,8 @@
 import { defineFault, type Fault, type FaultKind, isOnlyDoubt } from "@rangewright/domain"
 
 /**
- * The store could not do it: full disk, lost database, broken file. Acknowledged writes are never lost by it. With `damaged`, the store works
- * but for the record that `because` names, which this version does not understand; nothing was done with it.
+ * The store failed: full disk, lost database, broken file. Acknowledged writes are never lost by it. With `damaged`, the store itself
+ * works, but this version does not understand the record that `because` names; the record was left untouched.
  */
 export class StorageFault extends defineFault(
   "StorageFault",
@@ -17,7 +17,7 @@ export class StorageFault extends defineFault(
         },
 ) {}
 
-/** What the store keeps of something cannot be understood; nothing was done with it. `hint`: the way out. */
+/** A stored record cannot be understood; it was left untouched. `hint` says how to repair it. */
 export class RecordDamaged extends defineFault(
   "RecordDamaged",
   "conflict",
@@ -25,8 +25,8 @@ export class RecordDamaged extends defineFault(
 ) {}
 
 /**
- * A run's journal cannot be read, and the rest of the run means nothing without it. `newer`: a newer version of the service wrote it, and an
- * instance of that version continues the run. Otherwise it is damaged.
+ * A run's journal cannot be read, so the run cannot continue here. With `newer`, a newer version of the service wrote it, and an instance
+ * of that version continues the run. Otherwise it is damaged.
  */
 export class JournalUnreadable extends defineFault(
   "JournalUnreadable",
@@ -40,13 +40,13 @@ export class JournalUnreadable extends defineFault(
   }),
 ) {}
 
-/** A save named an older version than the stored one: somebody else wrote in between. */
+/** The record was saved by somebody else since it was read. */
 export class StaleVersion extends defineFault("StaleVersion", "conflict", (f: { readonly what: string }) => ({
   message: `Cannot save ${f.what}: somebody else has changed it in the meantime`,
   hint: "Read it again and repeat the change.",
 })) {}
 
-/** The lease is held by another generation: this worker must stop at once. */
+/** Another generation holds the lease: this worker must stop at once. */
 export class LeaseLost extends defineFault(
   "LeaseLost",
   "conflict",
@@ -55,11 +55,11 @@ export class LeaseLost extends defineFault(
   }),
 ) {}
 
-/** Why the hypervisor refused or could not; found from its answer by the one adapter that knows its texts. */
+/** Why a call to the hypervisor failed. Only the adapter that knows the hypervisor's texts derives it from a response. */
 export type HypervisorReason =
-  /** It cannot be reached, or a node is down. The same call may work later. */
+  /** It cannot be reached, or a node is down. The same call may succeed later. */
   | "away"
-  /** The call may or may not have had its effect; only observation tells. */
+  /** The call may or may not have taken effect; only observation tells. */
   | "unknown-effect"
   /** Our credentials were refused. */
   | "unauthenticated"
@@ -67,27 +67,27 @@ export type HypervisorReason =
   | "not-found"
   /** The id or name is taken. */
   | "taken"
-  /** Locked or timed out on a lock: may be repeated. */
+  /** Locked, or timed out waiting for a lock: may be retried. */
   | "locked"
   /** No quorum: reads work, changes do not. */
   | "no-quorum"
   | "invalid"
-  /** The object is not ours or not the one we expected: nothing was done. */
+  /** The object is not ours, or not the one we expected: nothing was changed. */
   | "not-ours"
   | "exhausted"
   | "failed"
 
-/** How a request that met a fault is made again. */
+/** How to retry a request that failed. */
 export type Retry =
   /** As soon as the hypervisor answers and can do it, however long that takes. */
   | "wait"
-  /** A few times, each after a look at the world: whether the effect has happened is not known. */
+  /** A few times, observing before each attempt: the effect may already have happened. */
   | "look"
-  /** For some seconds: rights and log-ins are also refused while a node's cluster file system starts. */
+  /** For some seconds: rights and logins are also refused while a node's cluster file system starts. */
   | "insist"
-  /** For some minutes: somebody else works on it, such as a migration or a backup. */
+  /** For some minutes: somebody else is working on the object, such as a migration or a backup. */
   | "outlast"
-  /** Not at all: the same request would fail again. */
+  /** Never: the same request would fail again. */
   | "never"
 
 const hypervisorReasons: Readonly<Record<HypervisorReason, { readonly kind: FaultKind; readonly retry: Retry }>> = {
@@ -101,12 +101,12 @@ const hypervisorReasons: Readonly<Record<HypervisorReason, { readonly kind: Faul
   taken: { kind: "conflict", retry: "never" },
   "not-ours": { kind: "conflict", retry: "never" },
   exhausted: { kind: "exhausted", retry: "never" },
-  // the caller of an operation did nothing wrong: the same kind as a hypervisor that cannot be reached
+  // not the caller's mistake, hence the same kind as an unreachable hypervisor
   invalid: { kind: "unavailable", retry: "never" },
   failed: { kind: "unavailable", retry: "never" },
 }
 
-/** What could not be done on the hypervisor, to what, and the hypervisor's own words. */
+/** A call to the hypervisor failed: what was attempted, and the hypervisor's own message. */
 export class HypervisorFault extends defineFault(
   "HypervisorFault",
   (f: { readonly doing: string; readonly reason: HypervisorReason; readonly detail: string; readonly hint?: string }) =>
@@ -114,7 +114,7 @@ export class HypervisorFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** A stage inside a machine failed. `output` is the tail of what it printed, secrets masked. */
+/** A stage inside a machine failed. `detail` says why. */
 export class GuestFault extends defineFault(
   "GuestFault",
   (f: {
@@ -126,7 +126,7 @@ export class GuestFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing} on ${f.machine}: ${f.detail}` }),
 ) {}
 
-/** Whether the request that met this fault is made again, and how. The only answer to that: steps, plans and tools ask here. */
+/** Whether and how to retry the request that failed with this fault. The only place that decides it, for steps, plans and tools. */
 export const retryOf = (fault: Fault): Retry => {
   if (fault instanceof HypervisorFault) return hypervisorReasons[fault.facts.reason].retry
   if (fault instanceof GuestFault) return fault.facts.reason === "away" ? "look" : "never"
@@ -134,7 +134,7 @@ export const retryOf = (fault: Fault): Retry => {
   return isOnlyDoubt(fault) ? "wait" : "never"
 }
 
-/** A command on a node could not be run or failed. */
+/** A command on a node failed or could not be run. */
 export class ShellFault extends defineFault(
   "ShellFault",
   "unavailable",
@@ -143,28 +143,28 @@ export class ShellFault extends defineFault(
   }),
 ) {}
 
-/** A sealed text cannot be opened: wrong key, or it was changed. */
+/** A sealed text cannot be opened: the key is wrong, or the text was changed. */
 export class SealBroken extends defineFault("SealBroken", "unavailable", (f: { readonly what: string }) => ({
   message: `Cannot open ${f.what}: it was encrypted with another key or was changed`,
   hint: "Restore the key file that belongs to this data folder.",
 })) {}
 
-/** Why content could not be fetched; found by the one adapter that knows git's texts. */
+/** Why content could not be fetched. Only the adapter that knows git's texts determines it. */
 export type ContentReason =
-  /** Its server cannot be reached, or the connection broke. The same fetch may work later. */
+  /** Its server cannot be reached, or the connection broke. The same fetch may succeed later. */
   | "unreachable"
-  /** Its server wants credentials, or refused the given ones. */
+  /** Its server requires credentials, or refused the given ones. */
   | "unauthenticated"
   /** No such repository, ref, archive, folder, snapshot or path. */
   | "not-found"
-  /** Our rules forbid it; `rule` says which. Nothing was read or written outside a scratch folder. */
+  /** Our rules forbid it; `rule` names the rule. Nothing was read or written outside a scratch folder. */
   | "refused"
-  /** A limit was passed; `rule` says which. */
+  /** A limit was exceeded; `rule` names it. */
   | "too-large"
   | "timeout"
-  /** It is not what it should be: a damaged archive, a corrupt repository. */
+  /** The content is damaged: a broken archive, a corrupt repository. */
   | "broken"
-  /** This service cannot do it now: git is missing, the disk is full. */
+  /** The service cannot fetch now: git is missing, the disk is full. */
   | "unavailable"
 
 const contentKinds: Record<ContentReason, FaultKind> = {
@@ -178,7 +178,10 @@ const contentKinds: Record<ContentReason, FaultKind> = {
   unavailable: "unavailable",
 }
 
-/** Content of a source, or a part of it, cannot be had. `item` is the file, submodule or URL at fault; no fact holds a secret. */
+/**
+ * Content of a source, or a part of it, could not be fetched or read. `item` is the file, submodule or URL at fault; no field holds a
+ * secret.
+ */
 export class ContentFault extends defineFault(
   "ContentFault",
   (f: {
@@ -195,15 +198,15 @@ export class ContentFault extends defineFault(
   }),
 ) {}
 
-/** Why the library of installed artifacts could not do it. */
+/** Why an operation on the library of installed artifacts failed. */
 export type LibraryReason =
-  /** The name is none that a folder may have. */
+  /** The name cannot be used as a folder name. */
   | "name"
   | "missing"
   | "exists"
-  /** What is to be installed, or what is there, is not what it should be. */
+  /** What is to be installed, or what is installed, is malformed. */
   | "broken"
-  /** Its owner may keep no more. */
+  /** Its owner has reached a limit. */
   | "limit"
   /** The disk is full, or the folder cannot be read or written. */
   | "unavailable"
@@ -225,7 +228,7 @@ export class LibraryFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** The tool that installs roles and collections cannot work: it is missing, hangs, or does not understand its input. */
+/** The tool that installs roles and collections does not work: it is missing, hangs, or does not understand its input. */
 export class InstallerFault extends defineFault(
   "InstallerFault",
   (f: {
@@ -237,12 +240,12 @@ export class InstallerFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** A template cannot be built. `detail` names the fact, in the tool's words where it has some; no fact holds a secret. */
+/** A template cannot be built. `detail` says why, in the tool's words where it gave a reason; no field holds a secret. */
 export class BuildFault extends defineFault(
   "BuildFault",
   (f: {
     readonly doing: string
-    /** `missing`: the tool, or something it needs, is not here · `timeout`: it took too long · `failed`: it could not do it. */
+    /** `missing`: the tool, or something it needs, is not installed · `timeout`: it took too long · `failed`: the build failed. */
     readonly reason: "missing" | "timeout" | "failed"
     readonly detail: string
     readonly hint?: string
@@ -250,26 +253,26 @@ export class BuildFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** Why the registry of subscription roles could not give what was wanted. */
+/** Why a request to the registry of subscription roles failed. */
 export type SubscriptionReason =
-  /** It cannot be reached, or the connection broke. The same call may work later. */
+  /** It cannot be reached, or the connection broke. The same call may succeed later. */
   | "unreachable"
-  /** It wants credentials, or refused the given ones. */
+  /** It requires credentials, or refused the given ones. */
   | "unauthenticated"
   | "not-found"
-  /** No key that is trusted here signed it, or it is older than what was seen before. */
+  /** It is not signed by a trusted key, or is older than one seen before. */
   | "untrusted"
-  /** It is signed and not what it should be: cut off, changed, or with files that no role may have. */
+  /** It is signed but malformed: truncated, changed, or with files that a role may not have. */
   | "broken"
   | "too-large"
   | "timeout"
-  /** This service cannot do it now, or is configured so that it never can. */
+  /** The service cannot do it now, or its configuration rules it out. */
   | "unavailable"
 
-/** The index or a package of subscription roles cannot be had. No fact holds a secret. */
+/** The index or a package of subscription roles cannot be fetched. No field holds a secret. */
 export class SubscriptionFault extends defineFault(
   "SubscriptionFault",
-  // the wire contract knows one status for a registry that does not give
+  // the wire contract has one status for all other registry failures
   (f: {
     readonly doing: string
     readonly reason: SubscriptionReason
@@ -279,16 +282,16 @@ export class SubscriptionFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** Why the server of the VPN could not do it. */
+/** Why the VPN server could not be read or changed. */
 export type VpnReason =
   /** It cannot be reached, or the connection broke. The same may work later. */
   | "unreachable"
-  /** It cannot do it as it is set up: a program, the interface or a right is missing. */
+  /** Its setup does not allow it: a program, the interface or a right is missing. */
   | "refused"
-  /** What it answered is not understood. */
+  /** Its answer was not understood. */
   | "unexpected"
 
-/** The server of the VPN cannot be looked at or changed. */
+/** The VPN server cannot be read or changed. */
 export class VpnFault extends defineFault(
   "VpnFault",
   "unavailable",
@@ -298,18 +301,18 @@ export class VpnFault extends defineFault(
   }),
 ) {}
 
-/** Why packages of nodes could not be looked at or changed. */
+/** Why the packages of a node could not be read or changed. */
 export type PackagesReason =
   /** The node cannot be reached, or the connection broke. The same may work later. */
   | "unreachable"
-  /** What the node answered is not understood. */
+  /** The node's answer was not understood. */
   | "unexpected"
-  /** The node cannot do it, or it is not done there for a reason that `detail` names. */
+  /** The node cannot do it, or must not, for the reason in `detail`. */
   | "refused"
-  /** The operator's folder is not what was signed, cannot be read, or nobody who is trusted signed it. */
+  /** The operator's folder differs from what was signed, cannot be read, or is not signed by a trusted key. */
   | "folder"
 
-/** The packages of a node, or the folder of patched ones, cannot be looked at or changed. */
+/** The packages of a node, or the folder of patched packages, cannot be read or changed. */
 export class PackagesFault extends defineFault(
   "PackagesFault",
   (f: { readonly doing: string; readonly reason: PackagesReason; readonly detail: string; readonly hint?: string }): FaultKind =>

@@ -10,16 +10,16 @@ export interface GuestTask {
   readonly name: string
   readonly os: GuestOs
   readonly stage: GuestStage
-  /** Everything the stage needs; the same input again changes nothing. */
+  /** Everything the stage needs; running it again with the same input changes nothing. */
   readonly input: Json
   readonly verbose: boolean
-  /** The run that it is a step of, and the keys of all its steps. */
+  /** The run that the stage is a step of, and the keys of all its steps. */
   readonly run?: { readonly id: RunId; readonly steps: ReadonlySet<string> }
-  /** The roles that were asked for by name; none: no names were given. */
+  /** The roles requested by name; empty: none were named. */
   readonly onlyRoles?: readonly string[]
-  /** Whose roles it uses, before the global ones; absent: only the global ones. */
+  /** The user whose roles take precedence over the global ones; absent: only global roles. */
   readonly by?: UserId
-  /** Called with whole lines while the tool prints them, secrets masked. They are not in the result's `output` again. */
+  /** Called with whole lines as the tool prints them, secrets masked. They are not repeated in the result's `output`. */
   readonly output?: (text: string) => Effect.Effect<void>
   /** Completes when the run is asked to stop. A tool that may be ended early is ended then, and the stage fails. */
   readonly cancelled?: Effect.Effect<void>
@@ -27,28 +27,31 @@ export interface GuestTask {
 
 export interface GuestResult {
   readonly facts: StepFacts
-  /** What the tool printed, whole lines, secrets masked. */
+  /** The tool's output in whole lines, secrets masked. */
   readonly output: string
 }
 
-/** What happens inside machines: addresses, router set-up, domain stages, roles. */
+/** Work inside machines: addresses, router setup, domain stages, roles. */
 export class GuestAutomation extends Context.Service<
   GuestAutomation,
   {
-    /** True: the operator wants nothing done inside machines. Plans leave it out, and the range says so. */
+    /** True if the operator wants no work inside machines. Plans leave it out, and the range says so. */
     readonly leftOut?: boolean
     /**
-     * What stands in the way of work inside the machines of a range when this user deploys it, as things are now: asked for each plan, which
-     * is refused where it needs such work. Absent: nothing ever does.
+     * What currently blocks work inside the machines of a range when this user deploys it. Evaluated for each plan; a plan that needs such
+     * work is refused. Absent: nothing ever blocks it.
      */
     readonly obstacles?: (rangeId: RangeId, by: UserId) => Effect.Effect<readonly GuestObstacle[], GuestFault>
-    /** True: it speaks to machines over their networks, so that a range's router comes first. Otherwise the hypervisor carries it. */
+    /** True if it reaches machines over their networks, so that a range's router comes first. Otherwise it goes through the hypervisor. */
     readonly overNetwork?: boolean
-    /** Role names that it can run for this user; undefined when it cannot tell. */
+    /** Names of the roles that it can run for this user; undefined if unknown. */
     readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
-    /** What is kept for a user on this host from run to run goes: files that roles left there, facts of machines. Absent: it keeps nothing. */
+    /** Deletes what is kept on this host for a user between runs: files left by roles, machine facts. Absent: it keeps nothing. */
     readonly forget?: (userId: UserId) => Effect.Effect<void, GuestFault>
-    /** The VMs of a range are gone: what is kept of them on this host goes, and what roles set there. Absent: it keeps nothing. */
+    /**
+     * Deletes what is kept on this host for the VMs of a range, including what roles put there; called once the VMs are gone. Absent: it
+     * keeps nothing.
+     */
     readonly forgetRange?: (rangeId: RangeId) => Effect.Effect<void, GuestFault>
     readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>
     readonly settle: (task: GuestTask, token: Json) => Effect.Effect<GuestResult, GuestFault>

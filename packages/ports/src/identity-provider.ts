@@ -2,16 +2,16 @@ import { defineFault, type FaultKind, type ProvenPerson } from "@rangewright/dom
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** Why a provider of identities is of no use just now. */
+/** Why the identity provider cannot be used. */
 export type ProviderReason =
   | "unavailable"
   | "timeout"
-  /** It answers, and the answer cannot be relied on. */
+  /** It answers, but the answer is invalid. */
   | "broken"
 
 const providerKinds: Record<ProviderReason, FaultKind> = { unavailable: "unavailable", timeout: "timeout", broken: "unavailable" }
 
-/** The provider of identities cannot be asked, or its answer proves nothing. */
+/** The identity provider cannot be reached, or its answer is not valid. */
 export class ProviderFault extends defineFault(
   "ProviderFault",
   (f: { readonly doing: string; readonly reason: ProviderReason; readonly detail: string; readonly hint?: string }) =>
@@ -19,30 +19,36 @@ export class ProviderFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
-/** What was sent does not come from a sign-in that ended well at the provider, or comes from another one. */
+/** The given code does not come from a successful sign-in at the provider, or belongs to another sign-in. */
 export class CodeRefused extends defineFault("CodeRefused", "unauthenticated", (f: { readonly because: string }) => ({
   message: `Cannot sign in with the provider's answer: ${f.because}`,
   hint: "Sign in again from the beginning.",
 })) {}
 
-/** Texts that tie an answer of the provider to the sign-in that asked for it. `verifier` is secret until the end. */
+/** Values that tie the provider's answer to the sign-in that requested it. `verifier` is secret until the end. */
 export interface SignInProof {
   /** PKCE: 43 to 128 characters of A-Z a-z 0-9 - . _ ~ */
   readonly verifier: string
   readonly nonce: string
 }
 
-/** A provider of identities: OpenID Connect, authorization code with PKCE. It is asked within seconds, and believed in nothing but identities. */
+/**
+ * An identity provider: OpenID Connect, authorization code flow with PKCE. Calls take some seconds at most. It is trusted for identities
+ * only.
+ */
 export class IdentityProvider extends Context.Service<
   IdentityProvider,
   {
-    /** Where a browser goes to sign in, and the challenge that is in it. Without `redirectUrl` the address ends with `redirect_uri=`, for the caller to add it. */
+    /**
+     * The URL at which a browser signs in, and the PKCE challenge in it. Without `redirectUrl` the URL ends with `redirect_uri=`, and the
+     * caller appends it.
+     */
     readonly authorization: (
       asked: SignInProof & { readonly state: string; readonly redirectUrl: string | undefined },
     ) => Effect.Effect<{ readonly url: string; readonly challenge: string }, ProviderFault>
     /**
-     * Who signed in. `wanted`: claims that are asked for beside what the provider gives anyway. `whose`: who waits; nobody takes all turns.
-     * `issuer`: which provider the browser says that it comes from, where it does.
+     * The person who signed in. `wanted`: claims to request beyond the default ones. `whose`: the waiting party, so that nobody can take
+     * all slots. `issuer`: the provider that the browser reports, if it does.
      */
     readonly redeem: (
       answer: SignInProof & {
@@ -53,7 +59,7 @@ export class IdentityProvider extends Context.Service<
         readonly whose: string
       },
     ) => Effect.Effect<ProvenPerson, ProviderFault | CodeRefused>
-    /** For the doctor: what the provider says of itself, in a line. */
+    /** The provider's description of itself in one line, for `doctor`. */
     readonly describe: Effect.Effect<string, ProviderFault>
   }
 >()("rangewright/IdentityProvider") {}

@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import type { ByteChannel } from "./byte-channel.ts"
 import type { HypervisorFault } from "./faults.ts"
 
-/** A machine whose console is asked for: where it was last seen, and the range whose mark it must carry. */
+/** A machine whose console is requested: where it was last seen, and the range whose mark it must carry. */
 export interface ConsoleRef {
   readonly vmid: Vmid
   readonly node: string
@@ -17,13 +17,14 @@ export class MachineConsole extends Context.Service<
   MachineConsole,
   {
     /**
-     * Whether a console could be opened now, read live: `not-found`, `not-ours` for a template and for what does not carry the mark of the range,
-     * `failed` while it does not run, `forbidden` where the service's account lacks the right.
+     * Checks live whether a console could be opened now: `not-found`; `not-ours` for a template and for a VM without the range's mark;
+     * `failed` while it is not running; `forbidden` if the service's account lacks the right.
      */
     readonly check: (machine: ConsoleRef) => Effect.Effect<void, HypervisorFault>
     /**
-     * Connects to a machine's screen, until the scope is closed. What is carried is RFB 3.8 (RFC 6143) after its security: the next bytes are the viewer's
-     * ClientInit and the machine's ServerInit. Fails as `check` does, and when the hypervisor gives no screen.
+     * Connects to a machine's screen until the scope is closed. The channel carries RFB 3.8 (RFC 6143) after the security handshake: the
+     * next bytes are the viewer's ClientInit and the machine's ServerInit. Fails as `check` does, and when the hypervisor provides no
+     * screen.
      */
     readonly open: (machine: ConsoleRef) => Effect.Effect<ByteChannel, HypervisorFault, Scope.Scope>
   }

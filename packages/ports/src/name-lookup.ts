@@ -2,15 +2,15 @@ import { defineFault, type FaultKind } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-/** Why a name has no address that can be used. */
+/** Why no usable address was found for a name. */
 export type NameReason =
-  /** It is no name of a host in DNS. */
+  /** It is not a valid DNS host name. */
   | "invalid"
   /** No such name, or it has no IPv4 address. */
   | "not-found"
-  /** Every address of it is private, reserved, or one of the service or the hypervisor. */
+  /** All its addresses are private, reserved, or belong to the service or the hypervisor. */
   | "not-public"
-  /** The name servers cannot be reached or do not know. The same may work later. */
+  /** The name servers cannot be reached or failed to answer. The same may succeed later. */
   | "unavailable"
   | "timeout"
 
@@ -29,19 +29,19 @@ export class NameFault extends defineFault(
   (f) => ({ message: `Cannot resolve ${JSON.stringify(f.name.slice(0, 260)).slice(1, -1)}: ${f.detail}` }),
 ) {}
 
-/** What the network of the service says of a name. */
+/** Resolves names from the service's network. */
 export class NameLookup extends Context.Service<
   NameLookup,
   {
-    /** The first public IPv4 address of exactly this name, within seconds. */
+    /** The first public IPv4 address of exactly this name; takes some seconds at most. */
     readonly resolve: (name: string) => Effect.Effect<string, NameFault>
     /**
-     * Where clients ask whether the certificates of an HTTPS server are revoked: the hosts of the CRLs and OCSP responders of all
-     * certificates of its chain, in lower case, each once. `address` is the one that `resolve` gave; no other is connected to. None when
-     * the server does not show a certificate of the name that a known authority signed within seconds.
+     * The hosts that clients ask whether the certificates of an HTTPS server are revoked: those of the CRLs and OCSP responders of all
+     * certificates in its chain, in lower case, each once. `address` comes from `resolve`; no other is connected to. Empty if the server
+     * does not present, within seconds, a certificate for the name signed by a trusted authority.
      */
     readonly revocationHosts: (name: string, address: string) => Effect.Effect<readonly string[]>
-    /** Why this host of the operator's cannot be connected to over TCP within seconds; undefined: it can. Nothing is sent. */
+    /** Why this host of the operator's cannot be reached over TCP within seconds; undefined if it can. Sends no data. */
     readonly connects: (host: string, port: number) => Effect.Effect<string | undefined>
   }
 >()("rangewright/NameLookup") {}

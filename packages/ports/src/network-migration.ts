@@ -4,38 +4,38 @@ import type * as Effect from "effect/Effect"
 import type { HypervisorFault } from "./faults.ts"
 import type { Dispatched } from "./hypervisor.ts"
 
-/** The part of an installation that the hypervisor shows. */
+/** The part of an installation that is read from the hypervisor. */
 export type HypervisorInstallation = Omit<Installation, "ranges" | "record">
 
-/** The actions of a migration that change the hypervisor, or prove something about it. */
+/** The migration actions that change the hypervisor, or verify something on it. */
 export type NetworkMigrationAction = Exclude<MigrationAction, { readonly kind: "save-record" | "drop-record" }>
 
 /**
- * What a migration between bridges and VNets needs of the hypervisor beyond what deploys need. Dispatching an action whose effect is
- * there already is success. A mutating action first makes sure of whom it meets: VNets by their alias, machines by mark or by pool and
- * name, bridges by having neither ports nor an address; else it fails with `not-ours` and nothing was done. Applying and reloading fail
- * with `failed` while changes of others wait, and put nothing of them into force. After `unknown-effect` dispatching again is safe.
+ * What a migration between bridges and VNets needs from the hypervisor beyond what deploys need. Dispatching an action whose effect is
+ * already there succeeds. A mutating action first identifies its object: VNets by their alias, machines by mark or by pool and name,
+ * bridges by having neither ports nor an address; otherwise it fails with `not-ours` and changes nothing. Applying and reloading fail with
+ * `failed` while somebody else's changes are pending, and put none of them into force. After `unknown-effect`, dispatching again is safe.
  */
 export class NetworkMigration extends Context.Service<
   NetworkMigration,
   {
     /**
-     * The whole installation as it is now; changes nothing. `zone` is the one whose VNets are looked for on every node. Snapshots cost a
-     * call for each machine and each snapshot: without `snapshots` none are read.
+     * The whole current installation; changes nothing. VNets of `zone` are looked up on every node. Snapshots cost one call per machine and
+     * per snapshot; none are read without `snapshots`.
      */
     readonly observe: (look: {
       readonly zone: string
       readonly snapshots: boolean
     }) => Effect.Effect<HypervisorInstallation, HypervisorFault>
     /**
-     * The same without snapshots, for those who only want to know how things stand: some seconds old at most, one look for all who ask
-     * meanwhile, and machines that cannot be read now as they were last seen (`unseen`). Never older than what was dispatched here.
+     * The same without snapshots, for status displays: at most some seconds old, concurrent callers share one read, and machines that
+     * cannot be read now are returned as last seen (`unseen`). Never older than what was dispatched here.
      */
     readonly observeCached: (zone: string) => Effect.Effect<HypervisorInstallation, HypervisorFault>
-    /** Names of the groups on the hypervisor that hold all administrators, and everybody. */
+    /** Names of the hypervisor groups of all administrators and of all users. */
     readonly groups: { readonly admins: string; readonly users: string }
     readonly dispatch: (action: NetworkMigrationAction) => Effect.Effect<Dispatched, HypervisorFault>
-    /** Waits until the effect was observed. May be called again with the same token, also after a restart. */
+    /** Waits until the effect was observed. Can be called again with the same token, even after a restart. */
     readonly settle: (action: NetworkMigrationAction, token: Json) => Effect.Effect<void, HypervisorFault>
   }
 >()("rangewright/NetworkMigration") {}

@@ -3,20 +3,20 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { PackagesFault } from "./faults.ts"
 
-/** What the operator has signed. */
+/** The package sets that the operator has signed. */
 export interface PackageManifest {
   readonly sets: readonly PackageSet[]
-  /** Equal exactly for equal signed texts. */
+  /** Equal if and only if the signed texts are equal. */
   readonly digest: string
 }
 
-/** The operator's folder of patched packages. Nothing of it counts that one of the operator's keys has not signed. */
+/** The operator's folder of patched packages. Only content signed by one of the operator's keys counts. */
 export class PackageFolder extends Context.Service<
   PackageFolder,
   {
-    /** As it is now; a signature that is missing or nobody's is a fault. */
+    /** The current manifest; a missing or untrusted signature is a fault. */
     readonly manifest: Effect.Effect<PackageManifest, PackagesFault>
-    /** The bytes of a package's file, which have the size and the hash that the signature names. */
+    /** The bytes of a package file, checked against the signed size and hash. */
     readonly file: (set: PackageSet, file: SignedPackage) => Effect.Effect<Uint8Array, PackagesFault>
   }
 >()("rangewright/PackageFolder") {}
@@ -28,22 +28,22 @@ export interface PackageFile {
 }
 
 /**
- * The packages of QEMU on the nodes of the hypervisor. No machine is stopped or started: what runs keeps the emulator with which it started. All may be
- * repeated; when it fails, some of it may have been done.
+ * The QEMU packages on the hypervisor's nodes. No machine is stopped or started: a running one keeps the emulator it started with. All
+ * calls can be repeated; a failure may leave part of the work done.
  */
 export class NodePackages extends Context.Service<
   NodePackages,
   {
-    /** The nodes whose packages are looked after, in the order of the configuration. Empty: the service does not do so. */
+    /** The nodes whose packages the service manages, in the order of the configuration; empty if it manages none. */
     readonly nodes: readonly string[]
     readonly observe: (node: string) => Effect.Effect<ObservedPackages, PackagesFault>
     /**
-     * Puts the packages of a set, whose files these are, in the place of those that a node has, and holds them, so that its updates leave them.
-     * Refuses without a change when the node has not what the set is for, a file is not the package that it is said to be, or any other package
-     * would be changed by it.
+     * Installs the packages of a set from these files in place of the installed ones, and holds them, so that the node's updates skip them.
+     * Refuses without a change if the node's packages are not the ones the set is for, a file is not the package it claims to be, or any
+     * other package would change.
      */
     readonly install: (node: string, set: PackageSet, files: readonly PackageFile[]) => Effect.Effect<void, PackagesFault>
-    /** Installs these versions from the node's repositories, and holds them no more. Refuses when any other package would be changed by it. */
+    /** Installs these versions from the node's repositories and removes the hold. Refuses if any other package would change. */
     readonly restore: (node: string, versions: readonly PackageVersion[]) => Effect.Effect<void, PackagesFault>
   }
 >()("rangewright/NodePackages") {}

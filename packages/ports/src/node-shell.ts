@@ -2,11 +2,11 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ShellFault } from "./faults.ts"
 
-/** A command as a value: no shell joins its words. */
+/** A command as a program and its arguments; no shell parses it. */
 export interface ShellCommand {
   readonly program: string
   readonly args: readonly string[]
-  /** What it reads. */
+  /** Its standard input. */
   readonly input?: string | Uint8Array
   readonly timeoutSeconds?: number
 }
@@ -17,13 +17,13 @@ export interface ShellResult {
   readonly stderr: string
 }
 
-/** Commands on a hypervisor node. Output is capped at 1 MiB each. */
+/** Runs commands on a hypervisor node. stdout and stderr are capped at 1 MiB each. */
 export class NodeShell extends Context.Service<
   NodeShell,
   {
-    /** False when no shell access is configured: what needs it is left out and says so. */
+    /** False when no shell access is configured: features that need it are skipped and say so. */
     readonly available: boolean
-    /** Whether there is one on this node; it may still not answer. */
+    /** Whether shell access to this node is configured; the node may still not answer. */
     readonly reaches: (node: string) => boolean
     readonly run: (node: string, command: ShellCommand) => Effect.Effect<ShellResult, ShellFault>
   }

@@ -26,7 +26,7 @@ export interface NewRange extends RangeDraft {
   readonly reservedNumbers: readonly number[]
   readonly config: string
   readonly owners: readonly UserId[]
-  /** Limits of who has none else; absent: there are none. */
+  /** Default limits for users without any others; absent: no default limits. */
   readonly systemLimits?: Amounts
 }
 
@@ -40,75 +40,89 @@ export interface RangeMachine extends ObservedMachine {
   /** Absent: none. */
   readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
-  /** The licence of its Windows when the service looked last; absent: nothing is known. */
+  /** The license state of its Windows at the last check; absent: unknown. */
   readonly activation?: Activation
-  /** Since when the hypervisor's list lacks it, so that all else is as it was last seen. Absent: it does not. */
+  /** Since when it has been missing from the hypervisor's list; all other fields are as last seen. Absent: it is not missing. */
   readonly missingSince?: Date
 }
 
-/** A range with its VMs, as plain rows: what lists show. */
+/** A range with its VMs, as shown in lists. */
 export interface RangeOverview {
   readonly range: Range
   readonly machines: readonly RangeMachine[]
 }
 
-/** A look at a range's router, and when it was made. */
+/** An inspection of a range's router, and when it was made. */
 export interface KeptInspection extends RouterInspection {
   readonly at: Date
 }
 
-/** Ranges, their configurations and who may use them. What must be atomic is one method. */
+/** Ranges, their configurations and grants. Whatever must be atomic is a single method. */
 export class Ranges extends Context.Service<
   Ranges,
   {
     readonly find: (id: RangeId) => Effect.Effect<Range | undefined, StorageFault>
     readonly findByRecordId: (id: RecordId) => Effect.Effect<Range | undefined, StorageFault>
-    /** Ascending by number. `for` narrows to ranges this user has, directly or by a group, `rangeId` to one: both together tell in one read whether the user has it. */
+    /**
+     * Ascending by number. `for` selects ranges this user has, directly or through a group; `rangeId` selects one. Both together tell in
+     * one read whether the user has the range.
+     */
     readonly list: (filter?: {
       readonly for?: UserId
       readonly rangeId?: RangeId
     }) => Effect.Effect<readonly Range[], StorageFault>
-    /** Hot path: ranges with their machines, ascending by number. It shows: a damaged record is left out of it, and fails `list`. */
+    /** Hot path: ranges with their machines, ascending by number. For display only: it leaves out a damaged record, where `list` fails. */
     readonly overview: (filter: {
       readonly for?: UserId
       readonly rangeId?: RangeId
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
-    /** Goes up whenever anything that `overview` shows, a configuration, a grant or who is in a group has changed; cheap. Comparing it proves that a rendered answer is still true. */
+    /**
+     * Increases whenever anything that `overview` shows, a configuration, a grant or a group membership has changed; cheap. An unchanged
+     * value proves that a rendered answer is still current.
+     */
     readonly revision: Effect.Effect<number, StorageFault>
-    /** `RangeExists` also for an ID that differs from another one only in case. `UserNotFound` for an owner or creator that does not exist, `QuotaExceeded` where the first owner may have no more ranges. */
+    /**
+     * `RangeExists` also for an ID that differs from an existing one only in case. `UserNotFound` for an owner or creator that does not
+     * exist, `QuotaExceeded` if the first owner may have no more ranges.
+     */
     readonly create: (
       range: NewRange,
     ) => Effect.Effect<Range, RangeExists | Exhausted | QuotaExceeded | UserNotFound | StorageFault>
     readonly change: (id: RangeId, change: RangeChange) => Effect.Effect<Range, RangeNotFound | StorageFault>
-    /** Keeps until when it is wanted on; never earlier than it was. */
+    /** Stores the time until which the range should stay on; an earlier time than the stored one is ignored. */
     readonly stayOn: (id: RangeId, until: Date) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
-    /** The bytes as they were uploaded (UTF-8 text), and when. */
+    /** The configuration exactly as uploaded (UTF-8), and when. */
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
-    /** The text with which the newest deploy opened, or an older service made the range; before the first one, what is stored. */
+    /**
+     * The configuration that the newest deploy started with, or with which an older service made the range; before the first deploy, the
+     * stored one.
+     */
     readonly deployedConfig: (id: RangeId) => Effect.Effect<string | undefined, StorageFault>
     readonly setConfig: (
       id: RangeId,
       text: string,
       write?: ConfigWrite,
     ) => Effect.Effect<void, ConfigChanged | RangeNotFound | StorageFault>
-    /** Every path by which users have the range, ascending by user id, then by access type: one row for a direct grant, and one for each group. */
+    /**
+     * Every path by which users have the range, ascending by user id, then by access type: one row for a direct grant and one per group.
+     */
     readonly grants: (id: RangeId) => Effect.Effect<readonly Grant[], StorageFault>
-    /** Every path by which a user has ranges, by number of the range, then by access type. */
+    /** Every path by which a user has ranges, ascending by range number, then by access type. */
     readonly grantsOf: (userId: UserId) => Effect.Effect<readonly (Grant & { readonly rangeNumber: number })[], StorageFault>
-    /** False when the direct grant was there already. */
+    /** False if the user already had a direct grant. */
     readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | UserNotFound | StorageFault>
-    /** False when there was no direct grant. */
+    /** False if there was no direct grant. */
     readonly revoke: (id: RangeId, userId: UserId) => Effect.Effect<boolean, StorageFault>
-    /** The last look at the range's router; undefined: there was none. */
+    /** The last inspection of the range's router; undefined if there was none. */
     readonly inspection: (id: RangeId) => Effect.Effect<KeptInspection | undefined, StorageFault>
     /**
-     * Keeps a look at the router in place of the one before. Where testing mode is `on` and the router has other rules, testing mode is `entering` with
-     * it: true. A range that does not exist is left alone.
+     * Replaces the stored inspection of the router. If testing mode is `on` and the router has other rules, also sets testing mode to
+     * `entering` and returns true. Does nothing for a range that does not exist.
      */
     readonly keepInspection: (id: RangeId, inspection: KeptInspection) => Effect.Effect<boolean, StorageFault>
-    /** Stamps of activity; they never go back, and ids that do not exist are left out. */
+    /** Records the last activity of ranges. Times never move backward; unknown ids are ignored. */
     readonly touch: (stamps: ReadonlyMap<RangeId, Date>) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Ranges") {}

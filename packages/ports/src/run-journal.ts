@@ -31,10 +31,10 @@ export interface RunRecord extends RunHead {
   readonly blockedBy: RunId | undefined
 }
 
-/** Where a run stands among all: by its start, runs of the same moment by their id. */
+/** Position of a run among all: by start time, then by id. */
 export type RunPlace = Pick<RunRecord, "startedAt" | "id">
 
-/** Which runs; each member that is given narrows it further. */
+/** Selects runs; all given members must match. */
 export interface RunFilter {
   readonly subject?: RunSubject
   readonly ranges?: readonly RangeId[]
@@ -42,9 +42,9 @@ export interface RunFilter {
   readonly kinds?: readonly RunHead["kind"][]
   readonly statuses?: readonly RunStatus[]
   readonly by?: UserId
-  /** Started then or later. */
+  /** Started at this time or later. */
   readonly since?: Date
-  /** Older than the one that stands there, which need not exist any more. */
+  /** Before this position; a run with this position need not exist any more. */
   readonly before?: RunPlace
   readonly limit: number
 }
@@ -73,8 +73,8 @@ export class RunJournal extends Context.Service<
      * A run of a range sets the range's state; a deploy also sets `lastDeploymentAt` and records the configuration as the deployed one. The
      * range must exist; deleting it deletes its runs. For other subjects `rangeState` is ignored.
      *
-     * With `systemLimits` a deploy fails with `QuotaExceeded` when its configuration takes more than the one who is charged may take; these
-     * are the limits of who has none else.
+     * With `systemLimits` a deploy fails with `QuotaExceeded` when its configuration takes more than its payer may use; they are the
+     * default limits for users without any others.
      */
     readonly open: (
       run: RunHead,

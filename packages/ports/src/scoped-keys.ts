@@ -3,17 +3,17 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-/** Further API keys of users. They go with their user, and with the range that they are for. */
+/** Additional API keys of users. Removed with their user, and with the range they are for. */
 export class ScopedKeys extends Context.Service<
   ScopedKeys,
   {
-    /** Keeps a key, and forgets those of the user that have expired. Refused where the user would have more than `scopedKeysAtMost`. */
+    /** Stores a key and deletes the user's expired ones. Refused if the user would have more than `scopedKeysAtMost`. */
     readonly create: (key: ScopedKey) => Effect.Effect<void, UserNotFound | RangeNotFound | Conflict | StorageFault>
-    /** Also those that have expired. */
+    /** Includes expired keys. */
     readonly find: (id: string) => Effect.Effect<ScopedKey | undefined, StorageFault>
-    /** The oldest first, also those that have expired. */
+    /** Oldest first, including expired keys. */
     readonly ofUser: (userId: UserId) => Effect.Effect<readonly ScopedKey[], StorageFault>
-    /** Whether there was such a key, of this user; undefined: of anybody. */
+    /** Returns whether the key existed and belonged to this user (undefined: any user). */
     readonly remove: (userId: UserId | undefined, id: string) => Effect.Effect<boolean, StorageFault>
   }
 >()("rangewright/ScopedKeys") {}

@@ -12,20 +12,23 @@ export class CredentialHasher extends Context.Service<
     /** Constant time. */
     readonly verify: (apiKey: string, hash: string) => boolean
     /**
-     * Against a hash that an installation of the first generation made (bcrypt, of the whole key): takes milliseconds to seconds, by its
-     * cost. False for any other hash.
+     * Verifies against a bcrypt hash of the whole key, made by an installation of the first generation: takes milliseconds to seconds,
+     * depending on its cost. False for any other hash.
      */
     readonly verifyFirstGeneration: (apiKey: string, hash: string) => Effect.Effect<boolean>
-    /** Equality of two texts in constant time. */
+    /** Compares two texts in constant time. */
     readonly equal: (a: string, b: string) => boolean
     /** Random text of letters and digits from a cryptographic source. */
     readonly randomText: (length: number, alphabet?: string) => string
-    /** How a VNC viewer that knows the password answers a challenge of 16 bytes (RFC 6143, 7.2.2). Of the password, eight characters count. */
+    /**
+     * The response of a VNC viewer with this password to a 16-byte challenge (RFC 6143, 7.2.2). Only the first eight characters of the
+     * password count.
+     */
     readonly vncAnswer: (password: string, challenge: Uint8Array) => Uint8Array
   }
 >()("rangewright/CredentialHasher") {}
 
-/** Seals secrets at rest: authenticated encryption; `context` is bound in, so that a sealed text cannot be moved to another place. */
+/** Seals secrets at rest: authenticated encryption; `context` is bound in, so that a sealed text cannot be used in another place. */
 export class SecretStore extends Context.Service<
   SecretStore,
   {
@@ -34,28 +37,28 @@ export class SecretStore extends Context.Service<
   }
 >()("rangewright/SecretStore") {}
 
-/** `auth`: to send with requests; `invite`: to set the user's password with, once. */
+/** `auth`: authenticates requests; `invite`: sets the user's password, once. */
 export type TokenUse = "auth" | "invite"
 export const tokenDays = 7
 
-/** Tokens of users: HS256, signed with the user's own key and the service's. */
+/** User tokens: HS256, signed with the user's own key and the service's. */
 export class TokenSigner extends Context.Service<
   TokenSigner,
   {
-    /** Holds for `tokenDays`. */
+    /** Valid for `tokenDays`. */
     readonly sign: (
       subject: { readonly userId: UserId; readonly recordId: string; readonly tokenKey: string },
       use: TokenUse,
       now: Date,
     ) => Effect.Effect<string>
-    /** Record id named by a token, before it is verified; undefined when it is no token of ours. */
+    /** The record id in a token that is not verified yet; undefined if it is not one of our tokens. */
     readonly subject: (token: string) => string | undefined
-    /** Whether it is one for this use. */
+    /** Whether the token is valid for this use. */
     readonly verify: (token: string, tokenKey: string, use: TokenUse, now: Date) => Effect.Effect<boolean>
   }
 >()("rangewright/TokenSigner") {}
 
-/** Makes key pairs for WireGuard (X25519), in base64 as WireGuard writes keys. */
+/** Generates WireGuard key pairs (X25519), in base64 as WireGuard writes keys. */
 export class VpnKeys extends Context.Service<
   VpnKeys,
   {

@@ -3,28 +3,28 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-/** As many sessions of a user are kept: a new one takes the place of the one that was longest unused. */
+/** Sessions kept per user; a new session replaces the one unused for the longest time. */
 export const mostSessions = 50
 
 /**
- * Browsers in which users are signed in, for every instance of the service. A user's sessions go with the user, with a change of the secrets
- * (`Users.setSecrets`), and with the rights of an administrator.
+ * Browser sessions of signed-in users, shared by all instances of the service. A user's sessions end when the user is removed, when the
+ * user's secrets change (`Users.setSecrets`), and when the user loses administrator rights.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Keeps a session, and forgets those of everybody that have ended. False, and none is kept: the secret that began it has been replaced
-     * since it was seen, and what replaced it has ended the sessions that there were.
+     * Stores a session and deletes all expired sessions, of any user. Returns false and stores nothing if the secret that the sign-in used
+     * has been replaced since it was checked: replacing it ended all existing sessions.
      */
     readonly begin: (session: Session, seen: SecretSeen) => Effect.Effect<boolean, UserNotFound | StorageFault>
-    /** Hot path. The session may have ended by time. */
+    /** Hot path. May return an expired session. */
     readonly find: (hash: string) => Effect.Effect<Session | undefined, StorageFault>
-    /** A user's, newest first. */
+    /** The user's sessions, newest first. */
     readonly of: (userId: UserId) => Effect.Effect<readonly Session[], StorageFault>
-    /** When it was last used; never goes back, and one that is gone stays gone. */
+    /** Records the last use. The time never moves backward, and a deleted session is not recreated. */
     readonly touch: (hash: string, at: Date) => Effect.Effect<void, StorageFault>
-    /** Ends all of a user, or one, if it is that user's; returns how many there were. */
+    /** Ends all sessions of a user, or one session (with `userId`, only if it belongs to that user); returns how many were ended. */
     readonly end: (
       which: { readonly userId: UserId } | { readonly id: RecordId; readonly userId: UserId | undefined },
     ) => Effect.Effect<number, StorageFault>

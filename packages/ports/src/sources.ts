@@ -18,37 +18,37 @@ import type * as Effect from "effect/Effect"
 import type { LibraryScope } from "./artifact-library.ts"
 import type { StorageFault } from "./faults.ts"
 
-/** Its name is that until its manifest says another one. */
+/** The name applies until the manifest gives another one. */
 export type NewSource = SourceDraft & {
-  /** Sealed; undefined: it needs none. */
+  /** Sealed credentials; undefined if it needs none. */
   readonly access: string | undefined
 }
 
 /**
- * Absent keys keep their value; what is undefined is none from now on. `access` is sealed. A change of the origin leaves the source without
- * content until the next fetch, unless only the ref changes.
+ * Absent keys keep their value; undefined removes it. `access` is sealed. Changing the origin leaves the source without content until the
+ * next fetch, unless only the ref changes.
  */
 export type SourceChange = Partial<SourceOrigin & Pick<NewSource, "access" | "schedule" | "nextSyncAt">>
 
 /** How a sync or an install ended. */
 export interface SourceOutcome {
   readonly status: SourceStatus
-  /** What failed, for people; empty where nothing did. */
+  /** What failed, for display; empty if nothing did. */
   readonly error: string
 }
 
 /** Content that was fetched for a source. */
 export interface SyncResult {
   readonly snapshot: SnapshotId
-  /** Absent: the content was there before. */
+  /** Absent: the content was already there. */
   readonly syncedAt?: Date
-  /** Absent: what the source says of itself stays as it was read before. */
+  /** Absent: the stored manifest data stays. */
   readonly manifest?: SourceManifest
-  /** Absent: this was no sync or install. */
+  /** Absent: it was neither a sync nor an install. */
   readonly outcome?: SourceOutcome
 }
 
-/** What a source brought: `local` things lie in it, the others are named by requirements of its blueprints. */
+/** Kinds of artifacts installed from a source: `local` ones are part of it, the others are named in the requirements of its blueprints. */
 export const claimKinds = [
   "template",
   "local-role",
@@ -59,14 +59,14 @@ export const claimKinds = [
 ] as const
 export type ClaimKind = (typeof claimKinds)[number]
 
-/** Characters that the name of a claim may have. */
+/** Maximum length of the name of a claim. */
 export const longestClaimName = 500
 
-/** A thing that was installed from a source. Several sources may claim one thing. */
+/** An artifact that was installed from a source. Several sources may claim the same one. */
 export interface SourceClaim {
   readonly kind: ClaimKind
   readonly name: string
-  /** Empty where none is known. */
+  /** Empty if unknown. */
   readonly version: string
   readonly scope: LibraryScope
 }
@@ -77,45 +77,53 @@ export interface ClaimOfSource extends SourceClaim {
 }
 
 /**
- * Sources, the content they have, and what was installed from them. Unique by id. Credentials are kept beside a source: no read but
- * `access` returns them. Removing a user removes the user's sources and claims. Writes name the record: a source that was made anew under
- * an old id is another one.
+ * Sources, their content, and what was installed from them. Unique by id. Credentials are stored separately: only `access` returns them.
+ * Removing a user removes the user's sources and claims. Writes name the record, because a source that was recreated under an old id is a
+ * different one.
  */
 export class Sources extends Context.Service<
   Sources,
   {
     readonly find: (id: SourceId) => Effect.Effect<Source | undefined, StorageFault>
     readonly findByRecordId: (id: RecordId) => Effect.Effect<Source | undefined, StorageFault>
-    /** The newest first, then ascending by id. `owner` narrows to that user's. */
+    /** Newest first, then ascending by id. `owner` selects that user's. */
     readonly list: (filter?: { readonly owner?: UserId }) => Effect.Effect<readonly Source[], StorageFault>
     /** `UserNotFound` for an owner that does not exist. */
     readonly create: (source: NewSource) => Effect.Effect<Source, SourceExists | UserNotFound | StorageFault>
     readonly change: (id: RecordId, change: SourceChange) => Effect.Effect<Source, SourceNotFound | StorageFault>
-    /** What opens it, sealed; undefined: nothing was given. */
+    /** Its credentials, sealed; undefined if none were given. */
     readonly access: (id: RecordId) => Effect.Effect<string | undefined, StorageFault>
     /**
-     * The source has this content from now on, with all that comes with it in one write. `SourceMoved` when `source` has another origin by
-     * now than the one that the content was fetched from.
+     * Stores new content and everything that comes with it, in one write. `SourceMoved` if the source's origin is no longer the one in
+     * `source`, from which the content was fetched.
      */
     readonly commitSync: (
       source: Pick<Source, "recordId" | "id"> & SourceOrigin,
       result: SyncResult,
     ) => Effect.Effect<Source, SourceNotFound | SourceMoved | StorageFault>
-    /** Only how it ended; a source that is gone has no outcome. */
+    /** Stores only the outcome; does nothing if the source is gone. */
     readonly setOutcome: (id: RecordId, outcome: SourceOutcome) => Effect.Effect<void, StorageFault>
-    /** With its claims. */
+    /** Also removes its claims. */
     readonly remove: (id: RecordId) => Effect.Effect<void, StorageFault>
-    /** Those whose next sync is due, the longest due first. */
+    /** Sources whose next sync is due, longest overdue first. */
     readonly due: (now: Date) => Effect.Effect<readonly Source[], StorageFault>
-    /** Moves the next sync from one time to another. False when it was no longer due then: somebody else takes care of it, or it was changed. */
+    /**
+     * Moves the next sync from one time to another. False if it was no longer scheduled for `from`: somebody else took it, or it was
+     * changed.
+     */
     readonly postpone: (id: RecordId, from: Date, to: Date) => Effect.Effect<boolean, StorageFault>
-    /** Ascending by kind, name and scope: everybody's first, then each user's. */
+    /** Ascending by kind, name and scope: global ones first, then each user's. */
     readonly claims: (id: RecordId) => Effect.Effect<readonly SourceClaim[], StorageFault>
-    /** Those of all sources, ascending by the source's id. Fails when one cannot be read: what nobody claims may be removed. */
+    /**
+     * The claims of all sources, ascending by the source's id. Fails if one cannot be read, because whatever nobody claims may be removed.
+     */
     readonly allClaims: Effect.Effect<readonly ClaimOfSource[], StorageFault>
-    /** Adds them; of one that was there the version changes. All or nothing. Left out are claims of users that do not exist, and longer names than `longestClaimName`. */
+    /**
+     * Adds claims; for an existing one, updates the version. All or nothing. Skips claims of users that do not exist, and names longer than
+     * `longestClaimName`.
+     */
     readonly claim: (id: RecordId, claims: readonly SourceClaim[]) => Effect.Effect<void, SourceNotFound | StorageFault>
-    /** The thing is gone: no source claims it in this scope any more. */
+    /** The artifact is gone: removes all claims on it in this scope. */
     readonly release: (kinds: readonly ClaimKind[], name: string, scope: LibraryScope) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Sources") {}

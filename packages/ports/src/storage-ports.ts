@@ -15,7 +15,7 @@ import type { Sources } from "./sources.ts"
 import type { Users } from "./users.ts"
 import type { VpnRecords } from "./vpn-records.ts"
 
-/** What the store keeps. An adapter of the store has them all. */
+/** The ports that a storage adapter provides. */
 export type StoragePorts =
   | AccessRecords
   | AuditTrail

@@ -5,17 +5,17 @@ import type { ArtifactEntry } from "./artifact-library.ts"
 import type { SubscriptionFault } from "./faults.ts"
 
 /**
- * The registry of roles for subscribers. Everything it gives was signed by a key that the operator named, to the last byte: what was not
- * is a fault, never a shorter list. Who may install which role is not asked here (`mayInstallRole`).
+ * The registry of subscription roles. Everything it returns was fully verified against a key that the operator configured; unverified
+ * content is a fault, never a shorter list. Who may install which role is not checked here (`mayInstallRole`).
  */
 export class SubscriptionProvider extends Context.Service<
   SubscriptionProvider,
   {
-    /** The roles on offer, sorted by name, no two of one name. None where there is no registry. */
+    /** The roles on offer, sorted by name, with unique names. Empty if there is no registry. */
     readonly list: Effect.Effect<readonly SubscriptionRole[], SubscriptionFault>
-    /** When the list was made; undefined where there is no registry. One that is very old may be shown by who withholds a newer one. */
+    /** When the list was created; undefined if there is no registry. A very old list may mean that somebody withholds a newer one. */
     readonly issuedAt: Effect.Effect<Date | undefined, SubscriptionFault>
-    /** The files of a package of the list, sorted by path; there is at least one. `not-found` where the list has none of this id. */
+    /** The files of a package in the list, sorted by path; at least one. `not-found` if no package has this id. */
     readonly fetch: (packageId: PackageId) => Effect.Effect<readonly ArtifactEntry[], SubscriptionFault>
   }
 >()("rangewright/SubscriptionProvider") {}

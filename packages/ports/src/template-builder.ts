@@ -8,39 +8,39 @@ import type { BuildAccount } from "./hypervisor-templates.ts"
 /** One build of a template. Its id is that of its run. */
 export interface TemplateBuild {
   readonly id: RunId
-  /** What the template is to be called. */
+  /** Name of the template. */
   readonly template: string
   /** The files of the template's folder. */
   readonly files: readonly ArtifactEntry[]
-  /** Which of them is the builder file. */
+  /** Path of the builder file among them. */
   readonly builderFile: string
-  /** Where the VM is made. */
+  /** Node on which the VM is built. */
   readonly node: string
   readonly account: BuildAccount
-  /** Called with what the tool prints, as it comes: lines may be cut anywhere, and secrets are not covered. */
+  /** Called with the tool's output as it arrives: lines may be cut anywhere, and secrets are not masked. */
   readonly output: (text: string) => Effect.Effect<void>
 }
 
 export type BuilderAvailability =
   | { readonly available: true; readonly version: string }
-  /** What is missing, one fact each, and what to do about it. */
+  /** `because`: what is missing, one fact per entry; `hint`: how to fix it. */
   | { readonly available: false; readonly because: readonly string[]; readonly hint: string }
 
 /**
- * Runs the tool that builds templates, on the service's host. It keeps nothing of a build beyond its end, and trusts nothing in its files:
- * they are strangers' programs.
+ * Runs the tool that builds templates, on the service's host. It keeps nothing of a build after its end, and trusts none of its files: they
+ * are other people's programs.
  */
 export class TemplateBuilder extends Context.Service<
   TemplateBuilder,
   {
-    /** Asked before each build; looks, and changes nothing. */
+    /** Checked before each build; changes nothing. */
     readonly available: Effect.Effect<BuilderAvailability>
     /**
-     * Builds, and returns when the tool has succeeded. What it made is in the account's pool. An interruption asks the tool to stop and clean
-     * up, waits for it, but not for long, and ends it. Of the tool no process and no file is left when this is over, however it ends.
+     * Builds, and returns when the tool has succeeded. The result is in the account's pool. On interruption it asks the tool to stop and
+     * clean up, waits a limited time, then kills it. However it ends, no process or file of the tool is left.
      */
     readonly build: (build: TemplateBuild) => Effect.Effect<void, BuildFault>
-    /** Ends what a killed service left of a build: processes and files. There may be none. */
+    /** Removes what a build left when the service was killed: processes and files. There may be none. */
     readonly clear: (id: RunId) => Effect.Effect<void, BuildFault>
   }
 >()("rangewright/TemplateBuilder") {}

@@ -3,22 +3,22 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { VpnFault } from "./faults.ts"
 
-/** The server of the VPN: an interface of WireGuard, and the rules that judge what comes from it and goes to it. */
+/** The VPN server: a WireGuard interface, and the firewall rules for traffic from and to it. */
 export class VpnServer extends Context.Service<
   VpnServer,
   {
-    /** False when the service looks after none: whoever does enters the peers by hand. */
+    /** False when the service manages no VPN server: its operator then enters the peers by hand. */
     readonly available: boolean
-    /** As it is now; without pairs when its rules cannot be looked at. */
+    /** The current state; without pairs when the rules cannot be read. */
     readonly observe: Effect.Effect<ObservedVpn, VpnFault>
     /**
-     * Makes these changes, and touches no other peer: connections of those who keep their access go on without losing a packet. Where the rules
-     * were not as this process loaded them, as after its start, packets of some microseconds can be lost. Clients reach nothing but what pairs
-     * name, and nobody else reaches clients, from before the first peer is there. A pair that is gone ends what goes on between both at once.
-     * Peers are removed first, also when the rules cannot be changed. Repeating it is safe. When it fails, some of it may have been done.
+     * Applies these changes and touches no other peer: users who keep their access lose no packet. Only if the rules differ from the ones
+     * this process loaded, for example after a restart, can packets be lost for some microseconds. Before the first peer is added, rules
+     * are in place that let clients reach only what pairs allow, and let nothing else reach clients. Removing a pair also ends its open
+     * connections. Peers are removed first, even if the rules cannot be changed. Safe to repeat; a failure may leave part of it done.
      */
     readonly apply: (difference: VpnDifference) => Effect.Effect<void, VpnFault>
-    /** What keeps packets from going between clients and these ranges, and what to do, for `doctor`. */
+    /** What blocks traffic between clients and these ranges, and how to fix it; for `doctor`. */
     readonly obstacles: (rangeNumbers: readonly number[]) => Effect.Effect<readonly string[], VpnFault>
   }
 >()("rangewright/VpnServer") {}
