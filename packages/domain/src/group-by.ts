@@ -1,4 +1,4 @@
-/** The items by what they have in common, each group in their order. `Map.groupBy` is not there in Node 20. */
+/** Groups items by key, in their order. `Map.groupBy` is missing in Node 20. */
 export const groupBy = <A, K>(items: Iterable<A>, keyOf: (item: A) => K): Map<K, readonly A[]> => {
   const groups = new Map<K, A[]>()
   for (const item of items) {

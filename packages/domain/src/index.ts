@@ -19,7 +19,7 @@ export * from "./source/index.ts"
 export * from "./catalog/index.ts"
 export * from "./library/index.ts"
 export * from "./install/index.ts"
-// also the configuration's: the same thing
+// also used by the configuration, which has the same type
 export type { Json } from "./plan/action.ts"
 export { groupBy } from "./group-by.ts"
 export { listed, onOneLine, withoutTrailing } from "./text.ts"

@@ -5,9 +5,9 @@ import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog, Survey
 import { type SourceSurvey, surveySource } from "./survey.ts"
 
 /**
- * The catalog of a source: what it ships, with the state of each item for one viewer, and who needs it. A pure
- * function: the same values give the same catalog, whatever their order; time grows with their size. `survey` spares most of the work
- * where it is kept from an earlier call; it must be of the same content.
+ * The catalog of a source: what it ships, with the state of each item for one viewer, and who requires it. A pure function: equal values
+ * give equal catalogs in any order, in time proportional to their size. A `survey` kept from an earlier call on the same content saves most
+ * of the work.
  */
 export const catalogOf = (
   { source, content }: Shipped,
@@ -18,7 +18,7 @@ export const catalogOf = (
   const rows = new Map(blueprintRows.map(({ sourceBlueprintID, version }) => [sourceBlueprintID, version]))
   const templates = new Set(installed.templates)
   const roles = copiesByName(installed.roles)
-  // They are always installed globally: a user's role of the same name is another one.
+  // Subscription roles are always installed globally: a user's role of the same name is a different one.
   const globalRoles: Copies = { global: roles.global, user: new Map() }
   const collections = copiesByName(installed.collections)
   const broken = (kind: ItemKind) => content.broken.filter((item) => item.kind === kind)
@@ -52,7 +52,7 @@ export const catalogOf = (
   }
 }
 
-/** Both lists as one; of the same name the sound one comes first. */
+/** Merges both lists by name; valid items come before broken ones of the same name. */
 const inOrder = <T>(sound: ReadonlyArray<T>, broken: ReadonlyArray<T>, nameOf: (item: T) => string): ReadonlyArray<T> =>
   broken.length === 0 ? sound : [...sound, ...broken].toSorted((a, b) => compareNames(nameOf(a), nameOf(b)))
 
@@ -75,7 +75,7 @@ const brokenBlueprint = ({ name, state, problem }: BrokenItem, installedVersion:
 const withStates = (items: ReadonlyArray<SurveyedItem>, copies: Copies): ReadonlyArray<CatalogItem> =>
   items.map(({ item, copiedAs, pin, unknowable }) => {
     const found = stateOfCopies(findCopies(copies, copiedAs), pin)
-    // a pin that says nothing about versions proves no upgrade
+    // a pin that is not a version does not prove an upgrade
     return unknowable && found.state === "upgrade_available" ? { ...item, ...found, state: "installed" } : { ...item, ...found }
   })
 
@@ -94,7 +94,7 @@ const withBlueprintState = (
   }
 }
 
-/** Versions of blueprints are compared as text: whatever differs can be had, an older one too. */
+/** Blueprint versions are compared as text: any different version can be installed, even an older one. */
 const blueprintState = (shipped: string, installed: string | undefined): InstallState => {
   if (installed === undefined) return "not_installed"
   return installed === shipped || installed === "" || shipped === "" ? "installed" : "upgrade_available"

@@ -1,9 +1,9 @@
-/** Copies of an artifact, and what they say of its state. */
+/** Installed copies of an artifact, and the state derived from them. */
 import { satisfiesPin } from "../source/version.ts"
 import type { InstalledCopy } from "./installed.ts"
 import type { CatalogItem, CatalogScope, InstallScope } from "./source-catalog.ts"
 
-/** Installed copies of each scope by name: of several of one name the first. */
+/** Installed copies per scope, by name; the first one wins if several have the same name. */
 export type Copies = Readonly<Record<InstallScope, ReadonlyMap<string, InstalledCopy>>>
 
 export const copiesByName = (copies: ReadonlyArray<InstalledCopy>): Copies => {
@@ -15,7 +15,7 @@ export const copiesByName = (copies: ReadonlyArray<InstalledCopy>): Copies => {
   return byName
 }
 
-/** The copies under any of the names: global ones first, in each scope in the order of the names. */
+/** Copies with any of these names: global ones first, within a scope in the order of the names. */
 export const findCopies = (copies: Copies, names: ReadonlyArray<string>): ReadonlyArray<InstalledCopy> => {
   const found: Array<InstalledCopy> = []
   for (const known of [copies.global, copies.user])
@@ -27,8 +27,8 @@ export const findCopies = (copies: Copies, names: ReadonlyArray<string>): Readon
 }
 
 /**
- * The state of one copy against one pin: an upgrade is available where both are known and the copy does not fit. What is not
- * understood and not the same counts as an upgrade, so that it is seen.
+ * The state of one copy against one pin: an upgrade is available if both are known and the copy does not satisfy the pin. A pin that cannot
+ * be parsed and is not the same text counts as an upgrade, so that users notice it.
  */
 export const copyState = (installed: string | undefined, pin: string | undefined): CatalogScope["state"] =>
   installed === undefined ||
@@ -40,7 +40,7 @@ export const copyState = (installed: string | undefined, pin: string | undefined
     ? "installed"
     : "upgrade_available"
 
-/** The fields of an item that tell of its copies. The first copy, a global one where there is one, speaks for all. */
+/** The fields of an item that describe its copies. The first copy, a global one if there is any, determines the item's state. */
 export const stateOfCopies = (
   copies: ReadonlyArray<InstalledCopy>,
   pin: string | undefined,

@@ -1,4 +1,4 @@
-/** What blueprints need of what their own source ships. The catalog and an installation ask here, so that both say the same. */
+/** What blueprints need from their own source. Used by the catalog and by installations, so that both agree. */
 import { compareNames, directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import type { UndeclaredDependency } from "./source-catalog.ts"
@@ -6,7 +6,7 @@ import type { UndeclaredDependency } from "./source-catalog.ts"
 /** What a source ships, by name. */
 export interface ShippedNames {
   readonly templates: ReadonlySet<string>
-  /** Canonical names by canonical name and by name of the directory: configurations use either. */
+  /** Canonical names by canonical name and by directory name: configurations use either. */
   readonly roles: ReadonlyMap<string, string>
   readonly collections: ReadonlySet<string>
 }
@@ -14,7 +14,7 @@ export interface ShippedNames {
 export const shippedNames = ({ templates, roles, collections }: SourceContent): ShippedNames => {
   const canonical = new Map<string, string>()
   for (const { name, directory } of roles) canonical.set(directoryName(directory), name)
-  // After all aliases: a canonical name is never hidden by another role's directory.
+  // Set after all aliases, so that another role's directory never hides a canonical name.
   for (const { name } of roles) canonical.set(name, name)
   return {
     templates: new Set(templates.map(({ name }) => name)),
@@ -23,7 +23,7 @@ export const shippedNames = ({ templates, roles, collections }: SourceContent): 
   }
 }
 
-/** Names of what one blueprint needs, each once and sorted. */
+/** Names of what one blueprint needs, sorted and unique. */
 export interface Needs {
   /** Templates that the source ships and the configuration names. */
   readonly templates: ReadonlyArray<string>
@@ -31,11 +31,11 @@ export interface Needs {
   readonly configRoles: ReadonlyArray<string>
   /** Canonical names of shipped roles that the requirements name. */
   readonly declaredRoles: ReadonlyArray<string>
-  /** Shipped collections that the requirements name, or that a role in the configuration is of. */
+  /** Shipped collections that the requirements name, or that contain a role in the configuration. */
   readonly collections: ReadonlyArray<string>
   /**
-   * The roles in the configuration that would be missing after an installation. A role of a collection is provided by
-   * the collection: one that the source ships, or one that the requirements name, by its name or by the URL of its git repository.
+   * Roles in the configuration that would still be missing after an installation. A role in a collection is provided by that collection, if
+   * the source ships it or the requirements name it, by name or by the URL of its git repository.
    */
   readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
@@ -73,7 +73,7 @@ export const needsOf = (names: ShippedNames, { id, references, requirements }: S
   }
 }
 
-/** What requirements provide: roles as named; collections as named, and as the URLs of git repositories suggest. */
+/** What requirements provide: roles as named; collections as named, and as guessed from URLs of git repositories. */
 const declaredNames = ({
   roles,
   collections,
@@ -89,7 +89,7 @@ const declaredNames = ({
   return declared
 }
 
-/** Up to here a look through the list is quicker than a set is made. */
+/** Up to this length, searching the list is faster than building a set. */
 const short = 16
 
 const membership = (names: ReadonlyArray<string>): ((name: string) => boolean) => {
@@ -98,12 +98,12 @@ const membership = (names: ReadonlyArray<string>): ((name: string) => boolean) =
   return (name) => set.has(name)
 }
 
-/** The collection of a role that is named with it, as in `<namespace>.<collection>.<role>`. */
+/** The collection in a role's name `<namespace>.<collection>.<role>`. */
 export const parentCollection = (role: string): string | undefined => {
   const end = role.indexOf(".", role.indexOf(".") + 1)
   return end === -1 ? undefined : role.slice(0, end)
 }
 
-/** The names in order and each once; the very list where it is so already, as lists of a source that was read are. */
+/** The names, sorted and unique. Returns the same list if it already is, as lists read from a source are. */
 export const sortedUnique = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.every((name, at) => at === 0 || (names[at - 1] ?? "") < name) ? names : [...new Set(names)].toSorted(compareNames)

@@ -1,27 +1,27 @@
-/** The union of what blueprints declare under one list of their requirements. */
+/** The union of the declarations of all blueprints in one list of their requirements. */
 import { compareNames } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { parseVersion } from "../source/version.ts"
 import type { SurveyedItem } from "./source-catalog.ts"
 
-/** One declaration: of a role, or of a collection. */
+/** A declared role or collection. */
 interface Declaration {
   readonly name?: string
   readonly version?: string
   readonly type?: string
 }
 
-/** What all blueprints say of one name. */
+/** All declarations of one name. */
 export interface Requirement {
   readonly name: string
   /** In the order of the blueprints. */
   readonly by: Array<string>
-  /** Pins by blueprint, in the same order; the last one where a file has several. */
+  /** Pins by blueprint, in the same order; the last pin if a file has several. */
   readonly pins: Array<[blueprint: string, pin: string]>
   git: boolean
 }
 
-/** Adds the declarations of a blueprint. Blueprints must come in the order of their ids. */
+/** Adds the declarations of a blueprint. Must be called in the order of blueprint ids. */
 export const addDeclarations = (
   requirements: Map<string, Requirement>,
   blueprint: string,
@@ -41,12 +41,12 @@ export const addDeclarations = (
   }
 }
 
-/** The requirements in the order of their names, ready to be compared with the copies that are installed. */
+/** The requirements sorted by name, ready to be compared with installed copies. */
 export const surveyedRequirements = (requirements: ReadonlyMap<string, Requirement>): ReadonlyArray<SurveyedItem> =>
   [...requirements.values()].toSorted((a, b) => compareNames(a.name, b.name)).map(surveyedRequirement)
 
 const surveyedRequirement = ({ name, by, pins, git }: Requirement): SurveyedItem => {
-  // That of the first blueprint that has one.
+  // The pin of the first blueprint that has one.
   const pin = pins[0]?.[1]
   const fqcn = git ? guessCollection(name) : name
   return {
@@ -60,7 +60,7 @@ const surveyedRequirement = ({ name, by, pins, git }: Requirement): SurveyedItem
     },
     copiedAs: fqcn === undefined ? [] : [fqcn],
     pin,
-    // The pin of a git collection can be a branch or a commit, which says nothing about the version that came of it.
+    // The pin of a git collection can be a branch or a commit, which does not tell the version.
     unknowable: git && pin !== undefined && parseVersion(pin) === undefined,
   }
 }

@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import type { BrokenItem, ItemKind, SourceContent } from "../source/content.ts"
 import { needsOf, shippedNames, sortedUnique } from "./needs.ts"
 
-/** Items of a source by name: blueprints by the id in their manifest. */
+/** Items of a source by name; blueprints by the id in their manifest. */
 export interface Selection {
   readonly blueprints: ReadonlyArray<string>
   readonly templates: ReadonlyArray<string>
@@ -10,7 +10,7 @@ export interface Selection {
   readonly localCollections: ReadonlyArray<string>
 }
 
-/** What was selected and is not shipped. */
+/** An item that was selected but is not shipped. */
 export interface UnknownItem {
   readonly kind: ItemKind
   readonly name: string
@@ -33,7 +33,10 @@ const listOf = {
 
 const itemKinds = ["blueprint", "template", "role", "collection"] as const satisfies readonly ItemKind[]
 
-/** Parts what can be installed of a selection from the broken items that it names. A name that a sound item has too means that one. */
+/**
+ * Splits a selection into what can be installed and the broken items that it names. A name that a valid item has as well means the valid
+ * one.
+ */
 export const partBroken = (
   content: SourceContent,
   wanted: Partial<Selection>,
@@ -59,9 +62,9 @@ export const partBroken = (
 }
 
 /**
- * A selection with all that its blueprints need of the same source: templates and roles that their configurations
- * name, roles and collections that their requirements name. Never adds blueprints; selecting again adds nothing. Lists are sorted and
- * without repetition. Fails with every name that the source does not ship.
+ * Adds to a selection everything from the same source that its blueprints need: templates and roles that their configurations name, roles
+ * and collections that their requirements name. Never adds blueprints; idempotent. Lists are sorted and unique. Fails with all names that
+ * the source does not ship.
  */
 export const expandSelection = (
   content: SourceContent,

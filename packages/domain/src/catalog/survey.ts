@@ -1,10 +1,10 @@
-/** What a source ships and what its blueprints together need: all of a catalog that does not depend on who looks at it. */
+/** What a source ships and what all its blueprints need: the part of a catalog that does not depend on the viewer. */
 import { compareNames, directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
 import { type Needs, needsOf, shippedNames, sortedUnique } from "./needs.ts"
 import { addDeclarations, type Requirement, surveyedRequirements } from "./required.ts"
 import type { CatalogBlueprint, SurveyedItem, UndeclaredDependency } from "./source-catalog.ts"
 
-/** All lists are in the order of the catalog. */
+/** All lists are in catalog order. */
 export interface SourceSurvey {
   readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "problem" | "installedVersion" | "templateStatus">>
   readonly templates: ReadonlyArray<SurveyedItem>
@@ -17,7 +17,10 @@ export interface SourceSurvey {
   readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
 
-/** Takes time in proportion to the references. Good for as long as the content is: a source that is asked often is surveyed once. */
+/**
+ * Takes time proportional to the number of references. The result is valid as long as the content: keep it for a source that is queried
+ * often.
+ */
 export const surveySource = (content: SourceContent): SourceSurvey => {
   const names = shippedNames(content)
   const [roles, collections, subscriptionRoles] = [
@@ -100,7 +103,7 @@ const surveyedBlueprint = (
 const named = (requirements: ReadonlyArray<{ readonly name?: string }>): ReadonlyArray<string> =>
   requirements.flatMap(({ name }) => (name === undefined || name === "" ? [] : [name]))
 
-/** An item that the source ships itself. Its copies are never compared with it: only whether it is there counts. */
+/** An item that the source ships itself. Copies are not compared with it: only their existence counts. */
 const shippedItem = (
   name: string,
   { description, version }: { readonly description?: string | undefined; readonly version?: string },

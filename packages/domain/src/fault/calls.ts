@@ -1,4 +1,4 @@
-/** What people type for the calls that hints send them to. Clients other than the command line read the call behind it. */
+/** The commands for the calls that hints mention. Other clients use the HTTP call after the command. */
 const commands = {
   "GET /ranges/accessible": "range accessible",
   "POST /user/default-range": "range default set",

@@ -1,7 +1,7 @@
 import type { YieldableError } from "effect/Cause"
 import * as Data from "effect/Data"
 
-/** What sort of failure it is. Only adapter-http knows which HTTP status a kind has. */
+/** The kind of failure. Only adapter-http knows which HTTP status a kind has. */
 export type FaultKind =
   | "invalid"
   | "unauthenticated"
@@ -14,9 +14,9 @@ export type FaultKind =
   | "unavailable"
   | "timeout"
   | "cancelled"
-  /** Asked too often; `retryAfter` says when to ask again. */
+  /** Too many requests; `retryAfter` says when to try again. */
   | "throttled"
-  /** It was tried, or is asked of something that was never made, and there is nothing the caller sent that is wrong. */
+  /** The work was tried and failed, or its object was never made; the request itself is valid. */
   | "failed"
 
 /** One finding about a part of the input. `path` is dotted with array indexes (`ludus[2].vlan`), line and column count from 1. */
@@ -28,12 +28,12 @@ export interface FaultIssue {
   readonly allowed?: string
 }
 
-/** What a fault says: what could not be done, to what, because of which fact; `hint` names the way out. */
+/** The text of a fault: what could not be done, to what, and why; `hint` says how to proceed. */
 export interface FaultText {
   readonly message: string
   readonly hint?: string
   readonly issues?: readonly FaultIssue[]
-  /** Seconds after which the same may be asked again. */
+  /** Seconds after which the request may be repeated. */
   readonly retryAfter?: number
 }
 
@@ -47,14 +47,14 @@ export interface Fault<Tag extends string = string, Facts = unknown> extends Err
   readonly retryAfter: number | undefined
 }
 
-/** The class of one fault, made of its facts. */
+/** The class of a fault, constructed from its facts. */
 export interface FaultClass<Tag extends string, Facts> {
   new (facts: Facts): Fault<Tag, Facts> & YieldableError
 }
 
 /**
- * Makes the class of one fault: `class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { rangeId: string }) => ({ … })) {}`.
- * The kind may depend on the facts where one emitter (a hypervisor) fails in several ways.
+ * Defines the class of a fault: `class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { rangeId: string }) => ({ … }))
+ * {}`. The kind may depend on the facts, for a source of faults (such as a hypervisor) that fails in several ways.
  */
 export const defineFault = <const Tag extends string, Facts>(
   tag: Tag,
@@ -80,6 +80,6 @@ export const defineFault = <const Tag extends string, Facts>(
   return Defined
 }
 
-/** Tells an expected failure from any other thrown thing. */
+/** Distinguishes an expected failure from any other thrown value. */
 export const isFault = (u: unknown): u is Fault =>
   u instanceof Error && "_tag" in u && "kind" in u && "facts" in u && "issues" in u

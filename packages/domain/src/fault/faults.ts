@@ -22,7 +22,7 @@ export class Unauthenticated extends defineFault(
   }),
 ) {}
 
-/** Too many wrong passwords came before, or wrong codes of a provider of identities. */
+/** After too many wrong passwords, or failed sign-ins with an identity provider. */
 export class TooManyAttempts extends defineFault(
   "TooManyAttempts",
   "throttled",
@@ -94,7 +94,7 @@ export class GroupExists extends defineFault("GroupExists", "conflict", (f: { re
   message: `Cannot create group ${f.group}: a group with this name already exists`,
 })) {}
 
-/** The change would leave a group without a manager, by one who could not make a new one. */
+/** The change would leave a group without a manager, and the caller could not appoint a new one. */
 export class LastManager extends defineFault("LastManager", "conflict", (f: { readonly group: string }) => ({
   message: `Group ${f.group} would have no manager left`,
   hint: "Make somebody else a manager first, or ask an administrator.",
@@ -106,11 +106,11 @@ export class LastAdministrator extends defineFault("LastAdministrator", "conflic
   hint: "Make another user an administrator first.",
 })) {}
 
-/** How an unfinished run holds what it is about. */
+/** How an unfinished run blocks its subject. */
 const holds = ({ cancelled }: { readonly cancelled?: boolean }, ended: string): string =>
   cancelled === true ? `was ${ended}, but steps that it had started are still running` : "is changing it"
 
-/** A changing run holds the range. */
+/** A run is changing the range. */
 export class RangeBusy extends defineFault(
   "RangeBusy",
   "conflict",
@@ -118,7 +118,7 @@ export class RangeBusy extends defineFault(
     readonly rangeId: string
     readonly runId: string
     readonly doing: string
-    /** It was aborted, and settles what it had begun. */
+    /** It was aborted, and its started steps are still settling. */
     readonly cancelled?: boolean
   }) => ({
     message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) ${holds(f, "aborted")}`,
@@ -126,7 +126,7 @@ export class RangeBusy extends defineFault(
   }),
 ) {}
 
-/** A run holds something else than a range: a source, a blueprint, the installation. */
+/** A run is changing a subject other than a range: a source, a blueprint, the installation. */
 export class SubjectBusy extends defineFault(
   "SubjectBusy",
   "conflict",
@@ -134,7 +134,7 @@ export class SubjectBusy extends defineFault(
     readonly subject: RunSubject
     readonly runId: string
     readonly doing: string
-    /** It was cancelled, and settles what it had begun. */
+    /** It was cancelled, and its started steps are still settling. */
     readonly cancelled?: boolean
   }) => ({
     message: `Cannot change ${subjectText(f.subject)}: run ${f.runId} (${f.doing}) ${holds(f, "cancelled")}`,
@@ -143,8 +143,8 @@ export class SubjectBusy extends defineFault(
 ) {}
 
 /**
- * A run changes the whole installation, which ranges must not change under, and nobody stays to wait for its end: the service stops, or the
- * caller has gone. `doing` completes "Cannot …".
+ * A run is changing the whole installation, during which ranges must not change, and waiting for its end is not possible: the service is
+ * stopping, or the caller has disconnected. `doing` completes "Cannot …".
  */
 export class InstallationBusy extends defineFault(
   "InstallationBusy",
@@ -171,13 +171,13 @@ export class NotFound extends defineFault("NotFound", "not-found", (f: { readonl
   ...(f.hint === undefined ? {} : { hint: f.hint }),
 })) {}
 
-/** No number, id or address is left to give. */
+/** No number, id or address is left to assign. */
 export class Exhausted extends defineFault("Exhausted", "exhausted", (f: { readonly what: string; readonly hint?: string }) => ({
   message: f.what,
   ...(f.hint === undefined ? {} : { hint: f.hint }),
 })) {}
 
-/** Work that was tried and did not succeed, or is asked of what was never made (a log before the first deploy). */
+/** The work was tried and failed, or its object was never made (a log before the first deploy). */
 export class Failed extends defineFault("Failed", "failed", (f: { readonly what: string; readonly hint?: string }) => ({
   message: f.what,
   ...(f.hint === undefined ? {} : { hint: f.hint }),

@@ -16,7 +16,7 @@ import { isAnyBlueprintId } from "../blueprint/origin.ts"
 import { isShippedBlueprintId } from "./names.ts"
 import { parseVersion } from "./version.ts"
 
-/** What a `blueprint.yml` says. Paths are from the root of the source, or of the archive. */
+/** The content of a `blueprint.yml`. Paths are from the root of the source, or of the archive. */
 export interface BlueprintManifest {
   readonly id: string
   readonly name: string
@@ -29,9 +29,8 @@ export interface BlueprintManifest {
 }
 
 /**
- * Reads the text of a `blueprint.yml` that stands alone, as in an archive with one blueprint: any id that a blueprint can have is right,
- * any text is a version, as for blueprints that were made here, and paths are from the folder that holds it. Fails with everything that
- * is wrong.
+ * Reads a standalone `blueprint.yml`, as in an archive with one blueprint: any valid blueprint id is accepted, any text is a version, as
+ * for blueprints created here, and paths are relative to the manifest's folder. Fails with all findings.
  */
 export const readBlueprintManifest = (text: string): Result.Result<BlueprintManifest, ReadonlyArray<ConfigIssue>> =>
   Result.mapError(
@@ -39,10 +38,7 @@ export const readBlueprintManifest = (text: string): Result.Result<BlueprintMani
     (findings) => report(text, findings),
   )
 
-/**
- * The manifest of the blueprint in a directory of the source. The id must be the path of that directory below
- * `blueprints/`.
- */
+/** The manifest of the blueprint in a directory of the source. Its id must be the path of that directory below `blueprints/`. */
 export const blueprintManifestOf = (
   root: MapNode,
   directory: string | undefined,
@@ -111,7 +107,7 @@ const checkId = (fields: Fields, id: string, directory: string | undefined): voi
     )
 }
 
-/** The path of a file inside the blueprint's directory, normalised and from the root; undefined where none is named. */
+/** The path of a file inside the blueprint's directory, normalized and from the root; undefined if none is named or the path is unsafe. */
 const fileField = (fields: Fields, key: string, text: string, directory: string | undefined): string | undefined => {
   if (text === "") return undefined
   const relative = normalise(text)
@@ -129,7 +125,7 @@ const fileField = (fields: Fields, key: string, text: string, directory: string 
   return undefined
 }
 
-/** Without `.`, empty parts and `..` that cancel out; undefined where the path is absolute, empty, or leads upwards. */
+/** Removes `.`, empty parts and resolvable `..`; undefined if the path is absolute, empty, or leads upwards. */
 const normalise = (path: string): string | undefined => {
   if (path.startsWith("/")) return undefined
   const parts: Array<string> = []

@@ -1,30 +1,30 @@
-/** What the builder file of a template says about the template. */
+/** What a template's builder file says about the template. */
 import * as Result from "effect/Result"
 import { childOf, type Node } from "../range/config/node.ts"
 import { readYaml } from "../range/config/read-yaml.ts"
 import { type Block, type Expression, literal, readBlocks, readTemplateText, type Span } from "./hcl.ts"
 
 export interface BuilderFacts {
-  /** The machine that is built; undefined where the file does not say it in a way that can be computed without running anything. */
+  /** Name of the machine that is built; undefined if it cannot be determined without running anything. */
   readonly name: string | undefined
   readonly description: string | undefined
   readonly os: string | undefined
   /** As written: relative to the template's directory. */
   readonly icon: string | undefined
-  /** Names of the variables that it declares. */
+  /** Names of the declared variables. */
   readonly declares: ReadonlySet<string>
 }
 
-/** An image of a disc that a template is installed from, as far as that can be told without running anything. */
+/** A disc image that a template is installed from, as far as it can be determined without running anything. */
 export interface BuilderImage {
   readonly url: string | undefined
-  /** As Packer takes it: `sha256:…`, `file:` and a URL, `none`, or the sum alone. */
+  /** In Packer's forms: `sha256:…`, `file:` and a URL, `none`, or the checksum alone. */
   readonly checksum: string | undefined
-  /** A volume of the hypervisor's, in place of a URL. */
+  /** A volume on the hypervisor, in place of a URL. */
   readonly file: string | undefined
 }
 
-/** The images that a builder file names; an entry without a URL and a file stands for what cannot be told. */
+/** The images that a builder file names; an entry without a URL and a file is one that cannot be determined. */
 export const readBuilderImages = (path: string, text: string): ReadonlyArray<BuilderImage> => {
   const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
   const values = valuesOf(file)
@@ -36,12 +36,12 @@ const imageIn = ({ url, checksum, file }: BuilderFile["images"][number], values:
   return { url: told(url), checksum: told(checksum), file: told(file) }
 }
 
-/** What names an image by its URL, and what goes with that. */
+/** The attributes for an image given by URL. */
 const keysOfUrl = ["iso_url", "iso_checksum", "iso_checksum_type", "iso_target_path", "iso_target_extension", "iso_download_pve"]
 
 /**
- * A builder file in HCL with volumes of the hypervisor in place of the images that `stored` knows: `iso_file` where `iso_url` was. Everything else
- * stays as it is, each line in its place. Images that are named by several URLs, or are files already, are not asked for.
+ * Rewrites an HCL builder file to use hypervisor volumes for the images that `stored` knows: `iso_file` replaces `iso_url`. Everything else
+ * stays, and so do line numbers. Images with several URLs, and those that are files already, are not passed to `stored`.
  */
 export const withStoredImages = (text: string, stored: (image: BuilderImage) => string | undefined | void): string => {
   const values = valuesOf(inHcl(text))
@@ -66,7 +66,7 @@ export const withStoredImages = (text: string, stored: (image: BuilderImage) => 
   return written + text.slice(at)
 }
 
-/** Reads a builder file, in HCL or, by its name, in JSON. A text that is neither says nothing. */
+/** Reads a builder file, in HCL or, by its extension, JSON. Any other text gives empty facts. */
 export const readBuilderFile = (path: string, text: string): BuilderFacts => {
   const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
   const values = valuesOf(file)
@@ -84,16 +84,16 @@ export const readBuilderFile = (path: string, text: string): BuilderFacts => {
 const valuesOf = (file: BuilderFile): Values => {
   const values: Values = { var: new Map(), local: new Map() }
   for (const [name, value] of file.variables) setKnown(values.var, name, literal(value))
-  // Locals see variables only: which local another one needs first is not ours to find out.
+  // Locals can use variables only: dependencies between locals are not resolved.
   for (const [name, value] of file.locals) setKnown(values.local, name, evaluate(value, { ...values, local: new Map() }))
   return values
 }
 
 interface BuilderFile {
-  /** Defaults by name of the variable. */
+  /** Default values by variable name. */
   readonly variables: ReadonlyArray<readonly [string, Expression]>
   readonly locals: ReadonlyArray<readonly [string, Expression]>
-  /** Of each source block, what it calls its machine. */
+  /** The machine name in each source block. */
   readonly machines: ReadonlyArray<Expression>
   readonly images: ReadonlyArray<{ readonly url: Expression; readonly checksum: Expression; readonly file: Expression }>
 }
@@ -106,7 +106,7 @@ const setKnown = (values: Map<string, string>, name: string, value: string | und
   if (value !== undefined && !values.has(name)) values.set(name, value)
 }
 
-/** More than any name or description has; references to long texts cannot add up. */
+/** Longer than any real name or description; keeps references from expanding to huge texts. */
 const longestValue = 10_000
 
 const evaluate = (expression: Expression, values: Values): string | undefined => {
@@ -120,7 +120,7 @@ const evaluate = (expression: Expression, values: Values): string | undefined =>
   return text
 }
 
-/** Where a source block says what is installed: itself, or one of these blocks in it. */
+/** Blocks in a source block that can name an image, besides the source block itself. */
 const imageBlocks: ReadonlySet<string> = new Set(["boot_iso", "additional_iso_files"])
 const imageKeys = ["iso_url", "iso_urls", "iso_file"] as const
 
@@ -148,7 +148,7 @@ const namedBy = ({ attributes }: Block): BuilderFile["images"][number] => ({
   file: attributes.get("iso_file"),
 })
 
-/** In JSON a block is an object by its labels, or a list of such objects. */
+/** In JSON a block is an object keyed by its labels, or a list of such objects. */
 const inJson = (text: string): BuilderFile => {
   const read = readYaml(text, [])
   if (Result.isFailure(read)) return { variables: [], locals: [], machines: [], images: [] }

@@ -5,7 +5,7 @@ import type { MapNode } from "../range/config/node.ts"
 import { type Fields, findingAt, lineField, requiredText, textField } from "./manifest.ts"
 import { isCollectionSegment } from "./names.ts"
 
-/** What the `galaxy.yml` of a collection says. */
+/** The metadata in a collection's `galaxy.yml`. */
 export interface CollectionMetadata {
   /** `<namespace>.<name>`. */
   readonly name: string
@@ -13,7 +13,7 @@ export interface CollectionMetadata {
   readonly version: string | undefined
 }
 
-/** Reads a `galaxy.yml`. Namespace and name must be there, and be such that a folder may be called so. */
+/** Reads a `galaxy.yml`. Namespace and name are required and must be usable as folder names. */
 export const readCollectionMetadata = (root: MapNode): Result.Result<CollectionMetadata, ReadonlyArray<Finding>> => {
   const fields: Fields = { map: root, path: [], findings: [] }
   const [namespace, name] = [segment(fields, "namespace"), segment(fields, "name")]

@@ -1,6 +1,6 @@
-/** What a source ships, read once from a fetched state of it: plain data that never changes. */
+/** What a source ships, read once from a fetched snapshot: immutable plain data. */
 
-/** What the source says of itself. What it does not say is absent. */
+/** The source's own description. Missing fields are absent. */
 export interface SourceManifest {
   readonly name?: string
   readonly description?: string
@@ -9,7 +9,7 @@ export interface SourceManifest {
   readonly authors: ReadonlyArray<string>
 }
 
-/** A role that a blueprint wants installed. Without a name the catalog cannot speak of it. */
+/** A role that a blueprint requires. Without a name the catalog cannot list it. */
 export interface RoleRequirement {
   readonly name?: string
   readonly src?: string
@@ -17,7 +17,7 @@ export interface RoleRequirement {
   readonly scm?: string
 }
 
-/** A collection that a blueprint wants installed. The name is `<namespace>.<name>`, or the URL where the type is `git`. */
+/** A collection that a blueprint requires. The name is `<namespace>.<name>`, or the URL if the type is `git`. */
 export interface CollectionRequirement {
   readonly name?: string
   readonly version?: string
@@ -32,7 +32,7 @@ export interface Requirements {
   readonly subscriptionRoles: ReadonlyArray<string>
 }
 
-/** What a range configuration names, each name once and sorted. Expressions in names are not evaluated. */
+/** Names in a range configuration, sorted and unique. Expressions in names are not evaluated. */
 export interface ConfigReferences {
   readonly templates: ReadonlyArray<string>
   readonly roles: ReadonlyArray<string>
@@ -45,14 +45,14 @@ export interface ShippedBlueprint {
   readonly description?: string
   readonly version: string
   readonly tags: ReadonlyArray<string>
-  /** Kept and shown; nothing is refused because of it. */
+  /** Stored and shown, but not enforced. */
   readonly minLudusVersion?: string
   readonly config: FileText
   readonly references: ConfigReferences
-  /** The file as shipped, where there is one, also when it could not be understood. */
+  /** The file as shipped, if there is one, even if it could not be parsed. */
   readonly requirementsFile?: FileText
   readonly requirements: Requirements
-  /** Path from the root of the source to the image, where the manifest names one that is there. */
+  /** Path of the image from the root of the source, if the manifest names one that exists. */
   readonly thumbnail?: string
 }
 
@@ -63,20 +63,20 @@ export interface FileText {
 }
 
 export interface ShippedTemplate {
-  /** Name of the VM that is built, also of the folder it is installed into. */
+  /** Name of the VM that is built, and of the folder it is installed into. */
   readonly name: string
   /** Path from the root of the source. */
   readonly directory: string
   readonly description?: string
   readonly os?: string
-  /** Path from the root of the source to the picture, where the builder file names one that is there. */
+  /** Path of the picture from the root of the source, if the builder file names one that exists. */
   readonly icon?: string
 }
 
 export interface ShippedRole {
-  /** Its canonical name: `<namespace>.<role>` where its metadata say so, else the name of its directory. */
+  /** Its canonical name: `<namespace>.<role>` if its metadata give one, else the name of its directory. */
   readonly name: string
-  /** Path from the root of the source; configurations may name the role by the last part of it too. */
+  /** Path from the root of the source; configurations may also name the role by its last part. */
   readonly directory: string
   readonly description?: string
   readonly version?: string
@@ -91,34 +91,34 @@ export interface ShippedCollection {
   readonly version?: string
 }
 
-/** What a thing that a source ships may be. */
+/** The kinds of items that a source ships. */
 export type ItemKind = "blueprint" | "template" | "role" | "collection"
 
-/** Something that a source ships and that nobody can install. What else the source ships does not suffer for it. */
+/** An item of a source that cannot be installed. It does not affect the other items. */
 export interface BrokenItem {
   readonly kind: ItemKind
-  /** The one that it has; where it cannot be read or used, that of its directory. Of a blueprint the path below `blueprints/`. */
+  /** Its name; if that cannot be read or used, the name of its directory. For a blueprint, the path below `blueprints/`. */
   readonly name: string
   /** Path from the root of the source. */
   readonly directory: string
-  /** `conflict`: one that lies before it has its name · `invalid`: it cannot be read, or would lead elsewhere. */
+  /** `conflict`: an item in an earlier directory has the same name · `invalid`: it cannot be read, or is unsafe. */
   readonly state: "conflict" | "invalid"
   /** Why, in a sentence without a full stop. */
   readonly problem: string
 }
 
-/** All that one state of a source ships. `readSource` gives the lists sorted by id or name, without duplicates. */
+/** Everything that one state of a source ships. `readSource` returns the lists sorted by id or name, without duplicates. */
 export interface SourceContent {
   readonly manifest: SourceManifest
   readonly blueprints: ReadonlyArray<ShippedBlueprint>
   readonly templates: ReadonlyArray<ShippedTemplate>
   readonly roles: ReadonlyArray<ShippedRole>
   readonly collections: ReadonlyArray<ShippedCollection>
-  /** In none of the other lists. Sorted by name, then by directory. */
+  /** Not in any of the other lists. Sorted by name, then by directory. */
   readonly broken: ReadonlyArray<BrokenItem>
 }
 
-/** Of a source that was never fetched. */
+/** The content of a source that was never fetched. */
 export const emptyContent: SourceContent = {
   manifest: { authors: [] },
   blueprints: [],
@@ -128,8 +128,8 @@ export const emptyContent: SourceContent = {
   broken: [],
 }
 
-/** The name by which a role or template lies in the source: the last part of its directory. */
+/** The directory name of a role or template: the last part of its path. */
 export const directoryName = (directory: string): string => directory.slice(directory.lastIndexOf("/") + 1)
 
-/** Order of all lists of a source and its catalog: by UTF-16 unit, so that it is the same everywhere. */
+/** The order of all lists of a source and its catalog: by UTF-16 code unit, independent of locale. */
 export const compareNames = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,9 +1,9 @@
-/** What is read of a source: the list of what is in it, and the texts of a few files. */
+/** The input for reading a source: the list of its entries, and the texts of a few files. */
 import type { BuilderFacts } from "./builder-file.ts"
 import { foldName } from "./names.ts"
 import { type Issues, tellOfFile } from "./issue.ts"
 
-/** Something in a source's tree. Submodules that were not fetched are empty directories; directories of files may be left out. */
+/** An entry in a source's tree. Submodules that were not fetched are empty directories; directories that contain files may be omitted. */
 export interface SourceEntry {
   /** From the root of the source, parts joined by `/`. */
   readonly path: string
@@ -13,15 +13,15 @@ export interface SourceEntry {
 /** One fetched state of a source, as plain data. */
 export interface SourceFiles {
   readonly entries: ReadonlyArray<SourceEntry>
-  /** Texts by path: what `neededTexts` names. What is no text, or too large, stays out. */
+  /** Texts by path, as requested by `neededTexts`. Without files that are not text or too large. */
   readonly texts: ReadonlyMap<string, string>
-  /** What builder files say, by path, where it was read before. */
+  /** Facts of builder files that were read before, by path. */
   readonly builders?: ReadonlyMap<string, BuilderFacts>
-  /** By directory of a role that is a submodule: the tag that stands exactly at its commit. */
+  /** For roles that are submodules, by directory: the tag exactly at the commit. */
   readonly tags?: ReadonlyMap<string, string>
 }
 
-/** What one source may hold; many times what real sources need. */
+/** Limits of one source; many times what real sources need. */
 export const sourceLimits = {
   /** Files and directories. */
   entries: 200_000,
@@ -29,21 +29,21 @@ export const sourceLimits = {
   path: 1_024,
 } as const
 
-/** The folders that are read; what lies elsewhere, `source.yml` apart, is nobody's business. */
+/** The folders that are read; everything else, except `source.yml`, is ignored. */
 export const roots = {
   blueprints: "blueprints",
   templates: "templates",
   roles: "ansible/roles",
   collections: "ansible/collections",
 } as const
-/** First parts of the layout: an archive that holds but one of these folders is not wrapped in it. */
+/** First path parts of the layout: an archive that contains only one of these folders is not considered wrapped in it. */
 export const rootsOfLayout: readonly string[] = ["blueprints", "templates", "ansible"]
 const insideRoots = /^(blueprints|templates|ansible\/(roles|collections))\//u
 
 // oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001F\u007F-\u009F\uD800-\uDFFF]/u
 
-/** Why a path cannot be used, or undefined: it must lead from the root of the source into it, by names a file can have. */
+/** Why a path cannot be used; undefined if it can. It must be relative, stay inside the source, and consist of valid file names. */
 export const pathProblem = (path: string): string | undefined => {
   if (path.length > sourceLimits.path) return `the path has ${path.length} characters`
   if (control.test(path)) return "the path contains a control character or an unpaired surrogate"
@@ -55,7 +55,7 @@ export const pathProblem = (path: string): string | undefined => {
 
 const allowedPath = `parts joined by /, none of them empty, "." or "..", at most ${sourceLimits.path} characters`
 
-/** Tells of paths that lead out of the source, and of those that are one path on some file systems. */
+/** Reports paths that lead out of the source, and paths that are the same on some file systems. */
 export const checkPaths = (issues: Issues, entries: ReadonlyArray<SourceEntry>): void => {
   if (entries.length > sourceLimits.entries) {
     const message = `the source contains ${entries.length} files and directories`
@@ -63,7 +63,7 @@ export const checkPaths = (issues: Issues, entries: ReadonlyArray<SourceEntry>):
     return
   }
   const paths = new Set<string>()
-  /** By folded path: the path that came first. */
+  /** Folded path -> the path that came first. */
   const first = new Map<string, string>()
   for (const { path } of entries) {
     const problem = pathProblem(path)
@@ -79,7 +79,7 @@ export const checkPaths = (issues: Issues, entries: ReadonlyArray<SourceEntry>):
   }
 }
 
-/** From the path upwards, as far as nothing of it was seen. */
+/** Checks the path and its parents, up to the first one seen before. */
 const checkTwins = (issues: Issues, path: string, first: Map<string, string>): void => {
   for (let part = path; part.includes("/"); part = part.slice(0, part.lastIndexOf("/"))) {
     const folded = foldName(part)

@@ -1,10 +1,10 @@
 /**
- * As much of HCL as is needed to learn what a builder file calls its machine and installs it from: blocks at the top with their labels, the blocks
- * in those, and those of their own attributes that are one literal, one text with references, or one reference. Everything else is passed over by its brackets.
- * Takes time in proportion to the text; a text that is no HCL gives few blocks or none.
+ * A parser for the subset of HCL needed to find out what a builder file calls its machine and installs it from: top-level blocks with their
+ * labels, the blocks directly inside them, and attributes that are a single literal, a text with references, or a single reference.
+ * Everything else is skipped by matching brackets. Runs in linear time; a text that is not HCL gives few blocks or none.
  */
 
-/** Text and references to variables in turn; undefined where the value needs more than that. */
+/** Sequence of texts and variable references; undefined if the value is anything more complex. */
 export type Expression = ReadonlyArray<string | Reference> | undefined
 export interface Reference {
   readonly scope: "var" | "local"
@@ -15,9 +15,9 @@ export interface Block {
   readonly type: string
   readonly labels: ReadonlyArray<string>
   readonly attributes: ReadonlyMap<string, Expression>
-  /** Where in the text each of its attributes is written, from its name to the end of its value. */
+  /** Position of each attribute in the text, from its name to the end of its value. */
   readonly spans: ReadonlyMap<string, Span>
-  /** Those directly in it; of what is in these, nothing is told. */
+  /** Blocks directly inside it; blocks nested deeper are not read. */
   readonly blocks: ReadonlyArray<Block>
 }
 
@@ -26,7 +26,7 @@ export interface Span {
   readonly to: number
 }
 
-/** Longer texts are not read: builder files have some kilobytes. */
+/** Longer texts are not read; builder files have a few kilobytes. */
 const longest = 524_288
 
 export const readBlocks = (text: string): ReadonlyArray<Block> => {
@@ -58,7 +58,7 @@ export const readBlocks = (text: string): ReadonlyArray<Block> => {
 export const literal = (expression: Expression): string | undefined =>
   expression?.every((part) => typeof part === "string") ? expression.join("") : undefined
 
-/** Parts of a text in which `${var.name}` and `${local.name}` stand for values; JSON builder files write expressions so too. */
+/** Splits a text with `${var.name}` and `${local.name}` into its parts; JSON builder files write expressions this way too. */
 export const readTemplateText = (text: string): Expression => {
   const parts: Array<string | Reference> = []
   let plain = ""
@@ -96,7 +96,7 @@ const closing: ReadonlySet<string> = new Set(["}", "]", ")"])
 const isLabel = (token: Token): boolean => token.kind === "word" || token.kind === "text"
 const isMark = (token: Token | undefined, mark: string): boolean => token?.kind === "mark" && token.text === mark
 
-/** Reads attributes, and blocks where somebody wants them, up to the bracket that closes the block, and gives the place after it. */
+/** Reads attributes, and blocks if `blocks` is given, up to the closing bracket, and returns the position after it. */
 const readBody = (tokens: ReadonlyArray<Token>, from: number, body: Body, blocks?: Array<Block>): number => {
   let at = from
   let fresh = true
@@ -128,7 +128,7 @@ const readBody = (tokens: ReadonlyArray<Token>, from: number, body: Body, blocks
   return at + 1
 }
 
-/** The place after a value: where its line ends, or the block that it is in. */
+/** The position after a value: the end of its line or of its block. */
 const endOfValue = (tokens: ReadonlyArray<Token>, from: number): number => {
   let at = from
   for (let token = tokens[at]; token !== undefined && token.kind !== "newline" && !isMark(token, "}"); token = tokens[at])
@@ -136,7 +136,7 @@ const endOfValue = (tokens: ReadonlyArray<Token>, from: number): number => {
   return at
 }
 
-/** The place after the bracket that closes the one at `from`. */
+/** The position after the bracket that closes the one at `from`. */
 const passBrackets = (tokens: ReadonlyArray<Token>, from: number): number => {
   let depth = 0
   for (let at = from; at < tokens.length; at += 1) {
@@ -212,7 +212,7 @@ const after = (text: string, mark: string, from: number): number => {
   return end === -1 ? text.length : end + mark.length
 }
 
-/** The place after the quote that ends the text at `from`; code in it may hold quotes of its own. */
+/** The position after the quote that ends the text at `from`; code in it may contain quotes of its own. */
 const endOfQuoted = (text: string, from: number): number => {
   let at = from + 1
   while (at < text.length && text[at] !== '"' && text[at] !== "\n") {
@@ -225,9 +225,9 @@ const endOfQuoted = (text: string, from: number): number => {
 
 const startsCode = (text: string, at: number): boolean => text[at + 1] === "{" && (text[at] === "$" || text[at] === "%")
 
-/** The place after the bracket that ends code, which may hold brackets and quoted texts with code in them. */
+/** The position after the bracket that ends code, which may contain brackets and quoted texts with code. */
 const endOfCode = (text: string, from: number): number => {
-  /** What is open, the code itself first. */
+  /** Open brackets and quotes, starting with the code itself. */
   const open: Array<"code" | "quoted"> = ["code"]
   let at = from
   while (at < text.length && open.length > 0) {

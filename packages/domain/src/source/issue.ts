@@ -1,17 +1,19 @@
 import { type ConfigIssue, type Finding, report } from "../range/config/issue.ts"
 
-/** What is wrong with a source. `file` is the path from its root; `path` is a place in that file, `(root)` where the file or folder itself is meant. */
+/**
+ * A problem in a source. `file` is the path from its root; `path` is a place in that file, `(root)` if the whole file or folder is meant.
+ */
 export interface SourceIssue extends ConfigIssue {
   readonly file: string
 }
 
-/** Collects while a source is read. */
+/** Issues collected while a source is read. */
 export interface Issues {
   readonly errors: Array<SourceIssue>
   readonly warnings: Array<SourceIssue>
 }
 
-/** Adds what was found in the text of a file; `severity` stands for findings that carry none. */
+/** Adds findings in the text of a file; `severity` applies to findings without their own. */
 export const tellOfText = (
   issues: Issues,
   file: string,
@@ -26,7 +28,7 @@ export const tellOfText = (
     issues[issue.severity === "error" ? "errors" : "warnings"].push({ file, ...issue })
 }
 
-/** Adds what is wrong with a file or folder as a whole. */
+/** Adds an issue with a file or folder as a whole. */
 export const tellOfFile = (
   issues: Issues,
   severity: SourceIssue["severity"],
@@ -44,7 +46,7 @@ export const tellOfFile = (
     severity,
   })
 
-/** No report of a source names more issues than this; the last one then says how many more there are. */
+/** Maximum number of issues in a report; a final entry gives the number of the others. */
 export const mostSourceIssues = 100
 
 /** At most `mostSourceIssues`, in the order of their files. */
@@ -60,7 +62,7 @@ export const cutIssues = (issues: ReadonlyArray<SourceIssue>): ReadonlyArray<Sou
 
 const mostSaid = 20
 
-/** The issues in one sentence for an error's text: each names its file, and the place in it where there is one. */
+/** The issues in one sentence for an error message: each with its file, and its position if there is one. */
 export const sayIssues = (issues: ReadonlyArray<SourceIssue>): string => {
   const said = issues.slice(0, mostSaid).map(sayIssue)
   return [...said, ...(issues.length > mostSaid ? [`and ${issues.length - mostSaid} more`] : [])].join("; ")

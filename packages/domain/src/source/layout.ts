@@ -1,17 +1,17 @@
-/** Where in a source's tree the things that it ships are. Reads names only. */
+/** Finds the items in a source's tree. Uses names only, not contents. */
 import { groupBy } from "../group-by.ts"
 import { isBuilder } from "../library/artifact.ts"
 import { roots, type SourceEntry } from "./files.ts"
 import { compareNames } from "./content.ts"
 
 export interface Layout {
-  /** Path of `source.yml`, where it is there. */
+  /** Path of `source.yml`, if it exists. */
   readonly manifest: string | undefined
   readonly blueprints: ReadonlyArray<BlueprintPlace>
   readonly templates: ReadonlyArray<TemplatePlace>
   readonly roles: ReadonlyArray<RolePlace>
   readonly collections: ReadonlyArray<CollectionPlace>
-  /** What looks like a thing that is shipped but is not read, and why. */
+  /** Paths that look like items but are not read, and why. */
   readonly ignored: ReadonlyArray<{ readonly path: string; readonly reason: string }>
 }
 export interface BlueprintPlace {
@@ -21,7 +21,7 @@ export interface BlueprintPlace {
 }
 export interface TemplatePlace {
   readonly directory: string
-  /** Builder files, first the one that names the template. */
+  /** Builder files; the first one names the template. */
   readonly builders: ReadonlyArray<string>
 }
 export interface RolePlace {
@@ -36,7 +36,7 @@ export interface CollectionPlace {
 
 const deepestBlueprint = 3
 
-/** Paths must have been checked. Each list is in the order of its paths. */
+/** Paths must have been checked before. Each list is sorted by path. */
 export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
   const files = new Set<string>()
   const ignored: Array<{ path: string; reason: string }> = []
@@ -73,7 +73,7 @@ export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
   }
 }
 
-/** A link here would be a file that is read, or a thing that is shipped, if it were none. */
+/** Whether the path is one at which a regular file would be read, or a directory would be an item. */
 const isMarker = (path: string): boolean =>
   /^(source\.yml|templates\/[^/]+|ansible\/(roles|collections)\/[^/]+|blueprints\/.*(blueprint|requirements)\.yml)$/u.test(
     path,
@@ -81,7 +81,7 @@ const isMarker = (path: string): boolean =>
   (isBuilder(path) && path.startsWith("templates/")) ||
   /^ansible\/(roles\/[^/]+\/meta\/(main\.ya?ml|version\.yml)|collections\/[^/]+\/galaxy\.yml)$/u.test(path)
 
-/** Directories with a manifest one to three levels down, but none inside another: a blueprint is a leaf. */
+/** Directories with a manifest, one to three levels down, but not inside another blueprint: a blueprint is a leaf. */
 const blueprintDirectories = (
   files: ReadonlySet<string>,
   ignored: Array<{ path: string; reason: string }>,
@@ -101,7 +101,7 @@ const blueprintDirectories = (
   return found
 }
 
-/** The directories right below a folder, in order; those whose names begin with a dot are no items. */
+/** The directories directly below a folder, sorted; names that begin with a dot are ignored. */
 const itemsBelow = (
   folder: string,
   entries: ReadonlyArray<SourceEntry>,
@@ -120,5 +120,5 @@ const itemsBelow = (
   return [...items].filter((path) => !isHidden(path)).toSorted(compareNames)
 }
 
-/** The order in which a walk meets files: a directory's own names compared part by part. */
+/** The order of a directory walk: paths compared part by part. */
 const compareWalk = (a: string, b: string): number => compareNames(a.replaceAll("/", "\u0000"), b.replaceAll("/", "\u0000"))

@@ -1,4 +1,4 @@
-/** The common part of reading a YAML manifest: text is kept as written, what is unknown is ignored, what is wrong is told. */
+/** Common functions for reading YAML manifests: text is kept as written, unknown keys are ignored, errors are reported. */
 import * as Result from "effect/Result"
 import { type Finding, quote } from "../range/config/issue.ts"
 import { emptyMap, type MapNode, type Node, type Path } from "../range/config/node.ts"
@@ -6,8 +6,8 @@ import { readYaml } from "../range/config/read-yaml.ts"
 import { isShownLine, isShownText } from "./shown-text.ts"
 
 /**
- * The mapping in a manifest's text, under the same limits as range configurations. A key given twice is an error: readers disagree on
- * which one counts. A text without a value is an empty mapping.
+ * Parses the mapping in a manifest, under the same limits as range configurations. A duplicate key is an error, because parsers disagree on
+ * which value counts. A text without a value is an empty mapping.
  */
 export const readManifest = (text: string): Result.Result<MapNode, ReadonlyArray<Finding>> => {
   const warnings: Array<Finding> = []
@@ -22,14 +22,14 @@ export const readManifest = (text: string): Result.Result<MapNode, ReadonlyArray
   return isNull(root) ? Result.succeed(emptyMap) : Result.fail([wrongType([], root, "an object")])
 }
 
-/** One mapping being read, and where its findings go. */
+/** A mapping being read, with its findings. */
 export interface Fields {
   readonly map: MapNode
   readonly path: Path
   readonly findings: Array<Finding>
 }
 
-/** The text under a key as it is written, so that `1.10` stays `1.10`; undefined where it is absent, null or empty. */
+/** The text under a key as written, so that `1.10` stays `1.10`; undefined if it is absent, null or empty. */
 export const textField = ({ map, path, findings }: Fields, key: string): string | undefined => {
   const node = map.entries.get(key)?.value
   if (node === undefined || isNull(node)) return undefined
@@ -40,13 +40,13 @@ export const textField = ({ map, path, findings }: Fields, key: string): string 
   return undefined
 }
 
-/** As `textField`, for what is one line; undefined where it has more. */
+/** Like `textField`, for a single line; undefined if it has more. */
 export const lineField = (fields: Fields, key: string): string | undefined => {
   const text = textField(fields, key)
   return text === undefined || isShownLine(text) ? text : undefined
 }
 
-/** As `textField`, but absent and blank are told. Empty text stands in, so that reading goes on. */
+/** Like `textField`, but reports a missing or blank value and returns an empty text, so that reading continues. */
 export const requiredText = (fields: Fields, key: string): string => {
   const before = fields.findings.length
   const text = textField(fields, key)
@@ -62,7 +62,7 @@ export const requiredText = (fields: Fields, key: string): string => {
   return ""
 }
 
-/** The texts of a list under a key; none where it is absent or null. */
+/** The texts of a list under a key; empty if it is absent or null. */
 export const textList = (fields: Fields, key: string): ReadonlyArray<string> =>
   listField(fields, key).flatMap((node, index) => {
     const at = [...fields.path, key, index]
@@ -72,7 +72,7 @@ export const textList = (fields: Fields, key: string): ReadonlyArray<string> =>
     return []
   })
 
-/** The elements of a list under a key; none where it is absent or null. */
+/** The elements of a list under a key; empty if it is absent or null. */
 export const listField = ({ map, path, findings }: Fields, key: string): ReadonlyArray<Node> => {
   const node = map.entries.get(key)?.value
   if (node === undefined || isNull(node)) return []
@@ -81,7 +81,7 @@ export const listField = ({ map, path, findings }: Fields, key: string): Readonl
   return []
 }
 
-/** Only version 1 of manifests exists; 0 and absent mean it too. */
+/** The only manifest version is 1; 0 and absent mean 1. */
 export const checkManifestVersion = ({ map, path, findings }: Fields): void => {
   const node = map.entries.get("manifest_version")?.value
   if (node === undefined || isNull(node) || (node.kind === "scalar" && (node.value === 0 || node.value === 1))) return
@@ -94,7 +94,7 @@ export const checkManifestVersion = ({ map, path, findings }: Fields): void => {
   })
 }
 
-/** A finding about the value under a key, or about the whole mapping where the key is absent. */
+/** A finding about the value under a key, or about the mapping if the key is absent. */
 export const findingAt = ({ map, path }: Fields, key: string, code: string, message: string, allowed: string): Finding => ({
   path: [...path, key],
   offset: map.entries.get(key)?.value.start ?? map.start,
@@ -119,11 +119,11 @@ const notShown = (path: Path, node: Node): Finding => ({
   allowed: "printable text",
 })
 
-/** Keeps the keys that have a value: what a manifest does not say is absent, not undefined. */
+/** Keeps the keys that have a value: missing manifest fields are absent, not undefined. */
 export const present = <T extends Readonly<Record<string, string | undefined>>>(
   texts: T,
 ): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
-  // Entries without undefined are exactly the partial type.
+  // entries without undefined match the partial type exactly
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined)) as {
     readonly [K in keyof T]?: Exclude<T[K], undefined>
   }

@@ -7,9 +7,8 @@ import { readManifest } from "./manifest.ts"
 import { atOnce, type InParts, readEach } from "./reading.ts"
 
 /**
- * The files whose texts `readSource` needs and that are not among the texts yet, in order and without repetition. Manifests first; once
- * their texts are there, the configurations that they name: ask again until nothing is new. No link, and nothing with an unsafe path, is
- * asked for.
+ * The files whose texts `readSource` still needs, in order and unique. Manifests come first, and once their texts are present, the
+ * configurations that they name: call again until the result is empty. Never names a link or an unsafe path.
  */
 export const neededTexts = (files: SourceFiles): ReadonlyArray<string> => atOnce(neededTextsInParts(files))
 

@@ -1,4 +1,4 @@
-/** Templates, roles and collections: their names and what their metadata say. */
+/** Reads templates, roles and collections: their names and metadata. */
 import * as Result from "effect/Result"
 import { quote } from "../range/config/issue.ts"
 import { readBuilderFile } from "./builder-file.ts"

@@ -20,14 +20,14 @@ import { readCollections, readRoles, readTemplates } from "./read-artifacts.ts"
 
 export interface ReadSource {
   readonly content: SourceContent
-  /** What is not read, or has no effect, and what is wrong with single items. */
+  /** Entries that are ignored or have no effect, and problems of single items. */
   readonly warnings: ReadonlyArray<SourceIssue>
 }
 
 /**
- * Reads what a source ships from one fetched state of it, which must hold the texts that `neededTexts` asked for. An item in which something is
- * wrong is among the broken ones. Fails with everything for which the whole source must be refused: paths that are unsafe or too much alike, a
- * manifest of the source that is wrong, nothing shipped, or nothing in which all is right.
+ * Reads what a source ships from one fetched state, which must include the texts that `neededTexts` named. Invalid items end up in
+ * `broken`. Fails with everything for which the whole source must be refused: unsafe or colliding paths, an invalid source manifest, no
+ * items, or no valid item.
  */
 export const readSource = (files: SourceFiles): Result.Result<ReadSource, ReadonlyArray<SourceIssue>> =>
   atOnce(readSourceInParts(files))
@@ -73,7 +73,7 @@ export function* readSourceInParts(files: SourceFiles): InParts<Result.Result<Re
 const byName = <T extends { readonly name: string }>(items: ReadonlyArray<T>): ReadonlyArray<T> =>
   items.toSorted((a, b) => compareNames(a.name, b.name))
 
-/** A mistake here refuses the source: it is about all that the source ships. */
+/** An error here refuses the source, because it affects everything the source ships. */
 const readSourceManifest = (reading: Reading): SourceManifest => {
   const path = reading.layout.manifest
   const file = path === undefined ? undefined : readFile(reading, path, "error")
@@ -93,7 +93,7 @@ const readSourceManifest = (reading: Reading): SourceManifest => {
   return manifest
 }
 
-/** A role is installed under its canonical name alone. The catalog also resolves its folder's name, and a deploy does not. */
+/** A role is installed only under its canonical name. The catalog also resolves its folder's name, but a deploy does not. */
 const tellOfFolderNames = (
   issues: Issues,
   blueprints: ReadonlyArray<ShippedBlueprint>,
@@ -113,7 +113,10 @@ const tellOfFolderNames = (
     }
 }
 
-/** Two things of one name would be installed into one folder: the first by its directory has the name, the others cannot be installed. */
+/**
+ * Items of the same name would be installed into the same folder: the first one by directory keeps the name, the others cannot be
+ * installed.
+ */
 const withoutTwins = <T extends { readonly name: string; readonly directory: string }>(
   issues: Issues,
   kind: ItemKind,

@@ -15,13 +15,13 @@ export interface Reading {
   readonly issues: Issues
 }
 
-/** A manifest that was read: its text, and the mapping in it. */
+/** A parsed manifest: its text, and the mapping in it. */
 export interface ManifestFile {
   readonly text: string
   readonly root: MapNode
 }
 
-/** The YAML mapping in a file that must be there. Undefined where it cannot be read, which is told with the severity. */
+/** The YAML mapping in a required file. If it cannot be read, reports that with the given severity and returns undefined. */
 export const readFile = (reading: Reading, path: string, severity: SourceIssue["severity"]): ManifestFile | undefined => {
   const text = textAt(reading, path, severity)
   if (text === undefined) return undefined
@@ -31,7 +31,7 @@ export const readFile = (reading: Reading, path: string, severity: SourceIssue["
   return undefined
 }
 
-/** The text of a file that is in the tree. Undefined where it was not given, which is told. */
+/** The text of a file in the tree. If it was not given, reports that and returns undefined. */
 export const textAt = ({ files, issues }: Reading, path: string, severity: SourceIssue["severity"]): string | undefined => {
   const text = files.texts.get(path)
   if (text === undefined)
@@ -43,22 +43,22 @@ export const textAt = ({ files, issues }: Reading, path: string, severity: Sourc
   return text
 }
 
-/** Work that pauses now and then, so that whoever does it may do something else in between. */
+/** Work that yields now and then, so that the caller can do something else in between. */
 export type InParts<A> = Generator<undefined, A>
 
-/** What is read of the items of one kind. */
+/** The result of reading the items of one kind. */
 export interface ReadItems<T> {
   readonly items: ReadonlyArray<T>
   readonly broken: ReadonlyArray<BrokenItem>
-  /** What is wrong with the broken ones. */
+  /** The problems of the broken items. */
   readonly errors: ReadonlyArray<SourceIssue>
 }
 
-/** The name that an item has where what it says of itself cannot be used. */
+/** The fallback name of an item whose own name cannot be used. */
 const nameOfPlace = (kind: ItemKind, directory: string): string =>
   kind === "blueprint" ? directory.slice(`${roots.blueprints}/`.length) : directoryName(directory)
 
-/** As many things that are wrong with one item as a list shows; the warnings have all. */
+/** Number of problems shown per item; the warnings have all of them. */
 const mostShown = 3
 
 const saySome = (issues: ReadonlyArray<SourceIssue>): string => {
@@ -66,7 +66,7 @@ const saySome = (issues: ReadonlyArray<SourceIssue>): string => {
   return `${sayIssues(issues.slice(0, mostShown))}${more > 0 ? `; and ${more} more` : ""}`
 }
 
-/** Reads place by place, with a pause after each. One in which something is wrong is broken, and keeps no other from being read. */
+/** Reads item by item, yielding after each. An item with errors is broken and does not affect the others. */
 export function* readItems<P extends { readonly directory: string }, T>(
   reading: Reading,
   kind: ItemKind,
@@ -90,7 +90,7 @@ export function* readItems<P extends { readonly directory: string }, T>(
   return { items, broken, errors }
 }
 
-/** Reads place by place, with a pause after each; what cannot be read is left out. */
+/** Reads item by item, yielding after each; unreadable ones are left out. */
 export function* readEach<P, T>(places: ReadonlyArray<P>, read: (place: P) => T | undefined): InParts<ReadonlyArray<T>> {
   const found: Array<T> = []
   for (const place of places) {
@@ -101,7 +101,7 @@ export function* readEach<P, T>(places: ReadonlyArray<P>, read: (place: P) => T 
   return found
 }
 
-/** Work in parts, done without a pause. */
+/** Runs the work without pausing. */
 export const atOnce = <A>(work: InParts<A>): A => {
   for (;;) {
     const { done, value } = work.next()

@@ -5,9 +5,8 @@ import type { Finding } from "../range/config/issue.ts"
 import { compareNames, type ConfigReferences } from "./content.ts"
 
 /**
- * The templates and roles that a range configuration names: those of its machines, and those of its router where it names any
- * (a router's role must be installed as much as another). The file need not be valid: whatever has the
- * right form counts. Fails where the text cannot be read at all.
+ * The templates and roles that a range configuration names for its machines and its router (a router's roles must be installed too). The
+ * file need not be valid: everything of the right shape counts. Fails if the text cannot be parsed.
  */
 export const readReferences = (config: string): Result.Result<ConfigReferences, ReadonlyArray<Finding>> =>
   Result.map(readYaml(config, []), (root) => {

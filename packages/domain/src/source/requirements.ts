@@ -4,13 +4,13 @@ import type { MapNode, Node, Path } from "../range/config/node.ts"
 import type { CollectionRequirement, Requirements, RoleRequirement } from "./content.ts"
 import { type Fields, listField, present, readManifest, textField, wrongType } from "./manifest.ts"
 
-/** Of a blueprint without a requirements file. */
+/** The requirements of a blueprint without a requirements file. */
 export const noRequirements: Requirements = { roles: [], collections: [], subscriptionRoles: [] }
 
 /**
- * Reads a `requirements.yml`: three optional lists, of which an entry is a mapping or a bare name. A file that has
- * another form requires nothing, and its findings are for its author. `unsafe` are findings for which the source must be refused: text
- * that a program would take for an option.
+ * Reads a `requirements.yml`: three optional lists whose entries are mappings or bare names. A malformed file requires nothing, and its
+ * findings are warnings for the author. `unsafe` findings are reasons to refuse the blueprint: text that a program would take for an
+ * option.
  */
 export const readRequirements = (
   text: string,
@@ -68,7 +68,7 @@ const fieldsOf = <const K extends string>(
     if (text !== undefined) checkArgument(reading, text, [...fields.path, key], fields.map.entries.get(key)?.value.start ?? 0)
     return [key, text] as const
   })
-  // One text for each of the keys.
+  // one text per key
   return Object.fromEntries(texts) as { readonly [N in K]: string | undefined }
 }
 

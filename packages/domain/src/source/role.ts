@@ -2,9 +2,9 @@ import { type Fields, lineField, textField } from "./manifest.ts"
 import type { MapNode } from "../range/config/node.ts"
 import { isRoleName } from "./names.ts"
 
-/** What the metadata of a role say. */
+/** The metadata of a role. */
 export interface RoleMetadata {
-  /** `<namespace>.<role>`, or the name of the directory where the metadata give no other. */
+  /** `<namespace>.<role>`, or the directory name if the metadata give no valid name. */
   readonly name: string
   readonly description: string | undefined
 }
@@ -12,13 +12,13 @@ export interface RoleMetadata {
 const part = /^[A-Za-z0-9_-]+$/u
 
 /**
- * Reads a role's `meta/main.yml`: the namespace is `galaxy_info.namespace`, else the author; the name is
- * `galaxy_info.role_name`, else the directory's. Where either could not be a name, the role is called as its directory.
+ * Reads a role's `meta/main.yml`: the namespace is `galaxy_info.namespace`, else the author; the name is `galaxy_info.role_name`, else the
+ * directory's. If either is not a valid name, the role has the name of its directory.
  */
 export const readRoleMetadata = (root: MapNode, directory: string): RoleMetadata => {
   const info = root.entries.get("galaxy_info")?.value
   if (info?.kind !== "map") return { name: directory, description: undefined }
-  // Metadata are written for other programs: what is odd in them is not ours to tell.
+  // metadata are written for other programs, so problems in them are not reported here
   const fields: Fields = { map: info, path: ["galaxy_info"], findings: [] }
   const namespace = textField(fields, "namespace") ?? textField(fields, "author") ?? ""
   const role = textField(fields, "role_name") ?? directory
@@ -29,7 +29,7 @@ export const readRoleMetadata = (root: MapNode, directory: string): RoleMetadata
   }
 }
 
-/** The version of a role: what its `meta/version.yml` says, else the tag of its submodule without a leading `v`. */
+/** The version of a role: from its `meta/version.yml`, else the tag of its submodule without a leading `v`. */
 export const roleVersion = (versionFile: MapNode | undefined, tag: string | undefined): string | undefined =>
   (versionFile === undefined ? undefined : lineField({ map: versionFile, path: [], findings: [] }, "version")) ??
   (tag?.replace(/^v/u, "") || undefined)

@@ -2,14 +2,14 @@ import type { UserId } from "../access/ids.ts"
 import { isSourceId } from "./names.ts"
 import type { SourceId } from "./source.ts"
 
-/** What an id can be made from: a repository's URL, the name of an uploaded file, or the path of a folder. */
+/** The basis for a generated id: a repository's URL, the name of an uploaded file, or the path of a folder. */
 export type IdBasis =
   | { readonly type: "git"; readonly url: string }
   | { readonly type: "upload" | "folder"; readonly name: string }
 
 /**
- * The id of a source that was given none: `<user>-<organisation>-<repository>`, or `<user>-<file or folder>`.
- * Undefined where nothing usable is left, or what is left does not begin with a letter.
+ * The generated id of a source: `<user>-<organisation>-<repository>`, or `<user>-<file or folder>`. Undefined if nothing usable is left, or
+ * it does not begin with a letter.
  */
 export const deriveSourceId = (user: UserId, basis: IdBasis): SourceId | undefined => {
   const slug = slugOf(withoutEnding(basis.type === "git" ? repositoryName(basis.url) : lastPart(basis.name)))
@@ -20,14 +20,14 @@ export const deriveSourceId = (user: UserId, basis: IdBasis): SourceId | undefin
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** `<organisation>-<repository>`, or the repository alone where its URL names no organisation. */
+/** `<organisation>-<repository>`, or only the repository if its URL names no organisation. */
 const repositoryName = (url: string): string => {
   const parts = pathOf(trimEnd(url)).split("/")
   const [organisation = "", repository = ""] = parts.length === 1 ? ["", ...parts] : parts.slice(-2)
   return organisation === "" ? repository : `${organisation}-${repository}`
 }
 
-/** The part of a URL after its host: of `scheme://host/…`, `user@host:…`, and of what has neither form all. */
+/** The part of a URL after its host, for `scheme://host/…` and `user@host:…`; the whole text in any other form. */
 const pathOf = (url: string): string => {
   const scheme = url.indexOf("://")
   if (scheme !== -1) {

@@ -6,18 +6,18 @@ import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import type { SourceManifest } from "./content.ts"
 import { sayIssues, type SourceIssue } from "./issue.ts"
 
-/** Name of a source on the wire: a letter, then letters, digits, `_` and `-`. One for the whole installation. */
+/** ID of a source: a letter, then letters, digits, `_` and `-`. Unique in the installation. */
 export type SourceId = string & Brand<"SourceId">
 
-/** Where a source's content comes from: a repository, an archive that was sent, a folder on the service's host. */
+/** Where a source's content comes from: a repository, an uploaded archive, or a folder on the service's host. */
 export const sourceTypes = ["git", "upload", "folder"] as const
 export type SourceType = (typeof sourceTypes)[number]
 
-/** How the last sync or install ended; empty: there was none yet. */
+/** How the last sync or install ended; empty before the first one. */
 export const sourceStatuses = ["", "ok", "partial", "error"] as const
 export type SourceStatus = (typeof sourceStatuses)[number]
 
-/** Where a source's content comes from. What does not belong to the type is empty. */
+/** Where a source's content comes from. Fields that do not apply to the type are empty. */
 export interface SourceOrigin {
   readonly url: string
   /** Branch, tag or commit; `HEAD`: the default branch. */
@@ -26,7 +26,7 @@ export interface SourceOrigin {
   readonly path: string
 }
 
-/** What a source says of itself. What it does not say is empty. */
+/** A source's description of itself. Missing fields are empty. */
 export interface SourceText {
   readonly name: string
   readonly description: string
@@ -41,21 +41,21 @@ export interface Source extends SourceOrigin, SourceText {
   readonly id: SourceId
   readonly owner: UserId
   readonly type: SourceType
-  /** The state of its content; undefined: none was fetched from where it is now. */
+  /** Its content; undefined if none was fetched from the current origin. */
   readonly snapshot: SnapshotId | undefined
-  /** When content last came in. */
+  /** When content was last fetched. */
   readonly lastSyncedAt: Date | undefined
   readonly lastSyncStatus: SourceStatus
-  /** Empty unless the status tells of failures. */
+  /** Empty unless the status is `partial` or `error`. */
   readonly lastSyncError: string
-  /** How often it is synced by itself, as a duration (`12h`); undefined: never. */
+  /** Interval of automatic syncs, as a duration (`12h`); undefined: never. */
   readonly schedule: string | undefined
-  /** When it is synced by itself next. */
+  /** Time of the next automatic sync. */
   readonly nextSyncAt: Date | undefined
   readonly createdAt: Date
 }
 
-/** What somebody says of a source that is to be made; the rest follows. */
+/** The given properties of a new source; the others have initial values. */
 export type SourceDraft = SourceOrigin &
   Pick<Source, "recordId" | "id" | "owner" | "type" | "name" | "schedule" | "nextSyncAt" | "createdAt">
 
@@ -71,7 +71,7 @@ export const newlyMadeSource = (draft: SourceDraft): Source => ({
   lastSyncError: "",
 })
 
-/** Text that a manifest says replaces what was known; what it does not say, or leaves empty, stays. */
+/** Text in a manifest replaces the stored one; missing or empty fields keep it. */
 export const describedBy = (manifest: SourceManifest): Partial<SourceText> => ({
   ...(manifest.name ? { name: manifest.name } : {}),
   ...(manifest.description ? { description: manifest.description } : {}),
@@ -80,11 +80,11 @@ export const describedBy = (manifest: SourceManifest): Partial<SourceText> => ({
   ...(manifest.authors.length === 0 ? {} : { authors: manifest.authors }),
 })
 
-/** Where people read about a source: the page that it names, else that of its repository; empty where there is none. */
+/** The web page of a source: its homepage, else its repository's; empty if there is none. */
 export const homepageOf = ({ homepage, type, url }: Pick<Source, "homepage" | "type" | "url">): string =>
   homepage === "" && type === "git" && /^https?:\/\//u.test(url) ? url : homepage
 
-/** True where content that was fetched for the one is content of the other. */
+/** Whether content fetched for one origin is content of the other. */
 export const sameOrigin = (a: SourceOrigin, b: SourceOrigin): boolean => a.url === b.url && a.ref === b.ref && a.path === b.path
 
 export class SourceNotFound extends defineFault("SourceNotFound", "not-found", (f: { readonly source: string }) => ({
@@ -104,13 +104,13 @@ export class SourceExists extends defineFault(
       : { message: `Source ID ${f.source} is already in use`, hint: "Choose another ID." },
 ) {}
 
-/** Its origin was changed while content was fetched from the old one. */
+/** The origin changed while content was fetched from the old one. */
 export class SourceMoved extends defineFault("SourceMoved", "conflict", (f: { readonly source: string }) => ({
   message: `Cannot take the content that was fetched for source ${f.source}: its origin was changed meanwhile`,
   hint: "Sync it again.",
 })) {}
 
-/** What was fetched cannot be the content of a source; `issues` holds every finding with its file. */
+/** The fetched content is not a valid source; `issues` has every finding with its file. */
 export class SourceBroken extends defineFault("SourceBroken", "invalid", (f: { readonly issues: readonly SourceIssue[] }) => ({
   message: `Cannot read the source: ${sayIssues(f.issues)}`,
   issues: f.issues.map(({ file, path, message, line, column, allowed }) => ({
@@ -122,7 +122,7 @@ export class SourceBroken extends defineFault("SourceBroken", "invalid", (f: { r
   })),
 })) {}
 
-/** A run that fetched a source's content came to nothing, for a reason that lies in the content or in where it comes from. */
+/** Fetching a source failed because of its content or its origin. */
 export class SourceUnfetched extends defineFault(
   "SourceUnfetched",
   "invalid",

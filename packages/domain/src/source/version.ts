@@ -1,13 +1,13 @@
 /**
- * Versions as sources, roles and collections write them: one, two or three numbers, with a pre-release and a build mark only after
- * three, and with or without a leading `v`. Numbers may be of any length.
+ * Versions of sources, roles and collections: one, two or three numbers, with an optional leading `v`; a pre-release and build metadata
+ * only after three numbers. Numbers may have any length.
  */
 
-/** A version that was understood; its build mark is left out, for it does not count. */
+/** A parsed version; without build metadata, which is not compared. */
 export interface Version {
-  /** Major, minor and patch as digits without leading zeros; what was not written is `0`. */
+  /** Major, minor and patch as digits without leading zeros; missing ones are `0`. */
   readonly numbers: readonly [string, string, string]
-  /** Identifiers of the pre-release; none: a release. */
+  /** Pre-release identifiers; empty for a release. */
   readonly prerelease: ReadonlyArray<string>
 }
 
@@ -16,7 +16,7 @@ const form = new RegExp(`^v?${number}(?:\\.${number}(?:\\.${number}(?:-([0-9A-Za
 const digits = /^[0-9]+$/u
 const longest = 256
 
-/** The version that the text says, or undefined where it says none in this dialect. */
+/** Parses a version; undefined if it is not one. */
 export const parseVersion = (text: string): Version | undefined => {
   const parts = text.length > longest ? null : form.exec(text)
   if (parts === null) return undefined
@@ -27,7 +27,7 @@ export const parseVersion = (text: string): Version | undefined => {
   return { numbers: [major, minor, patch], prerelease }
 }
 
-/** Below zero where `a` comes before `b`, above where after, zero where both are one version to this dialect. */
+/** Negative if `a` comes before `b`, positive if after, zero if they are the same version. */
 export const compareVersions = (a: Version, b: Version): number => {
   for (let at = 0; at < 3; at += 1) {
     const order = compareDigits(a.numbers[at] ?? "0", b.numbers[at] ?? "0")
@@ -39,7 +39,7 @@ export const compareVersions = (a: Version, b: Version): number => {
 const compareDigits = (a: string, b: string): number => a.length - b.length || compareText(a, b)
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A pre-release comes before its release; numbers before words; the longer after the one it begins with. */
+/** A pre-release comes before its release, numbers before words, and a prefix before the longer one. */
 const comparePrereleases = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
   if (a.length === 0 || b.length === 0) return b.length - a.length
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
@@ -67,8 +67,8 @@ const comparisons: ReadonlyMap<string, (order: number) => boolean> = new Map([
 const operators = [...comparisons.keys()]
 
 /**
- * Whether a version fits a pin: an optional operator (`>=`, `<=`, `==`, `!=`, `>`, `<`; none is `==`) and a version. Where either is no
- * version of the dialect (a branch, `*`, several conditions) only `==` with the very same text fits.
+ * Whether a version satisfies a pin: an optional operator (`>=`, `<=`, `==`, `!=`, `>`, `<`; default `==`) and a version. If either is not
+ * a version (a branch, `*`, several conditions), only `==` with the same text matches.
  */
 export const satisfiesPin = (version: string, pin: string): boolean => {
   const operator = operators.find((candidate) => pin.startsWith(candidate))

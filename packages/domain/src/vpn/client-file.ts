@@ -1,14 +1,14 @@
 import { rangeNetwork, vpnAddress, vpnServer } from "../network/addressing.ts"
 
-/** Where clients find the server of the VPN, and by which key they know it. */
+/** The address of the VPN server and the key that identifies it, for clients. */
 export interface VpnEndpoint {
-  /** A name, or an address; one of IPv6 without brackets. */
+  /** A name or an address; IPv6 without brackets. */
   readonly host: string
   readonly port: number
   readonly publicKey: string
 }
 
-/** What fits through a VXLAN network with the tunnel around it: also a server behind one needs no fragments. */
+/** Fits through a VXLAN network including the tunnel's overhead, so that a server behind one needs no fragmentation. */
 const mtu = 1370
 
 /** The configuration of a user's WireGuard client. It names each range once, ascending by number. */

@@ -1,6 +1,6 @@
 import type { UserId } from "../access/ids.ts"
 
-/** The key pair of a user for the VPN, as it is stored. */
+/** A user's VPN key pair as stored. */
 export interface VpnKey {
   /** As `wg pubkey` prints it. */
   readonly publicKey: string
@@ -8,7 +8,7 @@ export interface VpnKey {
   readonly sealed: string
 }
 
-/** What a user's sealed private key is bound to. Part of the stored format. */
+/** The context that a user's sealed private key is bound to. Part of the stored format. */
 export const vpnKeyContext = (userId: UserId): string => `VPN key of ${userId}`
 
 /** Whether a text is a key as WireGuard writes it: 32 bytes in base64. */

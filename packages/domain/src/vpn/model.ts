@@ -10,26 +10,26 @@ export const VpnMemberJson = Schema.Struct({
 })
 export type VpnMember = typeof VpnMemberJson.Type
 
-/** Whom the VPN's server lets in. */
+/** Whom the VPN server lets in. */
 export const HeldVpnJson = Schema.Struct({
-  /** As it was last seen; one without a peer has no key. */
+  /** Members as last seen on the server; one without a peer has no key. */
   has: Schema.Array(VpnMemberJson),
-  /** What it is being told, and may have by now. */
+  /** Members being added; the server may have them already. */
   adding: Schema.Array(VpnMemberJson),
-  /** What people have to know of the server. */
+  /** Messages about the server for administrators. */
   notes: Schema.Array(Schema.String),
-  /** Why it could not be brought in line the last time. */
+  /** Why the last reconciliation failed. */
   trouble: Schema.optionalKey(Schema.String),
-  /** Nobody knows all whom it lets in: the service cannot look at it, or lost what it knew. */
+  /** Whom it lets in is not fully known: the service cannot read its state, or lost its record of it. */
   unseen: Schema.optionalKey(Schema.Boolean),
-  /** What was taken from peers that the service did not put there, and when; the newest last. */
+  /** What was taken from peers that the service did not add, and when; newest last. */
   taken: Schema.optionalKey(Schema.Array(Schema.Struct({ at: Schema.Number, what: Schema.String }))),
 })
 export type HeldVpn = typeof HeldVpnJson.Type
 
 export const nothingHeldByVpn: HeldVpn = { has: [], adding: [], notes: [] }
 
-/** The record that says it is damaged: whom the server lets in is not known until it was looked at. */
+/** Stands in for a damaged record: whom the server lets in is unknown until it is read. */
 export const damagedHeldVpn: HeldVpn = {
   ...nothingHeldByVpn,
   unseen: true,
@@ -37,18 +37,18 @@ export const damagedHeldVpn: HeldVpn = {
     "The stored state of the VPN's server is damaged (the row of the table vpn_server); the next check of the server writes it again",
 }
 
-/** The numbers of users that the server lets in, or may; undefined: nobody knows. */
+/** The numbers of the users that the server lets in, or may; undefined if unknown. */
 export const numbersHeldByVpn = ({ has, adding, unseen }: HeldVpn): ReadonlySet<number> | undefined =>
   unseen === true ? undefined : new Set([...has, ...adding].map(({ userNumber }) => userNumber))
 
-/** The keys that the service put on the server, or meant to. */
+/** The keys that the service put on the server, or was about to. */
 export const keysKnownToVpn = ({ has, adding }: HeldVpn): ReadonlySet<string> =>
   new Set([...has, ...adding].map(({ publicKey }) => publicKey))
 
-/** What is remembered of a user's keys that may be on a server that nobody sees. */
+/** Number of keys remembered per user while the server's state is not known. */
 const keysRemembered = 10
 
-/** What is known of a server that nobody sees, when these may come in: everything that was ever handed out may be there. */
+/** The state of a server that cannot be read, when these members may be added: it may have every key that was ever handed out. */
 export const handedOut = (held: HeldVpn, wanted: readonly VpnMember[]): HeldVpn => {
   const all = groupBy([...held.has, ...held.adding, ...wanted], ({ userNumber }) => userNumber)
   const adding = [...all].flatMap(([userNumber, members]) =>
@@ -63,7 +63,7 @@ export const handedOut = (held: HeldVpn, wanted: readonly VpnMember[]): HeldVpn 
   return { ...held, has: [], adding, unseen: true }
 }
 
-/** What a client may exchange packets with. */
+/** A client and a network that it may exchange packets with. */
 export interface VpnPair {
   /** Address of the client. */
   readonly client: string
@@ -74,28 +74,28 @@ export interface VpnPair {
 /** A peer of the server's interface. */
 export interface VpnPeer {
   readonly publicKey: string
-  /** The networks that it may send from, such as `198.51.100.4/32`. */
+  /** The networks it may send from, such as `198.51.100.4/32`. */
   readonly allowed: readonly string[]
 }
 
-/** The server of the VPN as it is. */
+/** The observed state of the VPN server. */
 export interface ObservedVpn {
   readonly publicKey: string
-  /** Those of others, too. */
+  /** Includes peers that are not the service's. */
   readonly peers: readonly VpnPeer[]
-  /** Undefined: the rules could not be looked at. */
+  /** Undefined if the rules could not be read. */
   readonly pairs: readonly VpnPair[] | undefined
   readonly whyNoPairs?: { readonly message: string; readonly hint?: string | undefined }
-  /** Whether the rules that let nothing but the pairs through are as they were loaded. */
+  /** Whether the rules that block everything but the pairs are as they were loaded. */
   readonly guarded: boolean
 }
 
-/** What has to be done on the server. */
+/** The changes to make on the server. */
 export interface VpnDifference {
   /** Public keys of peers. */
   readonly remove: readonly string[]
   readonly set: readonly VpnPeer[]
-  /** All pairs there are to be, with the rules; undefined: they are there. */
+  /** All pairs that should exist, loaded with the rules; undefined if they are in place already. */
   readonly pairs: readonly VpnPair[] | undefined
 }
 

@@ -1,7 +1,7 @@
 import { rangeNetwork, vpnAddress } from "../network/addressing.ts"
 import type { HeldVpn, VpnMember } from "./model.ts"
 
-/** What the server has of a user, or what the user should have there. */
+/** The peers and pairs that the server has of users, or should have. */
 const partsOf = (members: readonly VpnMember[]): ReadonlyMap<string, string> =>
   new Map(
     members.flatMap(({ userNumber, publicKey, rangeNumbers }) => {
@@ -13,7 +13,7 @@ const partsOf = (members: readonly VpnMember[]): ReadonlyMap<string, string> =>
     }),
   )
 
-/** What the server still has to learn, for people. */
+/** Changes that the server does not have yet, for display. */
 export const pendingVpn = (
   { has, adding }: HeldVpn,
   wanted: readonly VpnMember[],

@@ -25,10 +25,10 @@ const rangeNumberOf = (network: string): number | undefined => {
   return number >= rangeNumbers.first && number <= rangeNumbers.last ? number : undefined
 }
 
-/** A peer with nothing but addresses of users is the service's. */
+/** A peer with only user addresses belongs to the service. */
 const isOurs = ({ allowed }: VpnPeer): boolean => allowed.length > 0 && allowed.every((text) => numberOf(text) !== undefined)
 
-/** A peer of others that may send as a user who has no peer. */
+/** Whether a peer may use the address of a user. */
 const mayPretend = ({ allowed }: VpnPeer): boolean =>
   allowed.some((text) => {
     const network = parseCidr(text)
@@ -39,8 +39,9 @@ const sorted = (texts: readonly string[]): string => [...texts].sort().join()
 const pairText = ({ client, network }: VpnPair): string => `${client} ${network}`
 
 /**
- * How the server has to change to let in these users, and what people have to know. Peers of others stay as they are, but for addresses of users. `known`:
- * the keys that were put there. `taken`: what the change takes from peers with other keys, each time it is planned.
+ * The changes that make the server let in exactly these users, and notes for administrators. Peers that are not the service's stay as they
+ * are, except for addresses of users. `known`: the keys that the service put there. `taken`: what the change takes from peers with other
+ * keys, reported each time it is planned.
  */
 export const planVpn = (
   wanted: readonly VpnMember[],
@@ -56,7 +57,7 @@ export const planVpn = (
   const set = [...peers.values()].filter(
     ({ publicKey, allowed }) => sorted(there.get(publicKey)?.allowed ?? []) !== sorted(allowed),
   )
-  // an address is with one peer: whoever is given it takes it from the other
+  // WireGuard has an address on one peer only: adding it to a peer takes it from another
   const moved = new Set(set.flatMap(({ allowed }) => allowed))
   return {
     difference: {
@@ -88,7 +89,7 @@ export const planVpn = (
 export const isNoVpnDifference = ({ remove, set, pairs }: VpnDifference): boolean =>
   remove.length + set.length === 0 && pairs === undefined
 
-/** Whom the server lets in as it is: everybody who has a peer or a pair there. */
+/** The members that the server lets in now: everybody with a peer or a pair. */
 export const membersOf = ({ peers, pairs = [] }: Pick<ObservedVpn, "peers" | "pairs">): readonly VpnMember[] => {
   const keys = new Map<number, string>()
   for (const { publicKey, allowed } of peers)
