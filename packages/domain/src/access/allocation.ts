@@ -2,22 +2,23 @@ import * as Result from "effect/Result"
 import { Exhausted, RangeExists } from "../fault/faults.ts"
 import { rootUserId, type UserId, type Vmid } from "./ids.ts"
 
-/** Whole numbers from `from` to `to`, both included. */
+/** Integers from `from` to `to`, inclusive. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Numbers of users: each is the last octet of a VPN address. */
+/** User numbers: each is the last octet of a VPN address. */
 export const userNumberSpan: Span = { from: 2, to: 150 }
 /** ROOT's number, outside the span. */
 export const rootUserNumber = 1
-/** A removed user's number rests this long at least. */
+/** Minimum time before a removed user's number can be reused. */
 export const userNumberRestMillis = 24 * 60 * 60 * 1000
 
 /**
- * The numbers of removed users that can be given again: no router and no server of the VPN lets them in any more. `resting`: when each user went.
- * `routers`: whom each router lets in; undefined: nobody knows, because it is being told. `vpn`: likewise, whom the server lets in.
+ * The numbers of removed users that can be reused: no router and no VPN server lets them in any more. `resting`: when each user was
+ * removed. `routers`: whom each router lets in; undefined while it is being told, and thus unknown. `vpn`: whom the server lets in;
+ * undefined if unknown.
  */
 export const restedNumbers = (facts: {
   readonly resting: ReadonlyMap<number, number>
@@ -30,20 +31,23 @@ export const restedNumbers = (facts: {
   const letIn = new Set([...routers.flatMap((numbers) => numbers ?? []), ...vpn])
   return [...resting].flatMap(([number, since]) => (since <= now - userNumberRestMillis && !letIn.has(number) ? [number] : []))
 }
-/** Numbers of ranges: the second octet of addresses, and 100 + number is an octet too. */
+/** Range numbers: the second octet of addresses; 100 + number must be an octet, too. */
 export const rangeNumberSpan: Span = { from: 1, to: 153 }
 
-/** The lowest number of the span that is not taken. */
+/** The lowest free number of the span. */
 export const lowestFree = (span: Span, taken: { readonly has: (n: number) => boolean }): number | undefined => {
   for (let n = span.from; n <= span.to; n++) if (!taken.has(n)) return n
   return undefined
 }
 
-/** How many numbers of the span are not taken. */
+/** The number of free numbers in the span. */
 export const freeNumbers = ({ from, to }: Span, taken: { readonly has: (n: number) => boolean }): number =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at).filter((n) => !taken.has(n)).length
 
-/** The requested number where it can be given, else the lowest free one. `taken`: the numbers of all users and those that rest. */
+/**
+ * The requested number if it is free, else the lowest free one. `taken`: the numbers of all users, and of removed ones that cannot be
+ * reused yet.
+ */
 export const allocateUserNumber = (
   userId: UserId,
   taken: ReadonlySet<number>,
@@ -90,7 +94,7 @@ export const allocateRangeNumber = (
     : Result.succeed(number)
 }
 
-/** A VMID for each of these machines, all different. `taken`: those in use and those reserved. All or nothing. */
+/** One VMID for each of these machines. `taken`: VMIDs in use or reserved. All or nothing. */
 export const allocateVmids = (
   machines: readonly string[],
   span: Span,

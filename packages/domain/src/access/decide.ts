@@ -1,6 +1,9 @@
 import type { Grant, RangeAccess, User } from "./user.ts"
 
-/** Whether a user with these grants on a range may use it in this way. Admins always may. A manager of a group owns the group's ranges. */
+/**
+ * Whether a user with these grants on a range has this access. Administrators always do. A group's manager has owner access to the group's
+ * ranges.
+ */
 export const mayUse = (
   access: RangeAccess,
   user: Pick<User, "id" | "isAdmin">,

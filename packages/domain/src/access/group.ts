@@ -2,7 +2,7 @@ import type { Brand } from "effect/Brand"
 import type { RecordId, UserId } from "./ids.ts"
 import type { AccessType, User } from "./user.ts"
 
-/** Name of a group on the wire, and its only identity: letters, digits, `_` and `-`; case counts. */
+/** Name of a group, which is its identity: letters, digits, `_` and `-`; case-sensitive. */
 export type GroupName = string & Brand<"GroupName">
 
 const groupNamePattern = /^[A-Za-z0-9_-]{1,64}$/u
@@ -20,26 +20,26 @@ export interface Group {
 
 export const groupRoles = ["member", "manager"] as const
 
-/** What a user is in a group: one of the two, never both. Managers have all that members have, and say who and what belongs to the group. */
+/** The role of a user in a group. Managers have everything members have, and decide who and what belongs to the group. */
 export type GroupRole = (typeof groupRoles)[number]
 
-/** How a user in this role comes to the group's ranges. */
+/** The access type that this role gives to the group's ranges. */
 export const accessTypeOf = (role: GroupRole): AccessType => (role === "manager" ? "Group Manager" : "Group Member")
 
-/** A user's place in a group, seen from the user. */
+/** A group that a user is in, with the user's role. */
 export interface Membership {
   readonly group: Group
   readonly role: GroupRole
 }
 
-/** The same, seen from the group. */
+/** A user in a group, with the user's role. */
 export interface GroupMember {
   readonly userId: UserId
   readonly name: string
   readonly role: GroupRole
 }
 
-/** What the people of a group are told for a while: plain text. A group has one notice at most. */
+/** A temporary message to a group's users: plain text. A group has at most one notice. */
 export interface GroupNotice {
   readonly group: GroupName
   readonly text: string
@@ -48,5 +48,5 @@ export interface GroupNotice {
   readonly until: Date
 }
 
-/** Whether a user with this role in a group (undefined: none) may say who and what belongs to it. Admins always may. */
+/** Whether a user with this role in a group (undefined: none) may change who and what belongs to it. Administrators always may. */
 export const mayManage = (user: Pick<User, "isAdmin">, role: GroupRole | undefined): boolean => user.isAdmin || role === "manager"

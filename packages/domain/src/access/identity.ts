@@ -1,10 +1,10 @@
 import type { UserId } from "./ids.ts"
 
-/** A person as the provider of identities knows them. Neither part is a secret. */
+/** A person as known to the identity provider. Neither field is secret. */
 export interface Person {
   /** URL of the provider. */
   readonly issuer: string
-  /** The provider's name for the person, which it gives to nobody else. */
+  /** The provider's unique identifier for the person. */
   readonly subject: string
 }
 
@@ -14,41 +14,41 @@ export interface Identity extends Person {
   readonly createdAt: Date
 }
 
-/** What the provider has just proven of a person, and what else it says of them: whatever it likes. */
+/** A person whose identity the provider has just proven, with all other claims it makes about them. */
 export interface ProvenPerson extends Person {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Who may sign in by way of the provider. */
+/** Who may sign in through the provider. */
 export interface AdmissionRules {
   /**
-   * The claim that tells which user a person is who comes for the first time: `email`, or one that holds a user ID. Undefined: nothing that the
-   * provider says does, and users connect themselves.
+   * The claim that maps a person to a user at the first sign-in: `email`, or one that contains a user ID. Undefined: no claim does, and
+   * users link themselves.
    */
   readonly claim: string | undefined
-  /** Domains that a person's e-mail address must be in, in lower case; empty: any. */
+  /** Allowed domains of a person's e-mail address, in lower case; empty: any. */
   readonly domains: readonly string[]
 }
 
 const longest = 254
 
-/** A claim that is a text of a reasonable length without control characters; undefined: there is none. */
+/** A claim that is a text of reasonable length without control characters; undefined if there is none. */
 export const textClaim = ({ claims }: ProvenPerson, name: string): string | undefined => {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   return typeof value === "string" && value !== "" && value.length <= longest && !/\p{Cc}/u.test(value) ? value : undefined
 }
 
-// letters of other scripts are left out: some become those of ASCII in lower case, and would be another person's address
+// ASCII only: some other letters become ASCII when lowercased, and would turn into another person's address
 const addressForm = /^[\x21-\x3f\x41-\x7e]+@([A-Za-z0-9.-]+)$/u
 
-/** The person's e-mail address, where the provider says that it has verified it. Some providers say so in a text. */
+/** The person's e-mail address, if the provider says that it verified it. Some providers send that as a string. */
 export const verifiedEmailOf = (person: ProvenPerson): string | undefined => {
   const email = textClaim(person, "email")
   const { email_verified: verified } = person.claims
   return email !== undefined && addressForm.test(email) && (verified === true || verified === "true") ? email : undefined
 }
 
-/** Why a person may not sign in whatever user they are, to follow a colon; undefined: they may, as far as the rules say. */
+/** Why a person may not sign in as any user, phrased to follow a colon; undefined if the rules allow it. */
 export const admissionProblem = (person: ProvenPerson, { domains }: AdmissionRules): string | undefined => {
   if (domains.length === 0) return undefined
   const email = verifiedEmailOf(person)
@@ -57,10 +57,10 @@ export const admissionProblem = (person: ProvenPerson, { domains }: AdmissionRul
   return domains.includes(domain) ? undefined : "e-mail addresses of this domain are not admitted"
 }
 
-/** Letters of a name that user IDs may have. */
+/** The letters of a name that are valid in user IDs. */
 const lettersOf = (text: string): string => text.normalize("NFKD").replace(/[^A-Za-z]/gu, "")
 
-/** What user IDs for somebody of this name begin with: the initials of the first and the last word, or two letters of a single one. */
+/** The beginning of user IDs for this name: the initials of the first and the last word, or the first two letters of a single word. */
 export const userIdStemOf = (name: string): string | undefined => {
   const words = name.split(/\s+/u).map(lettersOf).filter(Boolean)
   const [first = "", last = words.at(-1) ?? ""] = [words[0], words.at(-1)]

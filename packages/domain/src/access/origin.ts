@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js"
 import { type AddressNetwork, parseNetwork } from "../content/destination.ts"
 
-/** A network as `parseNetwork` reads it, or a single address as a network of its own; undefined for neither. */
+/** Parses a network, or a single address as a network of its own; undefined for anything else. */
 export const parseProxies = (text: string): AddressNetwork | undefined => {
   if (text.includes("/") || !ipaddr.isValid(text)) return parseNetwork(text)
   return parseNetwork(`${text}/${ipaddr.parse(text).kind() === "ipv4" ? 32 : 128}`)
@@ -13,11 +13,11 @@ const isWithin = (address: ipaddr.IPv4 | ipaddr.IPv6, { address: base, length }:
 }
 
 /**
- * Who sent a request: the address of the connection, and where that is a proxy which is trusted, the last address that the proxies
- * themselves tell of (`X-Forwarded-For`, oldest first). What a sender writes into that header is before it, and is not believed.
+ * The address that sent a request: the connection's, or, if that is a trusted proxy, the last address in `X-Forwarded-For` (oldest first)
+ * that is not one. Anything the sender wrote into the header comes before it and is not trusted.
  */
 export const senderOf = (connection: string, forwardedFor: string | undefined, proxies: readonly AddressNetwork[]): string => {
-  // an IPv4 client of a listener for both
+  // an IPv4 client of a dual-stack listener
   const direct = connection.startsWith("::ffff:") ? connection.slice(7) : connection
   if (proxies.length === 0 || forwardedFor === undefined) return direct
   let sender = direct
@@ -31,8 +31,8 @@ export const senderOf = (connection: string, forwardedFor: string | undefined, p
 }
 
 /**
- * What attempts from an address are counted under: an IPv4 address, or the /64 of an IPv6 address, of which a single host has all. A text
- * that is no address stands for itself.
+ * The key under which attempts from an address are counted: an IPv4 address, or the /64 of an IPv6 address, because a single host can use
+ * all of it. A text that is not an address is its own key.
  */
 export const originOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return address

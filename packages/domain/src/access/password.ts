@@ -1,6 +1,6 @@
 import { utf8Length } from "../content/utf8.ts"
 
-/** Words that most guessed passwords are made of, as `lettersOf` gives them. */
+/** Words in the most commonly guessed passwords, in the form of `lettersOf`. */
 const common: readonly string[] =
   `password passwort passwd passphrase motdepasse contrasena senha parola secret secrets geheim letmein welcome willkommen bienvenue hello hallo
   admin administrator adminadmin root rootroot toor superuser sysadmin system operator manager user username guest demo test tester testtest testing
@@ -26,29 +26,29 @@ const lookalikes: Readonly<Record<string, string>> = {
   "!": "i",
 }
 
-/** The letters of a text in lower case. */
+/** The letters of a text, in lower case. */
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, "")
-/** The same, with digits and signs inside it read as the letters that they look like. */
+/** The same, with digits and symbols inside the text read as the letters they resemble. */
 const readAsLetters = (text: string): string =>
   lettersOf((/^.*\p{L}/su.exec(text.toLowerCase())?.[0] ?? "").replace(/[013457@$!]/gu, (sign) => lookalikes[sign] ?? sign))
 
-/** Whether each character is the one before it, or its neighbour in the same direction: `12345678`, `hgfedcba`, `aaaaaaaa`. */
+/** Whether each character follows the previous one by the same step of at most one: `12345678`, `hgfedcba`, `aaaaaaaa`. */
 const isSequence = (text: string): boolean => {
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0)
   const step = (codes[1] ?? 0) - (codes[0] ?? 0)
   return Math.abs(step) <= 1 && codes.every((code, i) => i === 0 || code - (codes[i - 1] ?? 0) === step)
 }
 
-/** The names of a person as passwords are made of them: each whole, and its parts. */
+/** A person's names as used in passwords: each one whole, and its parts. */
 const wordsOf = (own: readonly string[]): readonly string[] =>
   own.flatMap((name) => [name, ...name.split(/[\s@._-]+/u)].map(lettersOf)).filter((word) => word.length > 1)
 
-/** As many words in a row are guessed; a phrase of more is a good password. */
+/** Up to this many words in a row are easy to guess; a longer phrase is a good password. */
 const mostWords = 3
 
-/** Whether the letters are those of a few of the words, one after another. */
+/** Whether the letters are a concatenation of a few of the words. */
 const isMadeOf = (letters: string, words: ReadonlySet<string>): boolean => {
-  /** The least number of words that end at each place. */
+  /** Minimum number of words that end at each position. */
   const least = [0]
   for (let end = 1; end <= letters.length; end++) {
     const before = least.flatMap((count, start) => (words.has(letters.slice(start, end)) ? [count + 1] : []))
@@ -58,8 +58,8 @@ const isMadeOf = (letters: string, words: ReadonlySet<string>): boolean => {
 }
 
 /**
- * Why a password cannot be taken, to follow a colon; undefined: it can. 8 to 64 bytes, no control characters, and none of those that are
- * guessed first: sequences, and up to three common words or `own` names of the user (id, name, e-mail address), also with digits and signs
+ * Why a password is refused, phrased to follow a colon; undefined if it is accepted. 8 to 64 bytes, no control characters, and not easy to
+ * guess: no sequences, and not up to three common words or `own` names of the user (id, name, e-mail address), even with digits and symbols
  * around them or in place of letters.
  */
 export const passwordProblem = (password: string, own: readonly string[]): string | undefined => {

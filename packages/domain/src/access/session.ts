@@ -1,27 +1,27 @@
 import type { RecordId, UserId } from "./ids.ts"
 
-/** A browser in which a user is signed in. */
+/** A signed-in browser session. */
 export interface Session {
-  /** Tells it apart in the user's list; opens nothing. */
+  /** Identifies the session in the user's list; it is not a credential. */
   readonly id: RecordId
-  /** Of the text in the browser's cookie, which is kept nowhere else. */
+  /** Hash of the cookie's value, which only the browser has. */
   readonly hash: string
   readonly userId: UserId
   readonly createdAt: Date
-  /** Give or take a few minutes. */
+  /** Accurate to a few minutes. */
   readonly lastSeenAt: Date
-  /** Address that signed in. */
+  /** Address from which the user signed in. */
   readonly remote: string
-  /** What the browser called itself. */
+  /** The browser's user agent. */
   readonly agent: string
 }
 
 const hour = 60 * 60 * 1000
-/** How long a session lasts, used or not. */
+/** Maximum lifetime of a session, even if used. */
 export const sessionMillis = 7 * 24 * hour
 const idleMillis = 12 * hour
 
-/** When it ends, unless it is used before. */
+/** When it ends unless it is used before. */
 export const sessionEndsAt = ({ createdAt, lastSeenAt }: Session): Date =>
   new Date(Math.min(createdAt.getTime() + sessionMillis, lastSeenAt.getTime() + idleMillis))
 

@@ -1,6 +1,6 @@
 import type { RangeId, RecordId, UserId } from "./ids.ts"
 
-/** A user of the service. Secrets are kept apart (`UserSecrets`), so that nothing that holds a `User` can leak one. */
+/** A user of the service. Secrets are separate (`UserSecrets`), so that nothing with a `User` can leak one. */
 export interface User {
   readonly id: UserId
   readonly recordId: RecordId
@@ -19,7 +19,7 @@ export interface User {
   readonly lastActiveAt: Date | undefined
 }
 
-/** What somebody says of a user who is to be made; the rest follows. */
+/** The given properties of a new user; the others have initial values. */
 export type UserDraft = Pick<
   User,
   "id" | "recordId" | "name" | "email" | "isAdmin" | "hypervisorUsername" | "hypervisorRealm" | "createdAt"
@@ -44,20 +44,20 @@ export const newlyMadeUser = (
   lastActiveAt: undefined,
 })
 
-/** What authentication needs of a user. Never leaves the application. */
+/** A user's secrets for authentication. Never leaves the application. */
 export interface UserSecrets {
   /** Keyed hash of the whole API key, hex; undefined when the user has none. */
   readonly apiKeyHash: string | undefined
   /** Sealed hypervisor password, which is also the login password; undefined for ROOT. */
   readonly sealedPassword: string | undefined
-  /** Random text that signs the user's tokens; changing it ends them all. */
+  /** Random key that signs the user's tokens; changing it invalidates all of them. */
   readonly tokenKey: string
 }
 
-/** The secret that somebody was found to know, as it was stored then; who signs in by way of a provider shows none, and the key of tokens counts. */
+/** The stored secret that a sign-in was checked against. A sign-in through an identity provider checks none, and the token key counts. */
 export type SecretSeen = Pick<UserSecrets, "apiKeyHash"> | Pick<UserSecrets, "sealedPassword"> | Pick<UserSecrets, "tokenKey">
 
-/** Whether it is stored still. */
+/** Whether the secret has not been replaced since. */
 export const isSecretStill = (secrets: UserSecrets, seen: SecretSeen): boolean =>
   "apiKeyHash" in seen
     ? secrets.apiKeyHash === seen.apiKeyHash
@@ -65,7 +65,7 @@ export const isSecretStill = (secrets: UserSecrets, seen: SecretSeen): boolean =
       ? secrets.sealedPassword === seen.sealedPassword
       : secrets.tokenKey === seen.tokenKey
 
-/** How a user comes to a range. */
+/** How a user has access to a range. */
 export type AccessType = "Direct" | "Group Member" | "Group Manager"
 
 /** One path by which one user has one range. */
@@ -77,10 +77,10 @@ export interface Grant {
   readonly accessType: AccessType
 }
 
-/** Least caller that gets through an operation; an admin always does (contract README, `x-access`). */
+/** The minimum access that an operation requires; administrators always have it (contract README, `x-access`). */
 export type Access = "anonymous" | "user" | RangeAccess | "group-manager" | "admin"
 
-/** How a range is used: by whomever has it, or only by those who have it directly or manage a group that has it. */
+/** Access to a range: for everybody who has it, or only for those who have it directly or manage a group that has it. */
 export type RangeAccess = "range-access" | "range-owner"
 
 /** The name of a user's account on the hypervisor: lower case, only letters, digits, `.`, `_` and `-`, beginning with a letter. */

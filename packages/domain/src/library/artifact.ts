@@ -1,17 +1,17 @@
-/** What templates, roles and collections must be so that they can lie in the library of installed artifacts. */
+/** Requirements on templates, roles and collections in the library of installed artifacts. */
 import { isCollectionSegment, isRoleName, isTemplateName } from "../source/names.ts"
 
 /** What can be installed. */
 export const artifactKinds = ["template", "role", "collection"] as const
 export type ArtifactKind = (typeof artifactKinds)[number]
 
-/** The two folders that a collection `<namespace>.<name>` lies in; undefined where the text names none. */
+/** The two folder names of a collection `<namespace>.<name>`; undefined if the text is not a collection name. */
 export const collectionSegments = (name: string): readonly [namespace: string, name: string] | undefined => {
   const [namespace = "", own = "", ...more] = name.split(".")
   return more.length === 0 && isCollectionSegment(namespace) && isCollectionSegment(own) ? [namespace, own] : undefined
 }
 
-/** Whether a thing of this kind may be called so: its name becomes that of folders that are written and removed. */
+/** Whether the name is valid for this kind: it becomes the name of folders that are written and removed. */
 export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
   switch (kind) {
     case "template":
@@ -23,14 +23,14 @@ export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
   }
 }
 
-/** What names of the kind are made of, for people. */
+/** Description of valid names per kind, for messages. */
 export const allowedNames: Readonly<Record<ArtifactKind, string>> = {
   template: "letters, digits, ., _ and -, first a letter or digit",
   role: "parts of letters, digits, _ and - with a . between them, not beginning with -",
   collection: "<namespace>.<name>, each of small letters, digits and _, not beginning with a digit",
 }
 
-/** Of these folders a role has at least one. */
+/** A role has at least one of these folders. */
 export const roleFolders: ReadonlyArray<string> = [
   "tasks",
   "meta",
@@ -42,16 +42,16 @@ export const roleFolders: ReadonlyArray<string> = [
   "library",
 ]
 
-/** The files of which one tells that a folder is a role. */
+/** A folder with one of these files is a role. */
 export const roleMetadataFiles = ["meta/main.yml", "meta/main.yaml"] as const
-/** What a built collection says of itself, and what its author wrote. */
+/** The metadata file of a built collection, and the one that its author writes. */
 export const collectionManifestFile = "MANIFEST.json"
 export const collectionMetadataFile = "galaxy.yml"
 
-/** Whether a file tells how a template is built. */
+/** Whether a file is a template's builder file. */
 export const isBuilder = (path: string): boolean => /pkr\.(?:hcl|json)$/u.test(path)
 
-/** Why files of these paths are no such thing; undefined where they are. */
+/** Why files with these paths are not an artifact of this kind; undefined if they are. */
 export const shapeProblem = (kind: ArtifactKind, paths: ReadonlySet<string>): string | undefined => {
   switch (kind) {
     case "template": {

@@ -1,37 +1,40 @@
-/** What one request for roles and collections comes to: which things are fetched, which of them are installed, and what is told of each. */
+/** Resolves a request for roles and collections: what is fetched, what is installed, and the outcome of each item. */
 import { type InstallOutcome, outcomeOf, shortReason } from "./install-outcome.ts"
 import { type Dependencies, fitsPin, isNeighbour, type WantedArtifact, wantedIn } from "./requirement.ts"
 import { type InstalledVersions, type InstalledState, installedStateOf } from "./installed-state.ts"
 
-/** How many things one request may bring in, and how far away what they need may be: a chain of needs must end. */
+/** Maximum number of items that one request may install, and maximum depth of their dependencies. */
 export const installLimits = { things: 1000, rounds: 20 } as const
 
-/** Something that was fetched. */
+/** A fetched role or collection. */
 export interface Fetched {
   readonly type: "role" | "collection"
-  /** The name under which it is to be installed. */
+  /** The name to install it under. */
   readonly name: string
   readonly version: string | undefined
   readonly needs: Dependencies
-  /** Undefined: nobody asked for it, it came with something that needs it. */
+  /** Undefined if it was not requested itself, but came with something that needs it. */
   readonly wanted: WantedArtifact | undefined
 }
 
 /** Resolves the dependencies of one request. The caller fetches what `next` names until that is empty, then installs `placements` in order. */
 export interface DependencyResolver<A extends Fetched> {
-  /** Whether it depends on collections of the host what is fetched next. */
+  /** Whether the next fetch depends on the collections of the host. */
   readonly asksForCollections: () => boolean
-  /** What is to be fetched now, all at once. `ofHost`: collections that come with the host's tools; they count where one fits, and are nobody's copies. */
+  /**
+   * The items to fetch now, in parallel. `ofHost`: collections that come with the host's tools; they count if the version fits, but are in
+   * nobody's library.
+   */
   readonly next: (ofHost: ReadonlyMap<string, string | undefined>) => ReadonlyArray<WantedArtifact>
   readonly onFetched: (thing: A) => void
-  /** It could not be had, or not be installed. */
+  /** The item could not be fetched or installed. */
   readonly onFailed: (thing: WantedArtifact | A, because: string, facts?: Pick<InstalledState, "exceedsLimit">) => void
-  /** What is to be installed: each after what it needs, and nothing of which a need is not met. */
+  /** The items to install: each after its dependencies, and none with an unmet dependency. */
   readonly placements: () => ReadonlyArray<A>
-  /** Whether it is still one of them: what it needs may have failed meanwhile. */
+  /** Whether it can still be installed: a dependency may have failed meanwhile. */
   readonly isSound: (thing: A) => boolean
   readonly onPlaced: (thing: A) => void
-  /** One for each thing that was asked for, in that order; then those of what they need, as far as something became of it. */
+  /** One outcome for each requested item, in order; then those of dependencies that were installed or failed. */
   readonly outcomes: () => ReadonlyArray<InstallOutcome>
 }
 
@@ -45,17 +48,17 @@ type State<A> =
   | { readonly is: "settled"; readonly found: InstalledState }
   | { readonly is: "brought"; readonly thing: A; readonly needs: Array<Edge> }
 
-/** One name, whoever wants it. */
+/** The state of one name, shared by everything that needs it. */
 interface Slot<A> {
   wanted: WantedArtifact
-  /** It was asked for in this version, which nobody's need changes. */
+  /** The request pins its version; dependencies do not change it. */
   readonly isFixed: boolean
-  /** What its versions must fit, of all who want it. */
+  /** All pins that its version must satisfy. */
   readonly pins: Set<string>
   state: State<A>
-  /** As it was wanted before somebody else's need was added, for when nothing fits both. */
+  /** The requirement before another dependency's pin was added, in case nothing satisfies both. */
   alone?: WantedArtifact | undefined
-  /** What it was before it was fetched again for another version, and why that came to nothing. */
+  /** The state before it was fetched again in another version, and why that failed. */
   before?: State<A>
   because?: string
 }
@@ -71,9 +74,9 @@ const failed = (wanted: WantedArtifact, because: string): InstalledState => ({
 const settled = (found: InstalledState) => ({ is: "settled", found }) as const
 
 /**
- * Begins to resolve a request. What is there in a fitting version is left alone; `force` installs again what is asked for. Another
- * version of something that is asked for stays where it is; one of something that is needed is replaced, as the field's tool does with
- * collections. Where needs contradict each other, what cannot be met fails with the reason, and is not installed.
+ * Begins to resolve a request. Whatever is installed in a fitting version is left alone; `force` reinstalls the requested items. Another
+ * installed version of a requested item stays; one of a dependency is replaced, as Ansible's tool does with collections. If dependencies
+ * contradict each other, what cannot be satisfied fails with the reason and is not installed.
  */
 export const resolveDependencies = <A extends Fetched>(
   asked: Dependencies,
@@ -83,7 +86,7 @@ export const resolveDependencies = <A extends Fetched>(
   const slots = new Map<string, Slot<A>>()
   const roots: Array<Edge> = []
   const clashes: Array<InstallOutcome> = []
-  /** What came with something else, until somebody needs it. */
+  /** Items that came with others, until something needs them. */
   const along = new Map<string, A>()
   const done = new Set<A>()
   const states = new Map<A, State<A>>()
@@ -91,7 +94,7 @@ export const resolveDependencies = <A extends Fetched>(
     (wanted) => ({ wanted, needs: undefined }),
   )
   let rounds = 0
-  /** Why things that were fetched are not installed; made anew when something changes. */
+  /** Why fetched items are not installed; recomputed after a change. */
   let unsound: Map<State<A>, string> | undefined
 
   const copiesOf = (type: "role" | "collection") => (type === "role" ? installed.roles : installed.collections)
@@ -102,7 +105,7 @@ export const resolveDependencies = <A extends Fetched>(
     if (!slots.has(keyOfThing(thing))) slots.set(keyOfThing(thing), slot)
     queue.push(...wantedIn(thing.needs).map((wanted) => ({ wanted, needs })))
   }
-  /** What came along already is not fetched. */
+  /** Uses an item that came with others, if it fits, instead of fetching it. */
   const fetch = (slot: Slot<A>): void => {
     const there = along.get(keyOf(slot.wanted))
     if (there !== undefined && [...slot.pins].every((pin) => fitsPin(there.version, pin))) bring(slot, there)
@@ -127,7 +130,7 @@ export const resolveDependencies = <A extends Fetched>(
     else fetch(slot)
   }
 
-  /** Somebody else wants it too: where what is to be had does not fit, another version is looked for that fits all. */
+  /** Another requirement for the same name: if the current version does not satisfy it, looks for one that satisfies all. */
   const again = (slot: Slot<A>, wanted: WantedArtifact): void => {
     if (wanted.pin === undefined || slot.pins.has(wanted.pin) || slot.isFixed) return
     const { state } = slot
@@ -138,7 +141,7 @@ export const resolveDependencies = <A extends Fetched>(
       slot.pins.add(wanted.pin)
       return
     }
-    // two exact versions of a role exclude each other: who needs the second is told
+    // two exact versions of a role exclude each other: the second requirement fails
     if (!free && !joins) return
     slot.pins.add(wanted.pin)
     if (state.is === "pending") slot.alone ??= slot.wanted
@@ -163,7 +166,7 @@ export const resolveDependencies = <A extends Fetched>(
   const versionOf = (state: State<A>): string | undefined =>
     state.is === "brought" ? state.thing.version : state.is === "settled" ? state.found.version : undefined
 
-  /** Why a need is not met; undefined where it is. */
+  /** Why a dependency is not met; undefined if it is. */
   const lack = ({ key, wanted: { type, asked: name, pin } }: Edge, known: ReadonlyMap<State<A>, string>): string | undefined => {
     const state = slots.get(key)?.state
     const what = `the ${type} ${name}`
@@ -204,7 +207,7 @@ export const resolveDependencies = <A extends Fetched>(
     return (unsound = known)
   }
 
-  /** Everything that was fetched and is of use to what was asked for, what is needed before what needs it. */
+  /** Everything reachable from the requested items, dependencies first. */
   const reached = (follow: (state: State<A>) => boolean): ReadonlyArray<Slot<A>> => {
     const seen = new Set<Slot<A>>()
     const order: Array<Slot<A>> = []
@@ -221,7 +224,7 @@ export const resolveDependencies = <A extends Fetched>(
 
   const isSoundState = (state: State<A>): boolean => state.is === "brought" && !faults().has(state)
 
-  /** What is there stays where another version would come for something that is not installed after all. */
+  /** Keeps the installed version where another one would only replace it for an item that is not installed after all. */
   const leaveWhatIsThere = (): void => {
     for (const slot of slots.values()) {
       const { before, state } = slot
@@ -230,7 +233,7 @@ export const resolveDependencies = <A extends Fetched>(
       if (needs.some(({ key, wanted }) => slots.get(key) === slot && !fitsPin(versionOf(before), wanted.pin))) continue
       slot.state = before
       unsound = undefined
-      // others may have come for this one alone
+      // other items may have been needed only by this one
       return leaveWhatIsThere()
     }
   }
@@ -249,7 +252,7 @@ export const resolveDependencies = <A extends Fetched>(
     asksForCollections: () => queue.some(({ wanted }) => wanted.type === "collection"),
     next: (ofHost) => {
       rounds += 1
-      // it grows while it is gone through: what came along is needed by what came along
+      // the queue grows during the loop: items that came with others have dependencies too
       for (let at = 0; at < queue.length; at += 1) {
         const next = queue[at]
         if (next !== undefined) consider(next, ofHost)
@@ -272,7 +275,7 @@ export const resolveDependencies = <A extends Fetched>(
       const slot = slots.get(keyOf(wanted))
       if (slot === undefined) return
       const copies = copiesOf(thing.type)
-      // what a repository holds is known when it was fetched
+      // the name of a repository's content is known only after fetching
       const other = slots.get(keyOfThing(thing))
       if (wanted.name === undefined && copies.has(thing.name) && !force)
         slot.state = settled({ decision: "present", type: thing.type, asked: wanted.asked, version: copies.get(thing.name) })
@@ -287,7 +290,7 @@ export const resolveDependencies = <A extends Fetched>(
       const { alone } = slot
       slot.alone = undefined
       if (alone !== undefined && slot.state.is === "pending") slot.wanted = alone
-      // what was there before still serves those whom it fits
+      // the previous version still serves the requirements that it satisfies
       else slot.state = slot.before ?? settled({ ...failed(slot.wanted, because), ...facts })
     },
     placements: () => {

@@ -1,23 +1,23 @@
 import type { InstalledState } from "./installed-state.ts"
 
-/** What became of one requirement, or of something that one needs. */
+/** The outcome of one requirement, or of one of its dependencies. */
 export interface InstallOutcome {
   readonly type: "role" | "collection"
-  /** As the requirement names it; empty where the failure is of none in particular. */
+  /** The name in the requirement; empty if the failure does not concern a particular one. */
   readonly name: string
   readonly version?: string
   /**
-   * `installed`: it was fetched now, or replaced · `present`: it was there already, or comes with the host's tools, in a version that
-   * fits · `other-version`: it is there in another version than the wanted one, and stays · `failed`: it could not be had.
+   * `installed`: it was installed or replaced now · `present`: a fitting version was already there, or comes with the host's tools ·
+   * `other-version`: it is installed in another version than the requested one, and stays · `failed`: it could not be installed.
    */
   readonly outcome: "installed" | "present" | "other-version" | "failed"
-  /** Says why, for `other-version` and `failed`. */
+  /** The reason, for `other-version` and `failed`. */
   readonly because?: string
-  /** It failed because its owner may keep no more. */
+  /** It failed because its owner has reached a limit. */
   readonly exceedsLimit?: true
 }
 
-/** The outcome of what is settled without anything being fetched. */
+/** The outcome of a requirement that needs no fetch. */
 export const outcomeOf = ({ type, asked, decision, version, because, exceedsLimit }: InstalledState): InstallOutcome => ({
   type,
   name: asked,
@@ -29,6 +29,6 @@ export const outcomeOf = ({ type, asked, decision, version, because, exceedsLimi
 
 const longestReason = 500
 
-/** A reason that tells of other reasons, not too long. */
+/** Shortens a reason that includes other reasons. */
 export const shortReason = (text: string): string =>
   text.length > longestReason ? `${text.slice(0, longestReason).toWellFormed()}…` : text

@@ -1,15 +1,15 @@
-/** How a requirement stands to what is there already, before anything is looked up. */
+/** Compares a requirement with what is installed, before anything is looked up. */
 import type { InstalledCopy } from "../catalog/installed.ts"
 import { isArtifactName } from "./artifact.ts"
 import { fitsPin, type WantedArtifact } from "./requirement.ts"
 
-/** Versions of what is installed, by name; undefined: not known. */
+/** Installed versions by name; undefined if unknown. */
 export interface InstalledVersions {
   readonly roles: ReadonlyMap<string, string | undefined>
   readonly collections: ReadonlyMap<string, string | undefined>
 }
 
-/** The versions of what a scope holds. */
+/** The versions of the artifacts in a scope. */
 export const installedVersions = (scope: {
   readonly roles: ReadonlyArray<InstalledCopy>
   readonly collections: ReadonlyArray<InstalledCopy>
@@ -18,7 +18,7 @@ export const installedVersions = (scope: {
   return { roles: byName(scope.roles), collections: byName(scope.collections) }
 }
 
-/** What is said of a requirement for which nothing is to be fetched. */
+/** The state of a requirement for which nothing is fetched. */
 export interface InstalledState {
   readonly decision: "present" | "other-version" | "failed"
   readonly type: "role" | "collection"
@@ -26,15 +26,15 @@ export interface InstalledState {
   readonly version?: string | undefined
   /** For `other-version` and `failed`. */
   readonly because?: string
-  /** For `failed`: its owner may keep no more. */
+  /** For `failed`: its owner has reached a limit. */
   readonly exceedsLimit?: true
 }
 
-/** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool. */
+/** The message for a copy installed in another version than the requested one. Its wording is that of Ansible's tool. */
 export const otherVersion = (name: string, have: string | undefined, want: string | undefined): string =>
   `${name} (${have ?? "unknown version"}) is already installed - use force to change version to ${want ?? "unspecified"}`
 
-/** Why something cannot be had from a place that knows names. */
+/** Reasons why an item is not available from a server that publishes items by name. */
 export const notPublished = "nothing is published under this name"
 export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | undefined): string => {
   const first = versions.slice(0, 10).join(", ")
@@ -42,10 +42,10 @@ export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | und
   return `there is no version ${pin ?? ""}; there are: ${shown}`
 }
 
-/** Versions, conditions on them, branches and tags; nothing that a program takes for an option. */
+/** Versions, conditions, branches and tags; nothing that a program takes for an option. */
 const pinForm = /^[A-Za-z0-9<>=!*~^][A-Za-z0-9<>=!*~^._+,@/ -]{0,255}$/u
 
-/** Why a requirement cannot be one at all, by its words alone; undefined where it can. */
+/** Why a requirement is malformed; undefined if it is not. */
 export const requirementProblem = ({ type, name, origin, pin }: WantedArtifact): string | undefined => {
   if (pin !== undefined && !pinForm.test(pin)) return "that is not a valid version"
   const isNamed =
@@ -53,7 +53,7 @@ export const requirementProblem = ({ type, name, origin, pin }: WantedArtifact):
   return isNamed ? undefined : `that is not a valid ${type} name`
 }
 
-/** What is to be said of a requirement before anything is looked up; undefined: it is to be installed. */
+/** The state of a requirement before anything is looked up; undefined if it must be installed. */
 export const installedStateOf = (
   wanted: WantedArtifact,
   installed: ReadonlyMap<string, string | undefined>,
@@ -62,7 +62,7 @@ export const installedStateOf = (
   const { type, asked, name, pin } = wanted
   const because = requirementProblem(wanted)
   if (because !== undefined) return { decision: "failed", type, asked, because }
-  // what a repository holds is known when it was fetched
+  // the name of a repository's content is known only after fetching
   if (name === undefined || !installed.has(name) || force) return undefined
   const version = installed.get(name)
   return fitsPin(version, pin)

@@ -1,14 +1,14 @@
 import { type ArtifactKind, collectionManifestFile, collectionMetadataFile } from "./artifact.ts"
 import { readCollectionManifest, readCollectionSource, readRoleReceipt, roleReceiptFile } from "./receipt.ts"
 
-/** The files that tell the version of an installed copy, the one that counts first. */
+/** The files that contain the version of an installed copy, in order of precedence. */
 export const versionFiles: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
   template: [],
   role: [roleReceiptFile],
   collection: [collectionManifestFile, collectionMetadataFile],
 }
 
-/** The version that one of those files tells; undefined where it tells none. */
+/** The version in one of these files; undefined if it has none. */
 export const installedVersion = (file: string, text: string): string | undefined => {
   switch (file) {
     case roleReceiptFile:

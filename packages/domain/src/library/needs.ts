@@ -1,4 +1,4 @@
-/** What roles and collections say that they need. */
+/** Reads the declared dependencies of roles and collections. */
 import * as Result from "effect/Result"
 import type { MapNode, Node } from "../range/config/node.ts"
 import type { RoleRequirement } from "../source/content.ts"
@@ -10,14 +10,14 @@ import type { Dependencies } from "./requirement.ts"
 
 const roleRequirementsFiles = ["meta/requirements.yml", "meta/requirements.yaml"] as const
 
-/** The files that may name what an artifact needs. */
+/** The files that may declare an artifact's dependencies. */
 export const needsFiles: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
   template: [],
   role: [...roleMetadataFiles, ...roleRequirementsFiles],
   collection: [collectionManifestFile, collectionMetadataFile],
 }
 
-/** What an artifact needs, by the text of its files. What cannot be read names nothing. */
+/** The dependencies declared in an artifact's files. Files that cannot be parsed declare none. */
 export const readNeeds = (kind: ArtifactKind, textOf: (path: string) => string | undefined): Dependencies => {
   const texts = (paths: ReadonlyArray<string>) => paths.flatMap((path) => textOf(path) ?? [])
   if (kind === "role") {

@@ -14,7 +14,7 @@ import {
   writeRoleReceipt,
 } from "./receipt.ts"
 
-/** The files of an artifact whose text `prepareArtifact` asks for, where they are there. Longer ones than `longestText` say nothing. */
+/** The files whose text `prepareArtifact` uses, if they exist. Files longer than `longestText` are ignored. */
 export const preparedTexts = (kind: ArtifactKind): ReadonlyArray<string> => {
   switch (kind) {
     case "template":
@@ -27,35 +27,35 @@ export const preparedTexts = (kind: ArtifactKind): ReadonlyArray<string> => {
 }
 export const longestText = 1024 * 1024
 
-/** What is to be installed, and what is known of it. */
+/** An artifact to install, and what is known about it. */
 export interface ArtifactGiven {
   readonly kind: ArtifactKind
   readonly name: string
-  /** Of all its files and links. */
+  /** Paths of all its files and links. */
   readonly paths: ReadonlySet<string>
-  /** Text of a file; undefined where it is not there. */
+  /** Text of a file; undefined if it does not exist. */
   readonly textOf: (path: string) => string | undefined
-  /** Wins over what the files say. */
+  /** Takes precedence over the version in the files. */
   readonly version?: string
   readonly description?: string
-  /** Of a template: what lists tell of it. */
+  /** For a template: its details for lists. */
   readonly template?: TemplateTold
-  /** For the receipt: a date for people. */
+  /** A date for display, written to the receipt. */
   readonly installedOn: string
 }
 
 export interface PreparedArtifact {
-  /** Text by path, to be written beside the given files, or in their place. */
+  /** Files to write, by path, in addition to the given files or in place of them. */
   readonly added: ReadonlyMap<string, string>
-  /** Those of the added files that say nothing about whether two copies are the same. */
+  /** The added files that are ignored when two copies are compared. */
   readonly receipts: ReadonlySet<string>
-  /** What the receipts say. */
+  /** The version in the receipts. */
   readonly version?: string
 }
 
 /**
- * What belongs to a copy beyond its own files: a role's receipt, and metadata where it has none; a collection's manifest where it has
- * none. A failure says why the files are no such artifact, or another one than they are taken for.
+ * The files that a copy gets in addition to its own: a role's receipt, and metadata if it has none; a collection's manifest if it has none.
+ * Fails with the reason if the files are not an artifact of this kind, or are another one than stated.
  */
 export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArtifact, string> => {
   const problem = shapeProblem(given.kind, given.paths)
@@ -70,7 +70,7 @@ export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArt
   }
 }
 
-/** What lists tell of a template is kept beside its files. */
+/** A template's details for lists are stored next to its files. */
 const prepareTemplate = ({ template = { system: undefined, description: undefined } }: ArtifactGiven): PreparedArtifact => {
   const receipt = writeTemplateReceipt(template)
   return { added: new Map([[templateReceiptFile, receipt]]), receipts: new Set([templateReceiptFile]) }
@@ -78,7 +78,7 @@ const prepareTemplate = ({ template = { system: undefined, description: undefine
 
 const shapes = { scalar: "a single value", list: "a list" } as const
 
-/** Why Ansible could not read a role's metadata; undefined where it can, or where they are more than is read here. */
+/** Why Ansible could not read a role's metadata; undefined if it can, or if the file exceeds our limits. */
 const metadataProblem = ({ paths, textOf }: Pick<ArtifactGiven, "paths" | "textOf">): string | undefined => {
   const folder = roleMetadataFiles.find((file) => [...paths].some((path) => path.startsWith(`${file}/`)))
   if (folder !== undefined) return `its ${folder} is a folder`
@@ -131,8 +131,8 @@ const prepareCollection = (given: ArtifactGiven): Result.Result<PreparedArtifact
 }
 
 /**
- * Whether the receipts of a copy that is there already are to be written anew: they are not there, or the version is known now and they
- * say another. A version that they know is never lost to one that is unknown.
+ * Whether the receipts of an installed copy must be rewritten: they are missing, or the version is known now and differs. A known version
+ * is never replaced by an unknown one.
  */
 export const receiptsAreStale = (
   { receipts, version }: PreparedArtifact,

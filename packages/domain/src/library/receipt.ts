@@ -1,12 +1,12 @@
-/** What tells of an installed copy which version it is: the notes that Ansible's own tool writes and reads. */
+/** Reads and writes the version of an installed copy, in the files that Ansible's own tool uses. */
 import * as Result from "effect/Result"
 import { readCollectionMetadata } from "../source/collection.ts"
 import { readManifest } from "../source/manifest.ts"
 import { roleVersion } from "../source/role.ts"
 
-/** Where the tool notes when a role was installed, and in which version. */
+/** The file in which the tool records when a role was installed, and in which version. */
 export const roleReceiptFile = "meta/.galaxy_install_info"
-/** Where a role's author may say its version. */
+/** The file in which a role's author may state its version. */
 export const roleVersionFile = "meta/version.yml"
 
 const longestVersion = 256
@@ -16,7 +16,7 @@ const known = (version: string | undefined): string | undefined =>
 const versionLine = /^version:(.*)$/mu
 const singleQuoted = /^'(.*)'$/u
 
-/** The version in a role's receipt. The tool writes `null` where it knows none. */
+/** The version in a role's receipt. The tool writes `null` if it is unknown. */
 export const readRoleReceipt = (text: string): string | undefined => {
   const written = versionLine.exec(text)?.[1]?.trim() ?? ""
   if (written.startsWith('"')) return known(textOf(parseJson(written)))
@@ -32,25 +32,25 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** A role's receipt. `installedOn` is a date for people. Quoted, so that `1.10` stays `1.10`. */
+/** Writes a role's receipt. `installedOn` is a date for display. The version is quoted, so that `1.10` stays `1.10`. */
 export const writeRoleReceipt = (version: string | undefined, installedOn: string): string =>
   `install_date: ${JSON.stringify(installedOn)}\nversion: ${version === undefined ? "null" : JSON.stringify(version)}\n`
 
-/** The version that a role's `meta/version.yml` says; what is no mapping says nothing. */
+/** The version in a role's `meta/version.yml`; undefined if that is not a mapping. */
 export const readRoleVersion = (text: string): string | undefined => {
   const read = readManifest(text)
   return Result.isSuccess(read) ? known(roleVersion(read.success, undefined)) : undefined
 }
 
-/** Metadata for a role that came without: a folder without them is no role to Ansible's tools. */
+/** Metadata for a role without any: Ansible's tools do not treat a folder without metadata as a role. */
 export const minimalRoleMetadata = "galaxy_info: {}\ndependencies: []\n"
 
-/** What a collection says of itself; the name is `<namespace>.<name>`. */
+/** The metadata of a collection; the name is `<namespace>.<name>`. */
 export interface CollectionIdentity {
   readonly name: string
   readonly version?: string
   readonly description?: string
-  /** Collections that it needs, with the versions that will do. */
+  /** The collections it depends on, with version conditions. */
   readonly dependencies: ReadonlyMap<string, string>
 }
 
@@ -58,7 +58,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
-/** The `MANIFEST.json` of a built collection; undefined where it is none. */
+/** Reads the `MANIFEST.json` of a built collection; undefined if it is not valid. */
 export const readCollectionManifest = (text: string): CollectionIdentity | undefined => {
   const info = collectionInfo(text)
   const [namespace, name] = [textOf(info?.["namespace"]), textOf(info?.["name"])]
@@ -79,7 +79,7 @@ const collectionInfo = (text: string): Readonly<Record<string, unknown>> | undef
   return isObject(info) ? info : undefined
 }
 
-/** The `galaxy.yml` of a collection that was not built; undefined where it does not name one. */
+/** Reads the `galaxy.yml` of a collection that was not built; undefined if it is not valid. */
 export const readCollectionSource = (text: string): CollectionIdentity | undefined => {
   const root = readManifest(text)
   if (Result.isFailure(root)) return undefined
@@ -97,7 +97,7 @@ export const readCollectionSource = (text: string): CollectionIdentity | undefin
   }
 }
 
-/** The manifest of a collection that came without one, so that Ansible's tools see its version. */
+/** A manifest for a collection without one, so that Ansible's tools see its version. */
 export const writeCollectionManifest = ({ name, version, description }: Omit<CollectionIdentity, "dependencies">): string => {
   const [namespace, own] = name.split(".")
   const info = { namespace, name: own, version: version ?? "*", description: description ?? null }

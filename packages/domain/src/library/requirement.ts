@@ -1,27 +1,27 @@
-/** What a requirement asks for: under which name it will lie in the library, where it comes from, in which versions. */
+/** Interprets a requirement: its name in the library, its origin, its versions. */
 import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"
 import { withoutTrailing } from "../text.ts"
 
-/** Roles and collections that are asked for, or that something needs. */
+/** Roles and collections that are requested, or that something depends on. */
 export interface Dependencies {
   readonly roles: ReadonlyArray<RoleRequirement>
   readonly collections: ReadonlyArray<CollectionRequirement>
 }
 
-/** A requirement, understood. */
+/** A parsed requirement. */
 export interface WantedArtifact {
   readonly type: "role" | "collection"
-  /** As the requirement names it, for whoever wrote it; may be empty. */
+  /** The name as written in the requirement, for messages; may be empty. */
   readonly asked: string
-  /** The name of its folder; undefined where only the content tells. */
+  /** The name of its folder; undefined if only the content determines it. */
   readonly name: string | undefined
-  /** Where it is published under a name, or the URL that it comes from. */
+  /** A published name, or the URL that it comes from. */
   readonly origin:
     | { readonly from: "name"; readonly name: string }
     | { readonly from: "url"; readonly url: string }
-    /** `folder`: where in the repository it lies; absent: the repository is it. */
+    /** `folder`: its folder in the repository; absent: the root. */
     | { readonly from: "git"; readonly url: string; readonly folder?: string }
   readonly pin: string | undefined
 }
@@ -31,7 +31,7 @@ export const isRequirementUrl = (text: string): boolean => text.includes("://") 
 const isArchive = (url: string): boolean => /\.(?:tar\.gz|tgz|tar|zip)$/iu.test(url)
 const nonEmpty = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text)
 
-/** The last part of a URL, without the ending of a repository or an archive: what Ansible's tool calls a role from there. */
+/** The last part of a URL, without `.git` or `.tar.gz`: the name that Ansible's tool gives a role from there. */
 const nameInUrl = (url: string): string => {
   const last = url.slice(Math.max(url.lastIndexOf("/"), url.lastIndexOf(":")) + 1)
   return last
@@ -41,8 +41,8 @@ const nameInUrl = (url: string): string => {
 }
 
 /**
- * What a requirement of a role means. A bare text may be `name,version` or `name,version,alias`. A URL of an archive is one; every other
- * URL is of a git repository.
+ * Parses the requirement of a role. A plain text may be `name,version` or `name,version,alias`. A URL with an archive's extension is an
+ * archive; every other URL is a git repository.
  */
 export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
   const { src, scm } = requirement
@@ -60,7 +60,7 @@ export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
   }
 }
 
-/** The parts of `url#/folder,ref`, as Ansible's tool takes a collection from a repository. */
+/** Splits `url#/folder,ref`, the form in which Ansible's tool takes a collection from a repository. */
 const inRepository = (
   text: string,
 ): { readonly url: string; readonly folder: string | undefined; readonly ref: string | undefined } => {
@@ -70,7 +70,7 @@ const inRepository = (
   return { url, folder: nonEmpty(folder), ref: nonEmpty(refs.join(",")) }
 }
 
-/** What a requirement of a collection means. The name is a URL where the type is `git` or `url`, or where it looks like one. */
+/** Parses the requirement of a collection. The name is a URL if the type is `git`, or if it looks like one. */
 export const wantedCollection = ({ name = "", version, source, type }: CollectionRequirement): WantedArtifact => {
   const place = type === "git" && source !== undefined && isRequirementUrl(source) ? source : name
   const git = type === "git" || place.startsWith("git+")
@@ -84,17 +84,23 @@ export const wantedCollection = ({ name = "", version, source, type }: Collectio
   return { ...said, name: guessCollection(url), origin, pin: nonEmpty(version) ?? ref }
 }
 
-/** Everything that is asked for, understood. */
+/** Parses all requirements. */
 export const wantedIn = ({ roles, collections }: Dependencies): ReadonlyArray<WantedArtifact> => [
   ...roles.map(wantedRole),
   ...collections.map(wantedCollection),
 ]
 
-/** A role that is needed and has no namespace is one that lies beside the other, not one of the place (as Ansible's tool takes it). */
+/**
+ * Whether a dependency is a role next to the one that needs it, not a published one: a role without a namespace, as Ansible's tool takes
+ * it.
+ */
 export const isNeighbour = ({ type, asked, origin }: WantedArtifact): boolean =>
   type === "role" && origin.from === "name" && !asked.includes(".")
 
-/** Whether a version fits a pin, which may be several conditions separated by commas; `*` and none fit all. What is unknown fits. */
+/**
+ * Whether a version satisfies a pin, which may be several conditions separated by commas; `*` and no pin match everything. An unknown
+ * version matches too.
+ */
 export const fitsPin = (version: string | undefined, pin: string | undefined): boolean => {
   if (version === undefined || pin === undefined || version === pin) return true
   return pin
@@ -103,7 +109,7 @@ export const fitsPin = (version: string | undefined, pin: string | undefined): b
     .every((part) => part === "" || part === "*" || satisfiesPin(version, part))
 }
 
-/** The best of the versions that fit: the highest release, else the highest pre-release, else the last that is no version at all. */
+/** The best matching version: the highest release, else the highest pre-release, else the last text that is not a version. */
 export const bestVersion = (versions: ReadonlyArray<string>, pin: string | undefined): string | undefined =>
   versions
     .filter((version) => fitsPin(version, pin))

@@ -2,7 +2,7 @@ import type { Json } from "../plan/action.ts"
 import type { Node, ScalarNode } from "../range/config/node.ts"
 
 const octalOfLater = /^[-+]?0[oO]/u
-/** A float of YAML 1.1 has a dot, and a sign in its exponent; these are text to Ansible. */
+/** A YAML 1.1 float has a dot, and a sign in its exponent; Ansible reads these as text. */
 const floatOfLater = /^[-+]?(?:[0-9][0-9_]*[eE]|[0-9_]*(?:\.[0-9_]*)?[eE][0-9])/u
 const whole = /^[-+]?[0-9][0-9_]*$/u
 const base60 = /^([-+]?)([0-9][0-9_]*(?::[0-5]?[0-9])+)$/u
@@ -17,14 +17,17 @@ const inBase60 = (text: string): number | undefined => {
   return Number.isSafeInteger(value) ? (sign === "-" ? -value : value) : undefined
 }
 
-/** What Ansible makes of an unquoted scalar, where configurations of ranges are read otherwise: its YAML is version 1.1. */
+/** The value that Ansible reads from an unquoted scalar: unlike range configurations, it uses YAML 1.1. */
 const scalarOf = ({ plain, source, value }: ScalarNode): Json => {
   if (!plain) return value
   if (typeof value === "number" && (octalOfLater.test(source) || floatOfLater.test(source))) return source
   return inBase60(source) ?? value
 }
 
-/** A value of a role's files as JSON. Keys are own properties whatever their names. Numbers that JSON cannot hold exactly are text. */
+/**
+ * A value from a role's files as JSON. Keys become own properties whatever their names. Numbers that JSON cannot represent exactly become
+ * text.
+ */
 export const roleValue = (node: Node): Json => {
   switch (node.kind) {
     case "scalar":
@@ -36,7 +39,7 @@ export const roleValue = (node: Node): Json => {
   }
 }
 
-/** Ansible's word for the type of a value; undefined for none. */
+/** Ansible's name for the type of a value; undefined for null. */
 export const roleValueType = (node: Node): string | undefined => {
   if (node.kind !== "scalar") return node.kind === "list" ? "list" : "dict"
   const value = scalarOf(node)

@@ -1,4 +1,4 @@
-/** What a role says of the variables that it takes: its defaults, and its argument specification. */
+/** Reads a role's variables from its defaults and its argument specification. */
 import * as Result from "effect/Result"
 import type { Json } from "../plan/action.ts"
 import type { Finding } from "../range/config/issue.ts"
@@ -6,32 +6,32 @@ import type { MapNode, Node } from "../range/config/node.ts"
 import { readYamlInPart } from "../range/config/read-yaml.ts"
 import { roleValue, roleValueType } from "./role-value.ts"
 
-/** One variable of a role. What nobody says is absent. */
+/** A variable of a role. Unspecified fields are absent. */
 export interface RoleVariable {
   readonly name: string
-  /** As Ansible calls types: `str`, `int`, `float`, `bool`, `list`, `dict`, …; that of the default where the role does not say. */
+  /** Ansible's type names: `str`, `int`, `float`, `bool`, `list`, `dict`, …; the type of the default if the role specifies none. */
   readonly type?: string
-  /** Of each element, where the type is `list`. */
+  /** Type of the elements, if the type is `list`. */
   readonly elements?: string
   readonly description?: string
   readonly required?: boolean
   readonly default?: Json
   readonly choices?: ReadonlyArray<Json>
-  /** Of a `dict`, or of each element of a list of them: the keys that it takes. */
+  /** For a `dict`, or a list of them: the keys it takes. */
   readonly options?: ReadonlyArray<RoleVariable>
-  /** The role takes it where it is entered here; absent: where it is entered as usual. */
+  /** The entry point to which it belongs; absent: the main one. */
   readonly entryPoint?: string
 }
 
 export interface RoleVariables {
-  /** The defaults as they are; empty where they are none, or cannot be read. */
+  /** The defaults; empty if there are none, or they cannot be read. */
   readonly defaults: Readonly<Record<string, Json>>
-  /** Sorted by name; then those of other entry points. */
+  /** Variables of the main entry point, sorted by name; then those of other entry points. */
   readonly variables: ReadonlyArray<RoleVariable>
 }
 
 export const defaultsFiles = ["defaults/main.yml", "defaults/main.yaml"] as const
-/** Where the specification is, the place that counts first. */
+/** Possible files of the specification, in order of precedence. */
 export const argumentSpecFiles = [
   "meta/argument_specs.yml",
   "meta/argument_specs.yaml",
@@ -42,7 +42,7 @@ export const roleVariableFiles: ReadonlyArray<string> = [...defaultsFiles, ...ar
 
 const mainEntry = "main"
 
-/** Reads them out of the files of a role, as Ansible reads them. A value that is none leaves the others. */
+/** Reads the variables from a role's files, as Ansible does. An invalid value does not affect the others. */
 export const readRoleVariables = (textOf: (path: string) => string | undefined): RoleVariables => {
   const defaults: MapNode["entries"] = first(defaultsFiles, (file) => mapIn(textOf(file)))?.entries ?? new Map()
   const entries = first(argumentSpecFiles, (file) => childMap(mapIn(textOf(file)), "argument_specs"))
@@ -67,7 +67,7 @@ const first = <A>(files: ReadonlyArray<string>, read: (file: string) => A | unde
   return undefined
 }
 
-/** Errors after which a value can be shown all the same: it is text then, or left out for having no name. */
+/** Errors after which a value can still be shown: it becomes text, or is left out because it has no name. */
 const harmless: ReadonlySet<string> = new Set(["not-a-number", "bad-key", "forbidden-key"])
 
 const mapIn = (text: string | undefined): MapNode | undefined => {
@@ -83,8 +83,8 @@ const mapIn = (text: string | undefined): MapNode | undefined => {
 }
 
 /**
- * The mapping without those of its values in which there is an error; undefined where the whole is one. A value that aliases unfold to too
- * much counts as a small one in all others that name it: then nothing of the file can be told.
+ * The mapping without the values that contain errors; undefined if the mapping itself is in error. A value whose aliases expand to too much
+ * is not reported where other values refer to it, so after such an error nothing in the file can be trusted.
  */
 const without = (map: MapNode, errors: ReadonlyArray<Finding>): MapNode | undefined => {
   if (errors.some(({ path, code }) => path.length === 0 || code === "too-large")) return undefined
@@ -125,11 +125,11 @@ const describe = (name: string, options: MapNode | undefined, value: Node | unde
   }
 }
 
-/** Ansible takes the text for it too. */
+/** Ansible accepts these texts as true, too. */
 const isTrue = (value: Json | undefined): boolean =>
   value === true || (typeof value === "string" && /^(?:yes|true)$/iu.test(value))
 
-/** A description may be written as a list of paragraphs. */
+/** A description may be a list of paragraphs. */
 const textIn = (value: Json | undefined): string | undefined => {
   if (typeof value === "string") return value === "" ? undefined : value
   const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : []

@@ -1,6 +1,6 @@
 const form = /^[A-Za-z_][A-Za-z0-9_]*$/u
 
-/** Words of Python, in which Ansible's expressions are evaluated. */
+/** Python keywords, because Ansible evaluates expressions in Python. */
 const words: ReadonlySet<string> = new Set(
   (
     "False None True and as assert async await break class continue def del elif else except finally for from global if import in is " +
@@ -8,8 +8,8 @@ const words: ReadonlySet<string> = new Set(
   ).split(" "),
 )
 
-/** Whether Ansible takes this for the name of a variable. */
+/** Whether Ansible accepts this as a variable name. */
 export const isVariableName = (text: string): boolean => form.test(text) && !words.has(text)
 
-/** What names of variables are made of, for people. */
+/** Description of valid variable names, for messages. */
 export const allowedVariableNames = "letters, digits and _, beginning with a letter or _, and not a Python keyword"

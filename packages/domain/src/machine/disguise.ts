@@ -1,13 +1,13 @@
 import * as Schema from "effect/Schema"
 import type { Hardware, DiskIdentity } from "./hardware.ts"
 
-/** Makers of the computers that a machine can be taken for. */
+/** Manufacturers that a machine can claim. */
 export const disguiseVendors = ["Dell", "HP", "Lenovo", "Google", "IBM"] as const
 export type DisguiseVendor = (typeof disguiseVendors)[number]
 
-/** Letters of any alphabet and the signs that names of people, companies and products have: nothing that ends a text or begins a command. */
+/** Letters of any script and the punctuation in names of people, companies and products: nothing that ends a string or begins a command. */
 const nameSigns = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} .,_()@/&+#:'-]{0,62}$/u
-/** The same in ASCII: what a table of the firmware can hold. */
+/** The same in ASCII, which is all that a firmware table can hold. */
 const firmwareSigns = /^[A-Za-z0-9][A-Za-z0-9 .,_()@/&+#:'-]{0,62}$/u
 
 const person = Schema.String.check(Schema.isPattern(nameSigns))
@@ -15,7 +15,7 @@ const firmware = Schema.String.check(Schema.isPattern(firmwareSigns))
 /** Megahertz. */
 const speed = Schema.String.check(Schema.isPattern(/^\d{2,5}$/u))
 
-/** What a machine with Windows shows in place of a virtual machine's signs. What is absent is chosen, or left as it is. */
+/** What a Windows machine shows in place of signs of virtualization. Absent fields are chosen, or left as they are. */
 export const Disguise = Schema.Struct({
   vendor: Schema.Literals(disguiseVendors),
   product: Schema.optionalKey(firmware),
@@ -26,11 +26,11 @@ export const Disguise = Schema.Struct({
   processorIdentifier: Schema.optionalKey(firmware),
   registeredOwner: Schema.optionalKey(person),
   registeredOrganization: Schema.optionalKey(person),
-  /** Puts documents into the folders of its user. */
+  /** Puts documents into its user's folders. */
   dropFiles: Schema.Boolean,
-  /** Gives its browsers a past. */
+  /** Creates a browser history. */
   browserData: Schema.Boolean,
-  /** Writes what Windows forgets at each start again at each start. */
+  /** Rewrites at each start what Windows forgets. */
   persist: Schema.Boolean,
 })
 export interface Disguise extends Schema.Schema.Type<typeof Disguise> {}
@@ -91,13 +91,13 @@ const makes: Readonly<Record<DisguiseVendor, Make>> = {
   },
 }
 
-/** What the system's own table and the registry say of the computer. */
+/** The computer's data in the firmware table and the registry. */
 export const shownComputer = ({ vendor, product, systemBiosVersion }: Disguise) => {
   const make = makes[vendor]
   return { ...make, product: product ?? make.product, bios: systemBiosVersion ?? make.bios }
 }
 
-/** Letters and digits that follow from a text alone, and look like nothing. */
+/** A serial number of letters and digits, derived deterministically from a text. */
 const serialOf = (text: string, length: number): string => {
   const signs = "0123456789BCDFGHJKLMNPQRSTVWXYZ"
   let hash = 0x811c9dc5
@@ -109,20 +109,20 @@ const serialOf = (text: string, length: number): string => {
   return out
 }
 
-/** A card that computers have, and that every Windows since 7 has a driver for. */
+/** A network card found in real computers, with a driver in every Windows since 7. */
 export const disguisedNic = "e1000e"
 
-/** What hypervisors can do for a disguise, as they are now. */
+/** What the hypervisors can currently do for a disguise. */
 export interface DisguiseMeans {
-  /** The processor that shows no hypervisor, as the hypervisor's option has it. */
+  /** The hypervisor's CPU option that hides the hypervisor. */
   readonly cpu: string
-  /** Whether disks can be given other names and serial numbers. */
+  /** Whether names and serial numbers of disks can be set. */
   readonly disks: boolean
-  /** What cannot be hidden here, and what would change that. */
+  /** What cannot be hidden here, and how to change that. */
   readonly lacks: readonly string[]
 }
 
-/** Vendor and model can be told of disks on some buses only, a serial number on all. */
+/** Vendor and model can be set for disks on some buses only, the serial number on all. */
 const disguisedDisk = (vmid: number, { slot }: DiskIdentity): DiskIdentity => {
   const serial = `Z9${serialOf(`${vmid} ${slot}`, 6)}`
   if (slot.startsWith("scsi")) return { slot, vendor: "ATA", product: "ST1000DM010-2EP1", serial }
@@ -130,7 +130,7 @@ const disguisedDisk = (vmid: number, { slot }: DiskIdentity): DiskIdentity => {
   return { slot, serial }
 }
 
-/** The hardware that a VM with these disks is to show. */
+/** The hardware that a VM with these disks shows when disguised. */
 export const disguisedHardware = (disguise: Disguise, vmid: number, { disks }: Hardware, means: DisguiseMeans): Hardware => {
   const { manufacturer, product, version, sku, family } = shownComputer(disguise)
   return {

@@ -1,9 +1,11 @@
 import type { RangeId } from "../access/ids.ts"
 import type { ObservedMachine } from "./observed.ts"
 
-/** What a guest's agent says of its operating system: a claim by whoever is root in it. What it does not say is absent. */
+/**
+ * The operating system as the guest agent reports it: unverified, whoever is root in the guest controls it. Unreported fields are absent.
+ */
 export interface GuestSystem {
-  /** As `os-release` has it (`debian`, `rocky`); `windows` for every Windows. */
+  /** ID in `os-release` (`debian`, `rocky`); `windows` for every Windows. */
   readonly id?: string
   /** `Debian GNU/Linux`. */
   readonly name?: string
@@ -15,8 +17,8 @@ export interface GuestSystem {
 }
 
 /**
- * Systems that are told apart. A guest that says another one is taken for what the configuration says of it: what it says becomes a group of
- * inventories, and names of groups are not for machines to make up.
+ * Systems that are distinguished. If a guest reports any other, the configuration's information counts: the value becomes an inventory
+ * group, and machines must not be able to invent group names.
  */
 const knownSystems = [
   "windows",
@@ -44,18 +46,18 @@ const knownSystems = [
 
 const known: ReadonlySet<string> = new Set(knownSystems)
 
-/** The system among these words, such as the tags of a template; undefined where it is none or more than one. */
+/** The only system among these words, such as a template's tags; undefined if there is none or more than one. */
 export const systemTagged = (words: readonly string[]): string | undefined => {
   const found = new Set(words.filter((word) => known.has(word)))
   return found.size === 1 ? [...found][0] : undefined
 }
 
-/** Where the templates for everybody are. */
+/** The pool of templates for everybody. */
 const sharedPool = "SHARED"
 
 /**
- * The system that templates are tagged with, by their names. Those in other ranges' pools say nothing: their users can call anything a
- * template, and tag it.
+ * The system that each template is tagged with, by template name. Templates in other ranges' pools are ignored: their users can make
+ * anything a template and tag it.
  */
 export const taggedTemplates = (
   machines: readonly Pick<ObservedMachine, "template" | "name" | "pool" | "tags">[],
@@ -69,13 +71,13 @@ export const taggedTemplates = (
     }),
   )
 
-/** No line ends, and none of the signs by which tools find templates, quotes or options in a text. */
+/** No line breaks, and none of the characters that tools treat as templates, quotes or options. */
 const plainText = /^[A-Za-z0-9][A-Za-z0-9 ._+~():,/-]{0,99}$/u
 
 const plain = (value: unknown): string | undefined =>
   typeof value === "string" && plainText.test(value.trim()) ? value.trim() : undefined
 
-/** What is usable of an agent's answer; members that are no short plain texts are left out. Undefined: nothing is. */
+/** The usable part of an agent's answer; fields that are not short plain text are left out. Undefined if nothing is usable. */
 export const readGuestSystem = (answer: Readonly<Record<string, unknown>>): GuestSystem | undefined => {
   const id = plain(answer["id"])?.toLowerCase()
   const entries = {
@@ -99,22 +101,22 @@ const namedBy = (template: string): string | undefined =>
       .includes(name),
   )
 
-/** What is known of a machine's operating system, besides its kind. */
+/** What is known about a machine's operating system. */
 export interface SystemHints {
-  /** What the configuration says it is; undefined for a machine that it does not name. */
+  /** The kind in the configuration; undefined for a machine that it does not contain. */
   readonly kind: "windows" | "linux" | "macos" | undefined
-  /** What its agent said. */
+  /** The system as its agent reported it. */
   readonly claimed: GuestSystem | undefined
-  /** What its template is tagged with (`systemTagged`). */
+  /** The system that its template is tagged with (`systemTagged`). */
   readonly tagged?: string | undefined
-  /** Its template's name; undefined where it is not known. */
+  /** Its template's name; undefined if unknown. */
   readonly template: string | undefined
 }
 
 /**
- * What a machine runs: `windows`, `macos`, a distribution, or `linux` for one that nobody names. The kind is the configuration's, so that no
- * machine is spoken to in another way than its owner meant; which Linux it is says its agent, then its template's tag, and the template's
- * name last of all. A machine without a kind is what its agent says; undefined where that says nothing.
+ * The system of a machine: `windows`, `macos`, a distribution, or `linux` for an unknown one. The kind always comes from the configuration,
+ * so that a machine is never managed in another way than its owner intended. The distribution comes from its agent, else its template's
+ * tag, else its template's name. Without a kind, the agent's report counts; undefined if there is none.
  */
 export const osIdOf = ({ kind, claimed, tagged, template }: SystemHints): string | undefined => {
   const said = claimed?.id !== undefined && known.has(claimed.id) ? claimed.id : undefined

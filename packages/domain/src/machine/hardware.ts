@@ -1,6 +1,6 @@
-/** What a disk says of itself. Absent members: what the hypervisor says of every disk. */
+/** The identity that a disk reports. Absent fields: the hypervisor's default. */
 export interface DiskIdentity {
-  /** Where it is plugged in: `scsi0`. */
+  /** The slot it is attached to: `scsi0`. */
   readonly slot: string
   readonly vendor?: string | undefined
   readonly product?: string | undefined
@@ -8,25 +8,25 @@ export interface DiskIdentity {
   readonly serial?: string | undefined
 }
 
-/** What a VM shows of its processor, its mainboard and its disks. */
+/** The processor, mainboard and disks that a VM shows. */
 export interface Hardware {
-  /** The processor, as the hypervisor's option has it; undefined: the hypervisor's default. */
+  /** The hypervisor's CPU option; undefined: the hypervisor's default. */
   readonly cpu?: string | undefined
-  /** Texts of the system's own table (SMBIOS type 1) by their names, without the UUID, which is the VM's. */
+  /** Texts of SMBIOS type 1 by name, without the UUID, which belongs to the VM. */
   readonly smbios: Readonly<Record<string, string>>
   readonly disks: readonly DiskIdentity[]
 }
 
-/** The texts of SMBIOS type 1 that can be set. */
+/** The fields of SMBIOS type 1 that can be set. */
 export const smbiosTexts = ["manufacturer", "product", "version", "serial", "sku", "family"] as const
 
-/** The members of a disk's identity. */
+/** The fields of a disk's identity. */
 export const diskTexts = ["vendor", "product", "model", "serial"] as const
 
 const inOrder = (texts: Readonly<Record<string, string | undefined>>, names: readonly string[]): string =>
   names.flatMap((name) => (texts[name] === undefined ? [] : [`${name}=${texts[name]}`])).join(" ")
 
-/** The hardware in words, which are equal where it is. `slots`: the disks that count; absent: all. */
+/** Describes the hardware; equal hardware gives equal texts. `slots`: the disks to include; absent: all. */
 export const hardwareText = ({ cpu, smbios, disks }: Hardware, slots?: ReadonlySet<string>): string =>
   [
     `processor ${cpu ?? "as by default"}`,
@@ -41,7 +41,7 @@ export const hardwareText = ({ cpu, smbios, disks }: Hardware, slots?: ReadonlyS
 
 const cpuPattern = /^[A-Za-z0-9][\w.,=+;-]{0,1023}$/u
 const slotPattern = /^(?:scsi|virtio|sata|ide)\d{1,2}$/u
-/** A text of the hypervisor's, which is written back as it was. */
+/** A text from the hypervisor, which is written back unchanged. */
 const plain = /^[^\p{Cc}\p{Cs}]{1,512}$/u
 
 const asRecord = (u: unknown): Readonly<Record<string, unknown>> =>
@@ -54,13 +54,13 @@ const textsOf = (of: unknown, names: readonly string[]): Readonly<Record<string,
     }),
   )
 
-/** Whether all of it comes back from what is written down of it. */
+/** Whether the hardware survives being stored as JSON without loss. */
 export const canBeKept = (hardware: Hardware): boolean => {
   const kept = readHardware(JSON.parse(JSON.stringify(hardware)))
   return kept !== undefined && hardwareText(kept) === hardwareText(hardware)
 }
 
-/** Hardware that was written down as JSON; undefined for anything else. What is no proper text in it is left out. */
+/** Reads hardware that was stored as JSON; undefined for anything else. Invalid texts are left out. */
 export const readHardware = (json: unknown): Hardware | undefined => {
   const { cpu, smbios, disks } = asRecord(json)
   if (!Array.isArray(disks) || (cpu !== undefined && (typeof cpu !== "string" || !cpuPattern.test(cpu)))) return undefined

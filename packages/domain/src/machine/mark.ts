@@ -2,17 +2,17 @@ import type { RangeId } from "../access/ids.ts"
 import { type Hardware, readHardware } from "./hardware.ts"
 
 /**
- * Our mark on a VM, kept in its description beside the groups that inventories read (JSON with `groups`). No mutating call
- * goes to a VM whose mark does not name the range and machine that the caller expects.
+ * Our mark on a VM, stored in its description next to the groups that inventories read (JSON with `groups`). No mutating call is made to a
+ * VM whose mark does not name the expected range and machine.
  */
 export interface MachineMark {
   readonly range: RangeId
   readonly machine: string
-  /** Name of the template that it was cloned from; absent on marks that do not tell. It is remembered, and no part of the identity. */
+  /** Name of the template that it was cloned from; absent in marks without it. For information only, not part of the identity. */
   readonly template?: string | undefined
-  /** True: an older service made the VM, and it was taken over as it was (ADR 24). Remembered too. */
+  /** True if an older service made the VM and it was taken over as it was (ADR 24). Not part of the identity either. */
   readonly adopted?: boolean | undefined
-  /** The hardware that it showed before it was disguised (ADR 72); absent: it is not disguised. Remembered too. */
+  /** The hardware that it showed before it was disguised (ADR 72); absent: it is not disguised. Not part of the identity either. */
   readonly undisguised?: Hardware | undefined
 }
 
@@ -37,7 +37,7 @@ const asText = (u: unknown): string | undefined => (typeof u === "string" && u !
 const asRecord = (u: unknown): Record<string, unknown> =>
   typeof u === "object" && u !== null && !Array.isArray(u) ? (u as Record<string, unknown>) : {}
 
-/** The JSON of a description, leniently: a trailing comma is forgiven (older tools write one). Undefined for any other text. */
+/** Parses the JSON of a description leniently: a trailing comma is accepted (older tools write one). Undefined for any other text. */
 const parseDescription = (text: string): unknown => {
   if (text.length > 65_536) return undefined
   try {
@@ -47,14 +47,14 @@ const parseDescription = (text: string): unknown => {
   }
 }
 
-/** Whether a description holds nothing but what services write there, so that a new one loses no word of a person. */
+/** Whether a description contains only what services write, so that replacing it loses nothing that a person wrote. */
 export const isServiceDescription = (text: string): boolean => {
   if (text.trim() === "") return true
   const value = parseDescription(text)
   return typeof value === "object" && value !== null && Object.keys(value).every((key) => key === "groups")
 }
 
-/** Reads a description; one that is not our JSON has no mark. */
+/** Reads a description; any other text than our JSON has no mark. */
 export const readDescription = (text: string): MachineDescription => {
   const record = asRecord(parseDescription(text))
   const groups = Array.isArray(record["groups"]) ? record["groups"].filter((g): g is string => typeof g === "string") : []
@@ -81,7 +81,7 @@ export const carriesMark = (description: string, expected: MachineMark): boolean
   return mark !== undefined && mark.range === expected.range && mark.machine === expected.machine
 }
 
-/** A MAC address that no other VM of the cluster has: locally administered, made of the VMID and the NIC's index. */
+/** A MAC address unique in the cluster: locally administered, derived from the VMID and the NIC's index. */
 export const macOf = (vmid: number, nic: number): string =>
   [0x02, (vmid >>> 24) & 0xff, (vmid >>> 16) & 0xff, (vmid >>> 8) & 0xff, vmid & 0xff, nic & 0xff]
     .map((b) => b.toString(16).padStart(2, "0").toUpperCase())

@@ -4,7 +4,7 @@ import type { Hardware } from "./hardware.ts"
 export const powerStates = ["running", "stopped", "paused", "unknown"] as const
 export type PowerState = (typeof powerStates)[number]
 
-/** A VM as one cluster-wide call shows it. `name` is absent for seconds after a clone. */
+/** A VM as a cluster-wide call shows it. `name` is absent for some seconds after a clone. */
 export interface ObservedMachine {
   readonly vmid: Vmid
   readonly node: string
@@ -21,7 +21,7 @@ export interface ObservedNode {
   readonly name: string
   readonly online: boolean
   readonly cpus: number
-  /** 0 to 1 over all cores. */
+  /** 0 to 1, over all cores. */
   readonly cpuLoad: number
   readonly memoryMiB: number
   readonly memoryUsedMiB: number
@@ -38,21 +38,21 @@ export interface ObservedStorage {
   readonly content: readonly string[]
 }
 
-/** An SDN zone on one node that it spans. */
+/** The state of an SDN zone on one of its nodes. */
 export interface ObservedZone {
   readonly zone: string
   readonly node: string
-  /** `pending`: the node has missed the last apply, so that VNets may not be there. `error`: it could not make one or more of them. */
+  /** `pending`: the node missed the last apply, so VNets may be missing there. `error`: it failed to create one or more of them. */
   readonly state: "available" | "pending" | "error"
 }
 
-/** The whole cluster at one moment, from one call. */
+/** The whole cluster at one moment. */
 export interface ObservedCluster {
   readonly at: Date
   readonly nodes: readonly ObservedNode[]
   readonly storages: readonly ObservedStorage[]
   readonly machines: readonly ObservedMachine[]
-  /** Absent: not known. */
+  /** Absent: unknown. */
   readonly zones?: readonly ObservedZone[]
 }
 
@@ -66,7 +66,7 @@ export interface Nic {
   readonly firewall: boolean
 }
 
-/** A card and where it is plugged in (`net0 on vmbr1, tag 10`). */
+/** Describes a network card and its connection (`net0 on vmbr1, tag 10`). */
 export const cardText = ({ index, bridge, tag }: Nic): string =>
   `net${index} on ${bridge}${tag === undefined ? "" : `, tag ${tag}`}`
 
@@ -83,18 +83,18 @@ export interface MachineDetail {
   /** Balloon minimum; undefined when ballooning is not set. */
   readonly balloonMiB: number | undefined
   readonly nics: readonly Nic[]
-  /** True: cards come, go, and change model or address only when the VM starts; to which network one is plugged changes at any time. */
+  /** True if network cards are added, removed, or change model or address only when the VM starts; their network can change at any time. */
   readonly coldCards?: boolean
   readonly lock: string | undefined
   readonly digest: string | undefined
-  /** Another one after each rollback; absent: the VM has none. */
+  /** Changes with each rollback; absent: the VM has none. */
   readonly generation?: string | undefined
-  /** Whether it has a pointing device of its own; absent: not known. */
+  /** Whether it has an absolute pointing device; absent: unknown. */
   readonly tablet?: boolean
-  /** Storage that the memory of its snapshots goes to, where its configuration names one. */
+  /** Storage for the memory state of its snapshots, if its configuration names one. */
   readonly memoryStorage?: string | undefined
-  /** Storage that holds the first disk. */
+  /** Storage of the first disk. */
   readonly storage: string | undefined
-  /** What it shows of its processor, mainboard and disks, as it is in force; absent: not known. */
+  /** The processor, mainboard and disks it shows, as currently in force; absent: unknown. */
   readonly hardware?: Hardware
 }

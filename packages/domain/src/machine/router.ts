@@ -2,10 +2,10 @@ import type { RangeId } from "../access/ids.ts"
 import { routerDefaults } from "../range/config/defaults.ts"
 import { renderName } from "../range/config/variables.ts"
 
-/** Tag that a range's router carries at the hypervisor, whatever its name is. */
+/** The tag of a range's router on the hypervisor, whatever its name is. */
 export const routerTag = "router"
 
-/** Whether a VM of a range is its router: by its tag, or by the name that routers have when the configuration says nothing. */
+/** Whether a VM of a range is its router: by its tag, or by the default router name. */
 export const isRouter = (
   machine: { readonly name: string | undefined; readonly tags: readonly string[] },
   rangeId: RangeId,

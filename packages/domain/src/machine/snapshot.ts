@@ -1,24 +1,24 @@
-/** A state of a VM that its hypervisor keeps. */
+/** A snapshot of a VM. */
 export interface MachineSnapshot {
   readonly name: string
-  /** As it is written there (`readSnapshotText`). */
+  /** As stored on the hypervisor (`readSnapshotText`). */
   readonly description: string
   /** Seconds since 1970. */
   readonly takenAt: number
-  /** Whether it holds the memory of a running VM. */
+  /** Whether it includes the memory of a running VM. */
   readonly memory: boolean
-  /** The one that it was taken after; undefined: it is a first one. */
+  /** The snapshot that it is based on; undefined for a root. */
   readonly parent?: string | undefined
-  /** True: it is being made or removed now, or that broke off. */
+  /** True if it is being created or removed, or that was interrupted. */
   readonly incomplete: boolean
 }
 
 /** All snapshots of a VM. */
 export interface SnapshotTree {
   readonly snapshots: readonly MachineSnapshot[]
-  /** The one that the VM goes on from. */
+  /** The snapshot that the VM's current state is based on. */
   readonly current: string | undefined
-  /** Whether the VM ran when they were read; absent: not known. */
+  /** Whether the VM was running when they were read; absent: unknown. */
   readonly running?: boolean
 }
 
@@ -27,24 +27,24 @@ export const noSnapshots: SnapshotTree = { snapshots: [], current: undefined }
 export const findSnapshot = ({ snapshots }: SnapshotTree, name: string): MachineSnapshot | undefined =>
   snapshots.find((snapshot) => snapshot.name === name)
 
-/** What a machine is rolled back to when testing stops. */
+/** The snapshot that machines are rolled back to when testing stops. */
 export const testingSnapshot = "ludus_automated_clean_snapshot"
-/** Stands in for it while it is replaced. */
+/** Takes its place while it is replaced. */
 export const testingStandIn = "ludus_automated_stand_in"
 
-/** Why nobody may touch a snapshot of this name in a range that is cut off; undefined: it is not testing mode's. */
+/** Why this snapshot must not be touched in a range in testing mode; undefined if it is not testing mode's. */
 export const testingSnapshotProblem = (name: string): string | undefined =>
   name === testingSnapshot || name === testingStandIn
     ? `the snapshot ${name} is the one that stopping testing rolls back to, and testing is on: stop it first`
     : undefined
 
-/** Whether it is the one that was meant: one that was taken anew under its name is another. `takenAt` undefined: any of this name is. */
+/** Whether it is the intended snapshot: one retaken under the same name is different. `takenAt` undefined: any of this name. */
 export const isTakenAt = (snapshot: MachineSnapshot, takenAt: number | undefined): boolean =>
   takenAt === undefined || snapshot.takenAt === takenAt
 
 /**
- * The snapshot that a VM was rolled back to between two readings, as far as they show it: it is on one that was there before, and not because
- * the one that it was on is gone. A second rollback to the same one cannot be seen.
+ * The snapshot that a VM was rolled back to between two reads, as far as they show it: the VM is based on one that existed before, and not
+ * because the previous one was removed. A second rollback to the same snapshot is not detectable.
  */
 export const rolledBackTo = (before: SnapshotTree, now: SnapshotTree): MachineSnapshot | undefined => {
   if (now.current === undefined || now.current === before.current) return undefined
@@ -53,11 +53,11 @@ export const rolledBackTo = (before: SnapshotTree, now: SnapshotTree): MachineSn
   return before.current === undefined || findSnapshot(now, before.current) !== undefined ? is : undefined
 }
 
-/** Names that the hypervisor has for itself. */
+/** Names that the hypervisor reserves. */
 const reserved: readonly string[] = ["current", "pending"]
 const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${name.slice(0, 50)}…` : name)
 
-/** Why nothing may be called so; undefined: it may. */
+/** Why a snapshot name is invalid; undefined if it is valid. */
 export const snapshotNameProblem = (name: string): string | undefined => {
   if (reserved.includes(name)) return `the name ${shown(name)} is reserved by the hypervisor`
   return /^[A-Za-z][\w-]{2,39}$/u.test(name)
@@ -67,7 +67,7 @@ export const snapshotNameProblem = (name: string): string | undefined => {
 
 export const snapshotTextAtMost = 1000
 
-/** Why nothing may be described so; undefined: it may. */
+/** Why a snapshot description is invalid; undefined if it is valid. */
 export const snapshotTextProblem = (text: string): string | undefined => {
   if (text.length > snapshotTextAtMost) return `the description is longer than ${snapshotTextAtMost} characters`
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
@@ -75,21 +75,21 @@ export const snapshotTextProblem = (text: string): string | undefined => {
 }
 
 /**
- * A snapshot's description with a mark of the request that it is made for, in a line of its own: one that is found after its answer was lost
- * is known by it, and is never taken for one that somebody made by hand.
+ * A snapshot's description with a mark, on a line of its own, of the request that creates it. If the response is lost, the mark identifies
+ * the snapshot, so that one made by hand is never mistaken for it.
  */
 export const writeSnapshotText = (text: string, request: string): string => {
   const mark = `[rangewright ${request}]`
   return text.trim() === "" ? mark : `${text.trim()}\n${mark}`
 }
 
-/** What people wrote: without the mark. */
+/** The description that a person wrote, without the mark. */
 export const readSnapshotText = (description: string): string =>
   description
     .trim()
     .replace(/(?:^|\n)\[rangewright [A-Za-z0-9]{1,40}\]$/u, "")
     .trimEnd()
 
-/** Whether it is the snapshot that was asked for with this description, mark included. */
+/** Whether the snapshot was requested with this description, mark included. */
 export const isSnapshotOf = (snapshot: MachineSnapshot, description: string): boolean =>
   snapshot.description.trim() === description.trim()

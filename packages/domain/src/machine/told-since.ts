@@ -1,8 +1,8 @@
-/** Far longer than an observation takes, in milliseconds. */
+/** Far longer than any observation takes, in milliseconds. */
 const observedWithin = 600_000
 
 /**
- * Whether something was told after an observation, and counts more than that (milliseconds). What seems to have been told much later was told
- * before the clock was set back: it would hide what is observed for as long as that.
+ * Whether something was recorded after an observation and so wins over it (milliseconds). A time that seems much later stems from before
+ * the clock was set back, and would otherwise hide observations for just as long.
  */
 export const isToldSince = (told: number, observed: number): boolean => told > observed && told - observed < observedWithin

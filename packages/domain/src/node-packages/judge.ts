@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import { emulatorPackage, type NodePackage, type ObservedPackages, type PackageSet, type PackageVersion } from "./model.ts"
 
-/** `unknown`: neither the operator's signature nor a repository of the node knows it, or nobody could look. */
+/** `unknown`: the version is in neither the signed packages nor the node's repositories, or could not be read. */
 export type PackagesState = "standard" | "custom" | "mixed" | "unknown"
 
 const contains = ({ packages }: PackageSet, { name, version }: PackageVersion): boolean =>
@@ -13,7 +13,7 @@ const kindOf = (sets: readonly PackageSet[], one: NodePackage): Exclude<Packages
   return one.offered.includes(one.version) ? "standard" : "unknown"
 }
 
-/** One state for what consists of several. */
+/** Combines several states into one. */
 export const joinStates = (states: readonly PackagesState[]): PackagesState => {
   const has = (state: PackagesState): boolean => states.includes(state)
   if (has("mixed") || (has("standard") && has("custom"))) return "mixed"
@@ -21,14 +21,17 @@ export const joinStates = (states: readonly PackagesState[]): PackagesState => {
   return has("custom") ? "custom" : "standard"
 }
 
-/** The packages for a node: those built for what it has, or else those of which it has the emulator already. */
+/** The package set for a node: the one built for its emulator's version, or else the one that contains it. */
 const setFor = (sets: readonly PackageSet[], { packages }: ObservedPackages): PackageSet | undefined => {
   const emulator = packages.find(({ name }) => name === emulatorPackage)
   if (emulator === undefined) return undefined
   return sets.find((set) => set.for === emulator.version) ?? sets.find((set) => contains(set, emulator))
 }
 
-/** What a node's packages are. A package that none is signed for, such as the firmware, stays standard on a node that is custom. */
+/**
+ * The state of a node's packages. A package without a signed counterpart, such as the firmware, does not count on a node with patched
+ * packages, as long as it is standard.
+ */
 export const judgePackages = (sets: readonly PackageSet[], node: ObservedPackages): PackagesState => {
   const set = setFor(sets, node)
   const kinds = node.packages.map((one) => [one, kindOf(sets, one)] as const)
@@ -39,11 +42,11 @@ export const judgePackages = (sets: readonly PackageSet[], node: ObservedPackage
 const packageText = ({ name, version, held, settled }: NodePackage): string =>
   `${name} ${version}${held ? ", held" : ""}${settled ? "" : ", half installed"}`
 
-/** The packages of a node for people, on one line. */
+/** The packages of a node for display, on one line. */
 export const packagesText = ({ packages }: ObservedPackages): string =>
   packages.length === 0 ? "it has no QEMU packages" : packages.map(packageText).join("; ")
 
-/** The patched packages that a node has to get; undefined where it has all of them, held. Fails with the reason why there are none for it. */
+/** The patched packages to install on a node; undefined if it has all of them, held. Fails with the reason if no set is suitable. */
 export const packagesToInstall = (
   sets: readonly PackageSet[],
   node: ObservedPackages,
@@ -65,11 +68,11 @@ export const packagesToInstall = (
   return Result.succeed(isDone ? undefined : set)
 }
 
-/** The version that a patched one took the place of; several sets may follow each other. */
+/** The version that a patched package replaced; follows chains of several sets. */
 const before = (sets: readonly PackageSet[], one: PackageVersion): string | undefined => {
   if (one.name !== emulatorPackage) return undefined
   let version = one.version
-  // each step leads to another set, or nowhere
+  // bounded by the number of sets, because a chain may loop
   for (const _ of sets) {
     const set = sets.find((known) => contains(known, { name: one.name, version }))
     if (set === undefined) break
@@ -79,8 +82,9 @@ const before = (sets: readonly PackageSet[], one: PackageVersion): string | unde
 }
 
 /**
- * The versions that a node has to get so that all are standard and none is held; undefined where that is so. An emulator goes back to the version for
- * which the patched one was built, if a repository of the node still has it; all else gets the newest one.
+ * The versions to install on a node so that all packages are standard and none is held; undefined if that is so already. An emulator
+ * returns to the version that the patched one was built for, if a repository of the node still has it; everything else gets the newest
+ * standard version.
  */
 export const packagesToRestore = (
   sets: readonly PackageSet[],

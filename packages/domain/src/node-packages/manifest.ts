@@ -42,12 +42,12 @@ const problemOf = (sets: readonly PackageSet[]): string | undefined => {
   return undefined
 }
 
-/** Reads the text that the operator signs, or says what is wrong with it. */
+/** Parses the text that the operator signs; fails with the problem. */
 export const readPackageSets = (text: string): Result.Result<readonly PackageSet[], string> =>
   Result.flatMap(readJsonText(WireManifest, text), ({ sets }) => {
     const problem = problemOf(sets)
     return problem === undefined ? Result.succeed(sets) : Result.fail(problem)
   })
 
-/** The text of these sets; reading it gives the same sets. */
+/** Writes the sets as text; reading it gives the same sets. */
 export const writePackageSets = (sets: readonly PackageSet[]): string => JSON.stringify({ sets })
