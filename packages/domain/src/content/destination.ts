@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 
-/** A network of addresses that may be connected to although it is not public: `10.0.0.0/8`, `fd00::/8`. Undefined for no network. */
+/** Parses a non-public network to which connections are allowed: `10.0.0.0/8`, `fd00::/8`. Undefined if it is not a network. */
 export const parseNetwork = (text: string): AddressNetwork | undefined => {
   if (!ipaddr.isValidCIDR(text)) return undefined
   const [address, length] = ipaddr.parseCIDR(text)
@@ -14,7 +14,7 @@ export interface AddressNetwork {
 
 const globalIPv6 = ipaddr.parseCIDR("2000::/3")
 
-/** True for an address of the open internet: not private, link-local, loopback, multicast, reserved or one that only wraps another. */
+/** True for a public address: not private, link-local, loopback, multicast, reserved or a wrapped address. */
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === "unicast" && (address.kind() === "ipv4" || address.match(globalIPv6))
 
@@ -23,14 +23,20 @@ const within = (address: ipaddr.IPv4 | ipaddr.IPv6, network: AddressNetwork): bo
   return base.kind() === address.kind() && address.match([base, network.length])
 }
 
-/** May a fetch connect to this address? Public ones always, others only where a network names them. An IPv4 address in IPv6 counts as itself. */
+/**
+ * Whether a fetch may connect to this address: a public one always, any other only if it is in an allowed network. An IPv4-mapped IPv6
+ * address counts as the IPv4 address.
+ */
 export const mayConnect = (text: string, allowed: readonly AddressNetwork[]): boolean => {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)
   return isPublic(address) || allowed.some((network) => within(address, network))
 }
 
-/** One spelling for each address, an IPv4 address in IPv6 as itself: two texts name the same host when these are equal. Undefined for none. */
+/**
+ * The canonical form of an address, with IPv4-mapped IPv6 addresses as IPv4: equal texts mean the same host. Undefined if it is not an
+ * address.
+ */
 export const plainAddress = (text: string): string | undefined =>
   ipaddr.isValid(text) && (text.includes(":") || ipaddr.IPv4.isValidFourPartDecimal(text))
     ? ipaddr.process(text).toString()

@@ -1,9 +1,9 @@
-/** What of a repository is wanted. */
+/** The requested ref of a repository. */
 export type GitRef =
   | { readonly type: "default" }
   /** A branch or tag, by short or full name; a tag wins over a branch of the same short name, as in git. */
   | { readonly type: "name"; readonly name: string }
-  /** A whole object name: 40 or 64 hexadecimal digits. */
+  /** A full object name: 40 or 64 hexadecimal digits. */
   | { readonly type: "commit"; readonly commit: string }
 
 const maxLength = 250
@@ -17,7 +17,7 @@ const wellFormed = (name: string): boolean =>
   name !== "@" &&
   name.split("/").every((part) => !part.startsWith(".") && !part.startsWith("-") && !part.endsWith(".lock"))
 
-/** Reads a ref; empty or `HEAD` is the repository's default. Undefined for what can be no ref, such as `--upload-pack=…`. */
+/** Parses a ref; empty or `HEAD` is the default branch. Undefined for an invalid ref, such as `--upload-pack=…`. */
 export const parseGitRef = (text: string): GitRef | undefined => {
   if (text === "" || text === "HEAD") return { type: "default" }
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/iu.test(text)) return { type: "commit", commit: text.toLowerCase() }

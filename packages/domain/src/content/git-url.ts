@@ -4,27 +4,27 @@ import { withoutTrailing } from "../text.ts"
 
 export type GitScheme = "https" | "http" | "ssh" | "git" | "file"
 
-/** Where a repository is. `remote` is the one text that git may be given: what was checked is what is used. */
+/** A validated repository URL. `remote` is the only text passed to git, so that what was checked is what is used. */
 export interface GitUrl {
   readonly scheme: GitScheme
   /** Lower case; IPv6 in brackets; empty for `file`. */
   readonly host: string
   readonly port: number
-  /** The login of `ssh`. */
+  /** The `ssh` user name. */
   readonly user: string | undefined
-  /** With a leading `/`, except in the form `host:path`, which is relative to the login's folder. */
+  /** With a leading `/`, except in the form `host:path`, which is relative to the user's home. */
   readonly path: string
   readonly remote: string
 }
 
-/** Why a text cannot be the URL of a repository. `rule` is for programs, `detail` for people; neither repeats a secret. */
+/** Why a text is not an acceptable repository URL. `rule` is for programs, `detail` for people; neither repeats a secret. */
 export interface GitUrlProblem {
   readonly rule: "url-form" | "url-option" | "url-transport" | "url-credentials"
   readonly detail: string
 }
 
 const ports: Record<GitScheme, number> = { https: 443, http: 80, ssh: 22, git: 9418, file: 0 }
-/** One of the transports of git that can be allowed. */
+/** Whether it is a git transport that can be allowed. */
 export const isGitScheme = (text: string): text is GitScheme => Object.hasOwn(ports, text)
 
 const maxLength = 2048
@@ -33,7 +33,7 @@ const scpForm = /^(?:(?<user>[^@/:]+)@)?(?<host>[^@/:[\]]+):(?!\/\/)(?<path>.+)$
 
 const problem = (rule: GitUrlProblem["rule"], detail: string) => Result.fail<GitUrlProblem>({ rule, detail })
 
-/** A path that starts with `-` would be an option of the program at the other end. */
+/** A path that starts with `-` would be taken as an option by the remote program. */
 const pathProblem = (path: string): Result.Result<never, GitUrlProblem> | undefined => {
   if (/^\/*-/u.test(path)) return problem("url-option", "its path begins with -")
   if (/%(?:[01][0-9a-f]|7f)/iu.test(path)) return problem("url-form", "its path contains an encoded control character")
@@ -55,7 +55,9 @@ const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
 const urlForm =
   /^(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):\/\/(?:(?<login>[^/@]*)@)?(?<host>\[[0-9A-Fa-f:.]+\]|[^/@:[\]?#]*)(?::(?<port>\d{1,5}))?(?<path>\/[^?#]*)?(?<rest>[?#].*)?$/u
 
-/** A name; or an address in its plain form. What some programs take for an address and others for a name (`0x7f.1`) is neither. */
+/**
+ * Whether it is a host name or a plain address. Forms that some programs take for an address and others for a name (`0x7f.1`) are rejected.
+ */
 const isHost = (host: string): boolean => {
   if (host.startsWith("[")) return ipaddr.IPv6.isValid(host.slice(1, -1))
   const numeric = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/u.test(host)
@@ -85,8 +87,8 @@ const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
 }
 
 /**
- * Reads the URL of a repository: `scheme://…` or `user@host:path`. Everything that git or ssh could take for an option, another
- * transport (`ext::`), a local path or more than one line is refused, and so are credentials: those are given beside the URL.
+ * Parses a repository URL: `scheme://…` or `user@host:path`. Refuses everything that git or ssh could take for an option, another transport
+ * (`ext::`), a local path or several lines, and also credentials, which are passed separately.
  */
 export const parseGitUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (text === "" || text.length > maxLength) return problem("url-form", `it must have 1 to ${maxLength} characters`)
@@ -98,7 +100,7 @@ export const parseGitUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> 
   return text.includes("://") ? parseUrl(text) : parseScp(text)
 }
 
-/** The URL of a submodule as its parent means it: whole, or relative to the parent (`../other.git`). */
+/** Parses the URL of a submodule: absolute, or relative to its parent (`../other.git`). */
 export const parseSubmoduleUrl = (parent: GitUrl, text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (!/^\.\.?\//u.test(text)) return parseGitUrl(text)
   const path = withoutTrailing(parent.path.replace(/^\/+/u, ""), "/").split("/")
@@ -107,15 +109,15 @@ export const parseSubmoduleUrl = (parent: GitUrl, text: string): Result.Result<G
       if (path.pop() === undefined) return problem("url-form", "it leaves the root of its parent's host")
     } else if (segment !== "." && segment !== "") path.push(segment)
   }
-  // where the parent's text ends with its path, the rest is kept as it was checked
+  // the parent's text ends with its path; the part before it is kept as checked
   const base = parent.remote.slice(0, parent.remote.length - parent.path.length)
   return parseGitUrl(`${base}${parent.path.startsWith("/") ? "/" : ""}${path.join("/")}`)
 }
 
-/** A URL or what was meant as one, for people: credentials masked, control characters shown, not too long. */
+/** A URL, valid or not, for messages: credentials masked, control characters escaped, shortened. */
 export const showGitUrl = (text: string): string =>
   JSON.stringify(text.slice(0, 300).replace(/\/\/[^/]*@/gu, "//***@")).slice(1, -1)
 
-/** True where both are served by the same server, so that the credentials of one may be shown to the other. */
+/** Whether both are on the same server, so that credentials for one may be sent to the other. */
 export const sameServer = (a: GitUrl, b: GitUrl): boolean =>
   a.scheme === b.scheme && a.host === b.host && a.port === b.port && a.user === b.user

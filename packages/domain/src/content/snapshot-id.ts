@@ -1,4 +1,4 @@
-/** Names a state of content for ever: a commit (40 or 64 hexadecimal digits), or `sha256-…` of everything in the tree. */
+/** Permanently identifies a state of content: a commit (40 or 64 hexadecimal digits), or `sha256-…` of the whole tree. */
 export type SnapshotId = string & { readonly SnapshotId: unique symbol }
 
 const form = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|sha256-[0-9a-f]{64})$/u

@@ -21,9 +21,9 @@ interface Entry {
   readonly name: string
   readonly mode: number
   readonly size: number
-  /** `0` a file, `2` a link, `x` a record about the next entry. */
+  /** `0` a file, `2` a symbolic link, `x` an extended header for the next entry. */
   readonly type: "0" | "2" | "x"
-  /** Where a link leads. */
+  /** Target of a link. */
   readonly target?: string
 }
 
@@ -37,7 +37,7 @@ const headerOf = (entry: Entry): Uint8Array => {
   return header
 }
 
-/** A record of the extended format: its length counts its own digits. */
+/** A pax record; its length includes its own digits. */
 const paxRecord = (key: string, value: string): Uint8Array => {
   const rest = utf8Length(` ${key}=${value}\n`)
   let length = rest
@@ -45,7 +45,7 @@ const paxRecord = (key: string, value: string): Uint8Array => {
   return utf8(`${length} ${key}=${value}\n`)
 }
 
-/** What stands after this many bytes of content, up to the next block. */
+/** The padding after this many bytes of content, up to the next block. */
 export const tarPadding = (size: number): Uint8Array => new Uint8Array((block - (size % block)) % block)
 
 /** The end of every tar. */
@@ -55,7 +55,7 @@ const ascii = (text: string): boolean => utf8Length(text) === text.length
 
 const fits = (text: string): boolean => ascii(text) && text.length <= nameBytes
 
-/** An entry; what does not fit into its header, or is no ASCII, has a record of its own before. */
+/** An entry. Paths and targets that do not fit into its header, or are not ASCII, go into an extended header before it. */
 const described = (entry: Entry): readonly Uint8Array[] => {
   const { name, target = "" } = entry
   const records = [...(fits(name) ? [] : [paxRecord("path", name)]), ...(fits(target) ? [] : [paxRecord("linkpath", target)])]
@@ -69,7 +69,7 @@ const described = (entry: Entry): readonly Uint8Array[] => {
   ]
 }
 
-/** What stands before a file's content in a tar (POSIX.1-2001): no time, no owner, so that the same file always gives the same bytes. */
+/** The header of a file in a tar (POSIX.1-2001): no time and no owner, so that the same file always gives the same bytes. */
 export const tarHeader = (path: string, size: number, executable: boolean): readonly Uint8Array[] =>
   described({ name: path, mode: executable ? 0o755 : 0o644, size, type: "0" })
 

@@ -1,4 +1,4 @@
-/** A path of a tree, as far as following links needs it. */
+/** A tree entry with the fields needed to follow links. */
 interface Followed {
   readonly kind: "file" | "link"
   readonly target?: string
@@ -7,12 +7,12 @@ interface Followed {
 const maxHops = 40
 const maxSteps = 256
 const maxTarget = 1024
-/** Of all links of a tree together: ten for each of the most that there may be. */
+/** Limit for all links of a tree together: ten steps for each of the maximum number of entries. */
 const maxTreeSteps = 500_000
 
 /**
- * Tells of one link of the tree after the other what is wrong with where it leads, followed through the tree's other links as the kernel
- * would. Leading nowhere inside the tree is no problem: nothing can be read through it.
+ * Returns a function that gives the problem of a link in the tree, following it through other links as the kernel would. A dangling link
+ * inside the tree is no problem: nothing can be read through it.
  */
 export const linkChecker = (entries: ReadonlyMap<string, Followed>): ((path: string) => string | undefined) => {
   let steps = 0
@@ -24,7 +24,7 @@ export const linkChecker = (entries: ReadonlyMap<string, Followed>): ((path: str
   }
 }
 
-/** The path of the file or folder that `path` means after its links. Undefined when it leaves the tree or turns in circles. */
+/** Resolves the links in `path` to a file or folder. Undefined if it leaves the tree or is circular. */
 export const resolveLinks = (path: string, entries: ReadonlyMap<string, Followed>): string | undefined => {
   const outcome = follow(path, entries)
   return typeof outcome === "string" ? undefined : outcome.at

@@ -1,6 +1,6 @@
 import type { InstallPlan, ItemChange, PlannedBlueprint } from "./install-plan.ts"
 
-/** A plan in the words of the wire: what would be installed, by name, and what happens to every item. */
+/** A plan in its wire format: what would be installed, by name, and what happens to each item. */
 export interface DryRunPlan {
   readonly sourceName: string
   readonly blueprintIDs: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface DryRunPlan {
   readonly items: ReadonlyArray<DryRunItem>
 }
 
-/** Kinds of items, as failures in a source's status name them. */
+/** Kinds of items as named in failures in a source's status. */
 export const installItemKinds = [
   "blueprint",
   "template",
@@ -37,7 +37,7 @@ export interface DryRunItem {
 
 const doing: ReadonlySet<DryRunItem["change"]> = new Set(["place", "replace", "create", "refresh"])
 
-/** Installs nothing, asks nothing. */
+/** Converts a plan without carrying anything out. */
 export const dryRunOf = (source: { readonly id: string; readonly name: string }, plan: InstallPlan): DryRunPlan => {
   const pruned = plan.pruned.map((id) => `${source.id}/${id}`)
   const items = itemsOf(plan, pruned)
@@ -57,7 +57,7 @@ export const dryRunOf = (source: { readonly id: string; readonly name: string },
   }
 }
 
-/** Kinds of failure lines by kinds of what a source ships. */
+/** Kinds in failures, by kind of the item that a source ships. */
 export const shippedItemKinds = { template: "template", role: "local_role", collection: "local_collection" } as const
 
 const itemsOf = (plan: InstallPlan, pruned: ReadonlyArray<string>): ReadonlyArray<DryRunItem> => [

@@ -19,7 +19,7 @@ export const entriesBelow = (files: ReadonlyArray<TreeEntry>, directory: string)
   return below
 }
 
-/** Why a directory of a source cannot be installed as this, or undefined. */
+/** Why a directory of a source cannot be installed as this kind; undefined if it can. */
 export const artifactProblem = (kind: ArtifactKind, directory: string, files: ReadonlyArray<TreeEntry>): string | undefined => {
   const paths = new Set(entriesBelow(files, directory).map(({ path }) => path))
   return paths.size === 0 ? `${directory} is empty, like a submodule that was not fetched` : shapeProblem(kind, paths)

@@ -1,13 +1,13 @@
-/** What an installation from a source will do, as plain data. */
+/** The plan of an installation from a source, as plain data. */
 import type { Selection } from "../catalog/select.ts"
 import type { UndeclaredDependency } from "../catalog/source-catalog.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
 import type { CollectionRequirement, RoleRequirement, ShippedBlueprint } from "../source/content.ts"
 
 /**
- * What will become of one item. `place`: nothing of its name is there · `replace`: it takes the place of what is there, as was asked ·
- * `keep`: it is there already · `differs`: something else of its name is there and stays, because replacing it was not asked for ·
- * `refuse`: it cannot be installed; `because` says why.
+ * What happens to an item. `place`: nothing of its name exists yet · `replace`: it replaces the existing one, as requested · `keep`: it is
+ * already there · `differs`: a different one of its name exists and stays, because replacing was not requested · `refuse`: it cannot be
+ * installed; `because` says why.
  */
 export type ItemChange = "place" | "replace" | "keep" | "differs" | "refuse"
 
@@ -20,93 +20,93 @@ export interface PlannedArtifact {
   readonly description?: string
   readonly version?: string
   readonly change: ItemChange
-  /** Only of what differs or is refused. */
+  /** Only for `differs` and `refuse`. */
   readonly because?: string
 }
 
-/** A blueprint of the source, which gets a row of its own. */
+/** A blueprint of the source, which is stored as its own row. */
 export interface PlannedBlueprint {
-  /** `<id of the source>/<id in its manifest>`: what clients call it. */
+  /** `<id of the source>/<id in its manifest>`: the id for clients. */
   readonly publicId: string
   readonly blueprint: Pick<ShippedBlueprint, "id" | "version">
-  /** `refresh`: the row is there and takes over what is shipped now. */
+  /** `refresh`: the row exists and is updated with what is shipped now. */
   readonly change: "create" | "refresh" | "keep" | "refuse"
   readonly because?: string
 }
 
-/** Something that blueprints require and the source does not ship: each name once. */
+/** A requirement of blueprints that the source does not ship; each name occurs once. */
 export interface PlannedRequirement<R> {
-  /** The first declaration that has a version, or else the first. */
+  /** The first declaration with a version, else the first. */
   readonly requirement: R
-  /** Every declaration of it, in the order of the blueprints' ids. */
+  /** All its declarations, in the order of blueprint ids. */
   readonly declared: ReadonlyArray<{ readonly blueprint: string; readonly requirement: R }>
-  /** `place`: to be fetched. */
+  /** `place`: will be fetched. */
   readonly change: Exclude<ItemChange, "refuse">
 }
 
-/** A role that a requirement names by its full name and the source ships itself: nothing is fetched for it. */
+/** A role that a requirement names by its full name and the source ships itself, so that it is not fetched. */
 export interface VendoredRole {
   readonly name: string
   readonly version?: string
 }
 
 export interface InstallPlan {
-  /** What was asked for, with everything of the same source that it needs. */
+  /** The selected items, with everything they need from the same source. */
   readonly selection: Selection
-  /** In the order in which they are installed: templates, roles, collections, each sorted by name. */
+  /** In installation order: templates, roles, collections, each sorted by name. */
   readonly artifacts: ReadonlyArray<PlannedArtifact>
   /** Sorted by id. */
   readonly blueprints: ReadonlyArray<PlannedBlueprint>
-  /** Manifest ids of installed blueprints that the source no longer ships: their rows go. */
+  /** Manifest ids of installed blueprints that the source no longer ships; their rows are removed. */
   readonly pruned: ReadonlyArray<string>
-  /** Empty where dependencies were not asked for. */
+  /** Empty if dependencies were not requested. */
   readonly roles: ReadonlyArray<PlannedRequirement<RoleRequirement>>
   readonly collections: ReadonlyArray<PlannedRequirement<CollectionRequirement>>
   readonly vendoredRoles: ReadonlyArray<VendoredRole>
-  /** Names of subscription roles, with the blueprints that want them. */
+  /** Names of subscription roles, with the blueprints that require them. */
   readonly subscriptionRoles: ReadonlyArray<{
     readonly name: string
     readonly by: ReadonlyArray<string>
     readonly there: boolean
   }>
-  /** Of all blueprints of the source, whatever was selected. */
+  /** For all blueprints of the source, whatever was selected. */
   readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
 
 const idle: ReadonlySet<string> = new Set(["keep", "differs", "refuse"])
 
-/** Whether carrying the plan out would change nothing. */
+/** Whether the plan would change nothing. */
 export const isNothingToDo = (plan: InstallPlan): boolean =>
   plan.pruned.length === 0 &&
   [...plan.artifacts, ...plan.blueprints, ...plan.roles, ...plan.collections].every(({ change }) => idle.has(change)) &&
   plan.subscriptionRoles.every(({ there }) => there)
 
-/** Something of this name lies where it is to be installed. */
+/** An existing copy of this name at the place of installation. */
 export interface PresentCopy {
   readonly name: string
   readonly version?: string
-  /** Whether it is what the source ships, where somebody looked. */
+  /** Whether it equals what the source ships, if that was compared. */
   readonly same?: boolean
 }
 
-/** What is there, where the installation goes: in the scope of one user, or globally. */
+/** What exists at the place of installation: in the scope of one user, or globally. */
 export interface Present {
-  /** Of the user: there are no global ones. */
+  /** The user's: there are no global ones. */
   readonly templates: ReadonlyArray<PresentCopy>
   readonly roles: ReadonlyArray<PresentCopy>
   readonly collections: ReadonlyArray<PresentCopy>
-  /** Names of global roles: where subscription roles go, whoever installs. */
+  /** Names of global roles: subscription roles are always installed globally. */
   readonly globalRoles: ReadonlyArray<string>
   /** Rows of this source. */
   readonly blueprints: ReadonlyArray<PresentBlueprint>
   /** Public ids of all other blueprints. */
   readonly otherBlueprints: ReadonlySet<string>
-  /** Names that no template of a source may take. */
+  /** Names that a source's templates must not have. */
   readonly builtInTemplates: ReadonlySet<string>
 }
 
 export interface PresentBlueprint {
   readonly sourceBlueprintID: string
-  /** Whether it was installed from the very state that is installed from now. */
+  /** Whether it was installed from the same snapshot as the one installed now. */
   readonly same: boolean
 }

@@ -9,31 +9,30 @@ import { artifactProblem } from "./entries-below.ts"
 import type { InstallPlan, PlannedArtifact, PlannedBlueprint, Present, PresentCopy } from "./install-plan.ts"
 import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
 
-/** What is installed from. */
+/** The source to install from. */
 export interface InstallSource {
-  /** The slug that names the source to clients. */
+  /** The slug that identifies the source to clients. */
   readonly id: string
   readonly content: SourceContent
-  /** Every file of the source; absent: whether the folders hold what they must is not looked at. */
+  /** All files of the source; absent: the contents of folders are not checked. */
   readonly files?: ReadonlyArray<TreeEntry>
-  /** Spares work where it is kept from an earlier call; of the same content. */
+  /** Kept from an earlier call on the same content, to save work. */
   readonly survey?: SourceSurvey
 }
 
 export interface InstallChoice {
-  /** Absent: everything that the source ships; without a name: nothing. */
+  /** Absent: everything that the source ships; empty: nothing. */
   readonly selection?: Partial<Selection>
-  /** Replaces what is there. */
+  /** Replaces existing items. */
   readonly force?: boolean
-  /** Leaves out what the source does not ship itself. */
+  /** Skips requirements that the source does not ship itself. */
   readonly noDeps?: boolean
 }
 
 /**
- * What an installation will do: the selection with all that it needs of the same source, then what happens to each item.
- * Nothing outside the selection is touched, but for rows of blueprints that are no longer shipped. Without `force` nothing that is there
- * is replaced. A pure function; carried out and planned again it has nothing left to do. Fails with all names that the source does not
- * ship.
+ * Plans an installation: the selection with everything it needs from the same source, then what happens to each item. Nothing outside the
+ * selection is touched, except rows of blueprints that are no longer shipped. Without `force`, nothing existing is replaced. A pure
+ * function; after the plan was carried out, planning again gives nothing to do. Fails with all names that the source does not ship.
  */
 export const planInstall = (
   source: InstallSource,
@@ -49,7 +48,7 @@ export const planInstall = (
   return Result.map(expandSelection(content, wanted), (selection) => {
     const chosen = new Set(selection.blueprints)
     const blueprints = content.blueprints.filter(({ id }) => chosen.has(id)).toSorted((a, b) => compareNames(a.id, b.id))
-    // one that cannot be read at present is not gone
+    // a blueprint that is currently invalid is not gone
     const brokenIds = content.broken.flatMap(({ kind, name }) => (kind === "blueprint" ? [name] : []))
     const shippedIds = new Set([...content.blueprints.map(({ id }) => id), ...brokenIds])
     const rows = new Map(present.blueprints.map((row) => [row.sourceBlueprintID, row]))
@@ -127,7 +126,7 @@ const refusedArtifacts = (content: SourceContent, broken: ReadonlyArray<BrokenIt
     return broken
       .filter((item) => item.kind === kind)
       .map((item): PlannedArtifact => {
-        // no two items of a plan share a name
+        // names in a plan must be unique
         const name = names.has(item.name) ? item.directory : item.name
         names.add(name)
         return { kind, name, directory: item.directory, change: "refuse", because: item.problem }
@@ -142,7 +141,7 @@ const changeOf = (
   if (copy === undefined) return { change: "place" }
   if (copy.same === true) return { change: "keep" }
   if (force) return { change: "replace" }
-  // Texts are compared: which version is newer does not matter for whether it is the same.
+  // compared as text: only whether the versions are the same matters, not which one is newer
   if (copy.version !== undefined && version !== undefined && copy.version !== version)
     return { change: "differs", because: `version ${copy.version} is installed` }
   return copy.same === false ? { change: "differs", because: "something else with this name exists" } : { change: "keep" }

@@ -1,21 +1,21 @@
-/** What taking things of a source away would do. */
+/** Plans the removal of items of a source. */
 import { sortedUnique } from "../catalog/needs.ts"
 import { guessCollection } from "../source/names.ts"
 import type { ConfigReferences, Requirements } from "../source/content.ts"
 import type { InstallItemKind } from "./dry-run.ts"
 
-/** Something that was installed from a source, in one scope. */
+/** An item that was installed from a source in one scope. */
 export interface InstalledItem {
   readonly kind: InstallItemKind
   /** A blueprint's public id. */
   readonly name: string
-  /** Other names that configurations know it by. */
+  /** Other names for it in configurations. */
   readonly aliases?: ReadonlyArray<string>
-  /** Public ids of other sources that brought it into the same scope too. */
+  /** Public ids of other sources that also installed it in the same scope. */
   readonly otherSources: ReadonlyArray<string>
 }
 
-/** An installed blueprint, and what it names. */
+/** An installed blueprint with its references and requirements. */
 export interface BlueprintNeeds {
   /** The public id. */
   readonly id: string
@@ -25,15 +25,15 @@ export interface BlueprintNeeds {
 
 export interface PlannedRemoval {
   readonly item: InstalledItem
-  /** `refuse`: somebody still needs it. */
+  /** `refuse`: it is still needed. */
   readonly change: "remove" | "refuse"
-  /** Who needs it, also where it is removed in spite of that. */
+  /** Who needs it, even if it is removed anyway. */
   readonly because?: string
 }
 
 /**
- * Each item that goes, and each that stays because an installed blueprint names it or another source brought it too; with `force` all go.
- * Blueprints that go in the same call need nothing any more.
+ * Decides for each item whether it is removed, or stays because an installed blueprint names it or another source installed it too; with
+ * `force` all are removed. Blueprints removed in the same call no longer count.
  */
 export const planUninstall = (
   items: ReadonlyArray<InstalledItem>,
@@ -68,7 +68,7 @@ const neededAs: Readonly<Record<InstallItemKind, Named>> = {
 
 const nobody: ReadonlySet<string> = new Set()
 
-/** Everything that a blueprint names, by what it can be. A role that is named with its collection needs the collection. */
+/** Everything that a blueprint names, by kind. A role with a collection in its name needs the collection. */
 const neededBy = ({
   id,
   references,

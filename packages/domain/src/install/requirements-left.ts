@@ -1,4 +1,4 @@
-/** What the selected blueprints require from elsewhere: the union of their declarations, without what the source ships itself. */
+/** The external requirements of the selected blueprints: the union of their declarations, without what the source ships itself. */
 import { groupBy } from "../group-by.ts"
 import { copyState } from "../catalog/copies.ts"
 import { shippedNames, sortedUnique } from "../catalog/needs.ts"
@@ -11,8 +11,8 @@ type Left = Pick<InstallPlan, "roles" | "collections" | "vendoredRoles" | "subsc
 export const nothingLeft: Left = { roles: [], collections: [], vendoredRoles: [], subscriptionRoles: [] }
 
 /**
- * Names that the source ships (of directories, of roles and of collections) are taken out, for their copies come from the source.
- * `blueprints` must be sorted by id.
+ * Computes these requirements. Names that the source ships (of directories, roles and collections) are left out, because their copies come
+ * from the source. `blueprints` must be sorted by id.
  */
 export const requirementsLeft = (
   content: SourceContent,
@@ -44,14 +44,14 @@ export const requirementsLeft = (
 
 type Declared<R> = PlannedRequirement<R>["declared"][number]
 
-/** Declarations by name, in the order of their first. */
+/** Groups declarations by name, in the order of first occurrence. */
 const union = <R extends { readonly version?: string }>(
   declared: ReadonlyArray<Declared<R>>,
   identity: (requirement: R) => string | undefined,
   change: (requirement: R) => PlannedRequirement<R>["change"],
 ): ReadonlyArray<PlannedRequirement<R>> => {
   const byName = groupBy(declared, ({ requirement }) => identity(requirement))
-  // Without a name or a place there is nothing to ask for.
+  // without a name or a source there is nothing to fetch
   byName.delete(undefined)
   return [...byName.values()].flatMap((ofOne) => {
     const chosen = (ofOne.find(({ requirement }) => Boolean(requirement.version)) ?? ofOne[0])?.requirement
@@ -76,7 +76,7 @@ const vendoredRoles = ({ roles }: SourceContent, named: ReadonlySet<string | und
     .filter(({ name, directory }) => named.has(name) && name !== directoryName(directory))
     .map(({ name, version }) => (version === undefined ? { name } : { name, version }))
 
-/** They are always global. */
+/** Subscription roles are always global. */
 const subscriptionRoles = (blueprints: ReadonlyArray<ShippedBlueprint>, present: Present): Left["subscriptionRoles"] => {
   const there = new Set(present.globalRoles)
   const names = sortedUnique(blueprints.flatMap(({ requirements }) => requirements.subscriptionRoles))
@@ -88,8 +88,8 @@ const subscriptionRoles = (blueprints: ReadonlyArray<ShippedBlueprint>, present:
 }
 
 /**
- * Declarations that the copy which is installed does not fit: of another version, or from another place than the chosen one. Nothing
- * can fit two that contradict each other. A version that is not known fits.
+ * Declarations that the installed copy does not satisfy: another version, or another origin than the chosen one. No copy can satisfy
+ * declarations that contradict each other. An unknown version satisfies any.
  */
 export const unmetDeclarations = <R extends { readonly version?: string; readonly src?: string; readonly source?: string }>(
   { requirement, declared }: PlannedRequirement<R>,

@@ -1,7 +1,10 @@
 import { everythingShipped, type Selection } from "../catalog/select.ts"
 import type { SourceContent } from "../source/content.ts"
 
-/** What of a selection the source ships (still): with what was installed from it once, an update applies that again and never more. */
+/**
+ * The part of a selection that the source still ships. Applied to what was installed, it makes an update apply the same items again and
+ * never more.
+ */
 export const stillShipped = (content: SourceContent, selection: Selection): Selection => {
   const all = everythingShipped(content)
   const both = (list: keyof Selection) => {

@@ -1,6 +1,6 @@
 /**
- * Keys that make an installation a client of a KMS host, by edition. They activate nothing by themselves and are no secrets: Microsoft
- * publishes them for everybody in https://learn.microsoft.com/windows-server/get-started/kms-client-activation-keys (as of June 2025).
+ * Product keys that make an installation a client of a KMS host, by edition. They activate nothing by themselves and are not secret:
+ * Microsoft publishes them at https://learn.microsoft.com/windows-server/get-started/kms-client-activation-keys (as of June 2025).
  */
 const ofClients: Readonly<Record<string, string>> = {
   Professional: "W269N-WFGWX-YVC9B-4J6C9-T83GX",
@@ -17,7 +17,7 @@ const ofClients: Readonly<Record<string, string>> = {
   EnterpriseGN: "44RPN-FTY23-9VTTB-MP9BX-T84FV",
 }
 
-/** Of editions whose key depends on the version: the first build of each, newest first. */
+/** For editions whose key depends on the version: the first build for each key, newest first. */
 const byBuild: Readonly<Record<string, readonly (readonly [build: number, key: string])[]>> = {
   EnterpriseS: [
     [17_763, "M7XTQ-FN8P6-TTKYV-9D4CC-J462D"],
@@ -51,10 +51,10 @@ const byBuild: Readonly<Record<string, readonly (readonly [build: number, key: s
   ],
 }
 
-/** Servers between two long-term versions have keys of their own, which are out of support. */
+/** Server versions between two long-term releases have their own keys, which are out of support. */
 const longTermServers: ReadonlySet<number> = new Set([9600, 14_393, 17_763, 20_348, 26_100])
 
-/** The key of an edition (`EditionID` of Windows) in a version; undefined: Microsoft publishes none, or it is not known here. */
+/** The key of an edition (`EditionID` of Windows) in a build; undefined if Microsoft publishes none, or it is unknown here. */
 export const clientKeyFor = (edition: string, build: number): string | undefined => {
   if (Object.hasOwn(ofClients, edition)) return build >= 10_240 ? ofClients[edition] : undefined
   if (edition.startsWith("Server") && !longTermServers.has(build)) return undefined

@@ -1,6 +1,6 @@
-/** Where machines find the server that activates them. */
+/** The address of the server that activates machines. */
 export interface KmsHost {
-  /** A name in DNS, or an IPv4 address. */
+  /** A DNS name or an IPv4 address. */
   readonly host: string
   readonly port: number
 }
@@ -10,7 +10,7 @@ export const kmsPort = 1688
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/iu
 const dotted = /^\d{1,3}(?:\.\d{1,3}){3}$/u
 
-/** Addresses at which no machine of a range finds a KMS host: this host, the machine itself, nobody, everybody. */
+/** Addresses at which machines of ranges cannot reach a KMS host: unspecified, loopback, link-local, multicast and reserved. */
 const nobodyThere = (octets: readonly number[]): boolean => {
   const [first = 0, second = 0] = octets
   return first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254)
@@ -26,7 +26,9 @@ const hostProblem = (host: string): string | undefined => {
   return /(?:^|\.)localhost$/iu.test(host) ? "machines of ranges cannot reach a KMS host at localhost" : undefined
 }
 
-/** Reads `kms.example.org`, `192.0.2.7` or either with `:1688`. `closed`: addresses that machines of ranges must not reach. */
+/**
+ * Parses `kms.example.org`, `192.0.2.7` or either with a port such as `:1688`. `closed`: addresses that machines of ranges must not reach.
+ */
 export const readKmsHost = (
   text: string,
   closed: readonly string[] = [],

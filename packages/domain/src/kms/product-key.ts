@@ -1,6 +1,6 @@
 const pattern = /^(?:[A-Za-z0-9]{5}-){4}[A-Za-z0-9]{5}$/u
 
-/** A product key of Windows as it is printed, in capitals; undefined where the text is none. A key is a secret: no message repeats it. */
+/** Parses a Windows product key, in capitals; undefined if the text is not one. A key is a secret: no message repeats it. */
 export const productKeyIn = (text: string): string | undefined => {
   const key = text.trim()
   return pattern.test(key) ? key.toUpperCase() : undefined

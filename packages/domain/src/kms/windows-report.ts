@@ -1,6 +1,6 @@
 import { clientKeyFor } from "./client-keys.ts"
 
-/** What a machine says of its Windows and of its licence: a claim by whoever is administrator in it. */
+/** A machine's report of its Windows and its license: unverified, since its administrators control it. */
 export interface WindowsReport {
   /** `EditionID`: `ServerStandard`, `EnterpriseEval`. */
   readonly edition: string
@@ -11,11 +11,11 @@ export interface WindowsReport {
   readonly channel: string
   /** `LicenseStatus`: 1 is licensed, everything else is not. */
   readonly status: number
-  /** Until the licence has to be renewed; 0: never. */
+  /** Minutes until the license must be renewed; 0: never. */
   readonly graceMinutes: number
-  /** It is a KMS host, and listens there; 0: it is none. */
+  /** The port on which it listens as a KMS host; 0 if it is none. */
   readonly kmsPort: number
-  /** `0xC004F074`: what setting it up or activating failed with; empty: nothing failed. */
+  /** `0xC004F074`: the error of the setup or activation; empty if nothing failed. */
   readonly error: string
 }
 
@@ -26,7 +26,7 @@ const whole = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 0xff_ff_ff_ff ? value : undefined
 const plain = (value: unknown): string | undefined => (typeof value === "string" && plainText.test(value) ? value : undefined)
 
-/** Reads what the stages of activation print. Undefined where it is anything else: nothing is known then. */
+/** Parses the output of the activation stages. Undefined for anything else. */
 export const readWindowsReport = (text: string): WindowsReport | undefined => {
   if (text.length > longestReport) return undefined
   let said: unknown
@@ -61,7 +61,7 @@ export const readWindowsReport = (text: string): WindowsReport | undefined => {
 const isEvaluation = ({ edition, channel }: WindowsReport): boolean => /Eval/u.test(edition) || /EVAL/u.test(channel)
 const isDomainController = ({ domainRole }: WindowsReport): boolean => domainRole === 4 || domainRole === 5
 
-/** Why nothing is begun on a machine, as a sentence; undefined: nothing stands in the way. */
+/** Why neither activation nor KMS setup is attempted, as a clause; undefined if it can be. */
 const common = (report: WindowsReport): string | undefined => {
   if (isDomainController(report)) return "it is a domain controller, which cannot be activated"
   return isEvaluation(report)
@@ -69,14 +69,14 @@ const common = (report: WindowsReport): string | undefined => {
     : undefined
 }
 
-/** Why a machine cannot be activated. `own`: the caller gives the product key. */
+/** Why a machine cannot be activated; undefined if it can. `own`: the caller provides the product key. */
 export const activationProblem = (report: WindowsReport, own: boolean): string | undefined =>
   common(report) ??
   (own || clientKeyFor(report.edition, report.build) !== undefined
     ? undefined
     : `no KMS client key is known for its edition (${report.edition}, build ${report.build}): give a product key`)
 
-/** Why a machine cannot be made a KMS host. */
+/** Why a machine cannot become a KMS host; undefined if it can. */
 export const kmsServerProblem = (report: WindowsReport): string | undefined =>
   common(report) ??
   (report.edition.startsWith("Server")
@@ -104,25 +104,25 @@ const reasons: Readonly<Record<string, string>> = {
   "0xC004F074": "the KMS host did not answer, or the clocks differ by more than four hours",
 }
 
-/** What an error code of Windows means. */
+/** The meaning of a Windows error code. */
 export const activationError = (code: string): string => {
   const known = Object.hasOwn(reasons, code) ? reasons[code] : undefined
   return known === undefined ? `Windows says ${code}` : `${known} (${code})`
 }
 
-/** What is known of a machine's licence, from a look at it. */
+/** The license state of a machine at its last check. */
 export type Activation =
   | {
       readonly state: "activated"
       readonly at: Date
-      /** By then Windows must have renewed it; undefined: it need not. */
+      /** When Windows must have renewed it; undefined if it need not. */
       readonly until: Date | undefined
     }
   | { readonly state: "not-activated"; readonly at: Date; readonly because: string }
 
 const minute = 60_000
 
-/** What a report that was made now says of the machine's licence. Only what Windows calls licensed is activated. */
+/** The license state in a new report. Only what Windows calls licensed counts as activated. */
 export const activationIn = ({ status, graceMinutes, error }: WindowsReport, at: Date): Activation =>
   status === 1 && error === ""
     ? { state: "activated", at, until: graceMinutes === 0 ? undefined : new Date(at.getTime() + graceMinutes * minute) }
@@ -130,7 +130,7 @@ export const activationIn = ({ status, graceMinutes, error }: WindowsReport, at:
 
 const day = (at: Date): string => at.toISOString().slice(0, 10)
 
-/** For people: `activated until 2027-05-22, as of 2026-11-23`. */
+/** For display: `activated until 2027-05-22, as of 2026-11-23`. */
 export const activationText = (activation: Activation): string =>
   activation.state === "activated"
     ? `activated${activation.until === undefined ? "" : ` until ${day(activation.until)}`}, as of ${day(activation.at)}`

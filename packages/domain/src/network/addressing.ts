@@ -1,30 +1,30 @@
-/** Which addresses and names a range has: everything follows from its number. */
+/** The addresses and network names of a range; all are derived from its number. */
 import type { RangeId } from "../access/ids.ts"
 import type { Cidr } from "./cidr.ts"
 
-/** Range numbers: the router's outside address is 192.0.2.(100 + number), and .254 of that network is the host's. */
+/** Range numbers: the router's outside address is 192.0.2.(100 + number); .254 of that network is the host's. */
 export const rangeNumbers = { first: 1, last: 153 } as const
-/** VLANs of a range: the tag is the third octet too, and 0 and 1 carry no machines. */
+/** VLANs of a range: the tag is also the third octet; 0 and 1 have no machines. */
 export const vlans = { first: 2, last: 255 } as const
-/** Fourth octets of machines: .254 is the gateway's, .255 the broadcast address. */
+/** Fourth octets of machines: .254 is the gateway, .255 the broadcast address. */
 export const machineOctets = { first: 1, last: 253 } as const
-/** Fourth octets that the router hands out to machines at their first boot. */
+/** Fourth octets that the router's DHCP assigns to machines at their first boot. */
 export const dhcpPool = { first: 100, last: 253 } as const
 const gatewayOctet = 254
 const firstBridge = 1000
 
-/** Why no range can have this number; undefined when one can. */
+/** Why a range cannot have this number; undefined if it can. */
 export const rangeNumberProblem = (rangeNumber: number): string | undefined => {
   const { first, last } = rangeNumbers
   if (Number.isInteger(rangeNumber) && rangeNumber >= first && rangeNumber <= last) return undefined
   return `the range number ${rangeNumber} is outside ${first} to ${last}, which correspond to the router addresses 192.0.2.${100 + first} to 192.0.2.${100 + last}`
 }
 
-/** The network that routers and templates reach the outside through. */
+/** The network through which routers and templates reach the outside. */
 export const natNetwork: Cidr = { text: "192.0.2.0/24", first: 0xc0_00_02_00, last: 0xc0_00_02_ff }
-/** Its bridge on a single node, and its VNet in a cluster, unless the operator names another. */
+/** The default name of its bridge on a single node, or of its VNet in a cluster. */
 export const natNetworkName = (clusterMode: boolean): string => (clusterMode ? "ludusnat" : "vmbr1000")
-/** The host in it: gateway, name server, and where routers are managed from. */
+/** The host's address in it: gateway, name server, and the address from which routers are managed. */
 export const natHost = "192.0.2.254"
 const natPart = (first: number, length: number): Cidr => ({
   text: `192.0.2.${first}/${length}`,
@@ -32,8 +32,8 @@ const natPart = (first: number, length: number): Cidr => ({
   last: natNetwork.first + first + 2 ** (32 - length) - 1,
 })
 /**
- * What its DHCP hands out, 192.0.2.50 to 192.0.2.100: machines that templates are built in, and routers at their first boot. Neither the host nor any
- * router that is set up is among them, nor is what speaks through those routers.
+ * Its DHCP pool, 192.0.2.50 to 192.0.2.100: for machines in which templates are built, and routers at their first boot. Neither the host
+ * nor any configured router has an address in it, and so neither has traffic forwarded by those routers.
  */
 export const natLeases: readonly Cidr[] = [
   natPart(50, 31),
@@ -60,25 +60,25 @@ export const vlanNetwork = (rangeNumber: number, vlan: number): Cidr => {
 }
 /** 10.N.V.O: the static address of a machine. */
 export const machineAddress = (rangeNumber: number, vlan: number, octet: number): string => `10.${rangeNumber}.${vlan}.${octet}`
-/** 10.N.V.254: the router's leg in a VLAN; gateway and name server of its machines. */
+/** 10.N.V.254: the router's address in a VLAN; gateway and name server of its machines. */
 export const gatewayAddress = (rangeNumber: number, vlan: number): string => machineAddress(rangeNumber, vlan, gatewayOctet)
 /** First and last address of the DHCP pool of a VLAN. */
 export const dhcpRange = (rangeNumber: number, vlan: number): { readonly first: string; readonly last: string } => ({
   first: machineAddress(rangeNumber, vlan, dhcpPool.first),
   last: machineAddress(rangeNumber, vlan, dhcpPool.last),
 })
-/** 192.0.2.(100 + N): the router's address to the outside. */
+/** 192.0.2.(100 + N): the router's outside address. */
 export const wanAddress = (rangeNumber: number): string => `192.0.2.${100 + rangeNumber}`
 
-/** Whether ranges have VNets, and not bridges of one node: as the operator says, else by the nodes that are seen. */
+/** Whether ranges use VNets instead of bridges on one node: as configured by the operator, else whether there is more than one node. */
 export const isCluster = (configured: boolean | undefined, nodes: readonly unknown[]): boolean => configured ?? nodes.length > 1
 
-/** `vmbr1007` for range 7: the bridge on a single node. At most 15 characters, as Linux asks. */
+/** `vmbr1007` for range 7: the bridge on a single node. Linux allows at most 15 characters. */
 export const bridgeName = (rangeNumber: number): string => `vmbr${firstBridge + rangeNumber}`
-/** `r7` for range 7: the VNet in a cluster. At most 8 characters, as the hypervisor asks. */
+/** `r7` for range 7: the VNet in a cluster. The hypervisor allows at most 8 characters. */
 export const vnetName = (rangeNumber: number): string => `r${rangeNumber}`
 
-/** What a range's network says of itself, as a bridge's comment or a VNet's alias: by it the service knows its networks again. */
+/** The comment of a range's bridge or alias of its VNet, by which the service recognizes its networks. */
 export const networkComment = (rangeId: RangeId): string => `rangewright ${rangeId}`
 
 /** Name of a range's network: a bridge or a VNet. */

@@ -1,6 +1,6 @@
 import { addressNumber } from "./cidr.ts"
 
-/** A domain that testing mode allows, with everything under it, and the address that it had then. */
+/** A domain that testing mode allows, including all subdomains, and the address it had when it was allowed. */
 export interface AllowedDomain {
   /** Lower case. */
   readonly name: string
@@ -10,7 +10,7 @@ export interface AllowedDomain {
 const label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 const domain = new RegExp(String.raw`^${label}(?:\.${label})+$`, "u")
 
-/** From `<domain> (<ipv4>)`. Undefined for a name that no name service can be asked for: nothing is opened by it. */
+/** Parses `<domain> (<ipv4>)`. Undefined for a name that DNS cannot resolve: it opens nothing. */
 export const allowedDomain = (entry: string): AllowedDomain | undefined => {
   const [, written = "", address = ""] = /^(\S{1,253}) \(([0-9.]{7,15})\)$/u.exec(entry) ?? []
   const name = written.toLowerCase()

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 
-/** An IPv4 network; a single address has the length 32. */
+/** An IPv4 network; a single address has prefix length 32. */
 export interface Cidr {
   /** Such as `10.7.0.0/16`, host bits cleared. */
   readonly text: string
@@ -19,7 +19,7 @@ export const addressNumber = (text: string): number | undefined => {
 
 const addressText = (number: number): string => [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".")
 
-/** `address/length`, or a single address; undefined where it is neither. */
+/** Parses `address/length` or a single address; undefined for anything else. */
 export const parseCidr = (text: string): Cidr | undefined => {
   const [address = "", length = "32", ...rest] = text.split("/")
   const number = addressNumber(address)
@@ -31,7 +31,7 @@ export const parseCidr = (text: string): Cidr | undefined => {
 
 export const overlaps = (a: Cidr, b: Cidr): boolean => a.first <= b.last && b.first <= a.last
 
-/** Networks as addresses and `first-last`, ascending and apart from each other. */
+/** Networks as addresses and `first-last` spans, ascending, with overlapping and adjacent ones merged. */
 export const spans = (networks: ReadonlyArray<Cidr>): ReadonlyArray<string> => {
   const apart: Array<{ first: number; last: number }> = []
   for (const { first, last } of networks.toSorted((a, b) => a.first - b.first)) {

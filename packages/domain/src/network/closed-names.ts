@@ -2,7 +2,7 @@ import { gatewayAddress, natHost } from "./addressing.ts"
 import type { AllowedDomain } from "./allowed-domain.ts"
 import { closedNamesPort, nameSet } from "./guard.ts"
 
-/** What the name service of a closed range is told: where it listens, whom it asks, and for which names alone. */
+/** The settings of the name server in a closed range: where it listens, its upstream, and the only names it resolves. */
 export const closedNames = (rangeNumber: number, vlans: readonly number[], domains: readonly AllowedDomain[]) => ({
   port: closedNamesPort,
   listen: vlans.map((vlan) => gatewayAddress(rangeNumber, vlan)),

@@ -1,9 +1,9 @@
 import { utf8Length } from "../content/utf8.ts"
 
-/** What iptables keeps of a comment, without its final NUL. */
+/** Maximum size of a comment in iptables, in bytes without the final NUL. */
 const longestComment = 255
 
-/** Text as a comment of a firewall rule: one line, no control characters, cut between characters to what fits. */
+/** Converts text to a firewall rule's comment: one line, no control characters, truncated between characters. */
 export const comment = (text: string): string => {
   // oxlint-disable-next-line no-control-regex
   const line = text.toWellFormed().replaceAll(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/gu, " ")
@@ -17,5 +17,5 @@ export const comment = (text: string): string => {
   return kept
 }
 
-/** The comment at the rules that a configuration's rule becomes. */
+/** The comment of the packet rules generated from a configuration's rule. */
 export const ruleComment = (name: string): string => comment(`User Rule: ${name}`)

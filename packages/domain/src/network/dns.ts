@@ -1,26 +1,26 @@
-/** Which names the router of a range answers, and with which address. */
+/** The names that a range's router resolves, and their addresses. */
 import type { RangeConfig } from "../range/config/model.ts"
 import { renderName, renderString, type TemplateVariables } from "../range/config/variables.ts"
 import { machineAddress } from "./addressing.ts"
 
 export interface DnsRecord {
-  /** As written; names match without regard to case. `*.` stands for any first part. */
+  /** As written; names are case-insensitive. `*.` matches any first label. */
   readonly name: string
   readonly address: string
 }
 export interface DnsNames {
-  /** In the order of the machines, each pair of name and address once. */
+  /** In the order of the machines; each pair of name and address is unique. */
   readonly records: ReadonlyArray<DnsRecord>
   /** Names with expressions that only Ansible can evaluate; they are not among the records. */
   readonly unresolved: ReadonlyArray<DnsRecord>
 }
 
-/** The zone that home networks use for their own names. */
+/** The reserved zone for home networks. */
 const localZone = "home.arpa"
 
 /**
- * Per machine its host name, and its host name without the part up to the first hyphen (usually the range's id), each alone and
- * in `home.arpa`, and its `dns_rewrites`. Two machines with one short name are both answered.
+ * For each machine: its host name, its host name without the part up to the first hyphen (usually the range's id), each also in
+ * `home.arpa`, and its `dns_rewrites`. If two machines share a short name, both addresses are returned.
  */
 export const dnsNames = (config: RangeConfig, variables: TemplateVariables): DnsNames => {
   const records = new Map<string, DnsRecord>()

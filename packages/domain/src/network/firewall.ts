@@ -1,4 +1,4 @@
-/** The packet filter of a range's router, from its configuration. */
+/** Builds the packet filter of a range's router from its configuration. */
 import type { Endpoint, FirewallRule, NetworkConfig, PortRange } from "../range/config/model.ts"
 import { machineAddress, natHost, rangeNetwork, vlanNetwork, vpnAddress, vpnNetwork, vpnServer } from "./addressing.ts"
 import { parseCidr } from "./cidr.ts"
@@ -8,25 +8,25 @@ import type { AddressMatch, PacketFilter, PacketRule, UserChain } from "./packet
 export interface FirewallInput {
   readonly rangeNumber: number
   readonly network: NetworkConfig
-  /** Who reaches the range from the VPN: its owner, and whom it is shared with. */
+  /** The users who reach the range from the VPN: its owner, and those it is shared with. */
   readonly grants: ReadonlyArray<{ readonly userId: string; readonly userNumber: number }>
-  /** Addresses of the host that ranges must not reach, besides the one in the outside network. */
+  /** Host addresses that ranges must not reach, in addition to the one in the outside network. */
   readonly hostAddresses: ReadonlyArray<string>
   /** Absent: testing mode is off. */
   readonly testing?: TestingFirewall | undefined
-  /** True: the router has a tunnel of its own to the outside. */
+  /** True if the router has its own tunnel to the outside. */
   readonly hasTunnel?: boolean | undefined
 }
 export interface TestingFirewall {
-  /** Machines that keep their way out, with their hardware addresses as far as they are known. */
+  /** Machines that keep their internet access, with their MAC addresses as far as known. */
   readonly exempt: ReadonlyArray<{ readonly address: string; readonly macs: ReadonlyArray<string> }>
-  /** Addresses and networks outside that all machines may reach. */
+  /** Outside addresses and networks that all machines may reach. */
   readonly allowed: ReadonlyArray<string>
-  /** Names outside whose addresses all machines may reach. */
+  /** Outside names whose addresses all machines may reach. */
   readonly names: ReadonlyArray<string>
 }
 
-/** All rules in the order in which they are tried. Of the configuration's rules the last one listed comes first. */
+/** All rules in evaluation order. The last rule in the configuration comes first. */
 export const packetFilter = (input: FirewallInput): PacketFilter => {
   const range: AddressMatch = { network: rangeNetwork(input.rangeNumber).text }
   return {
@@ -51,14 +51,14 @@ export const packetFilter = (input: FirewallInput): PacketFilter => {
   }
 }
 
-/** Begins the comments of the rules that let users in. */
+/** Prefix of the comments of rules that let users in. */
 export const grantComment = "Access Grant: "
 
-/** Whether a rule of the configuration is about what machines send outside, but not to the VPN. */
+/** Whether a rule concerns traffic from machines to the outside, excluding the VPN. */
 export const reachesOutside = ({ source, destination }: FirewallRule): boolean =>
   destination.zone === "public" && source.zone !== "public" && source.zone !== "wireguard"
 
-/** The hypervisor's addresses, which no machine reaches. */
+/** The hypervisor's addresses, which machines must not reach. */
 export const hostsOf = ({ hostAddresses }: FirewallInput): ReadonlyArray<string> =>
   [...new Set([natHost, ...hostAddresses])].filter((address) => parseCidr(address) !== undefined)
 
@@ -74,7 +74,7 @@ const defaultRules = (input: FirewallInput, range: AddressMatch): ReadonlyArray<
     action: "REJECT",
     comment: `Default: Deny traffic to ${what}`,
   })
-  // What is no network blocks nothing; `checkRangeConfig` and the parser say so.
+  // invalid networks block nothing; `checkRangeConfig` and the parser report them
   const blocked = network.alwaysBlocked.flatMap((text) => parseCidr(text)?.text ?? [])
   return [
     ...blocked.toReversed().map((text): PacketRule => ({
@@ -85,7 +85,7 @@ const defaultRules = (input: FirewallInput, range: AddressMatch): ReadonlyArray<
       comment: "User Default: always_blocked_networks rule",
     })),
     { chain, established: true, action: "ACCEPT", comment: "Default: allow related/established rule" },
-    // else a machine that speaks would open again, for both ends, what a revoked grant has closed
+    // otherwise a machine that keeps sending would reopen, in both directions, a connection that a revoked grant has closed
     {
       chain,
       source: range,
@@ -165,7 +165,7 @@ const userRules = ({ network, rangeNumber, testing }: FirewallInput, range: Addr
   return [...own.flatMap((rule) => expandRule(chain, rule, rangeNumber)), toRange, ...(testing === undefined ? [toOutside] : [])]
 }
 
-/** One rule for each element of the port list. */
+/** One packet rule per element of the port list. */
 export const expandRule = (chain: UserChain, rule: FirewallRule, rangeNumber: number): ReadonlyArray<PacketRule> => {
   const ports: ReadonlyArray<PortRange | undefined> = rule.ports === "all" ? [undefined] : rule.ports
   return ports.map((range) => ({

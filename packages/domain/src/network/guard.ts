@@ -1,6 +1,7 @@
 /**
- * The guard of a range's router: a table of its own, beside the filter, which judges every packet between the range and the outside while
- * testing mode is on. What passes has passed both. It looks at no connection that a machine opened, so what is not allowed now ends now.
+ * The guard of a range's router: a separate nftables table next to the filter, which checks every packet between the range and the outside
+ * while testing mode is on. Traffic must pass both. It has no exception for established connections that a machine opened, so traffic that
+ * is no longer allowed ends at once.
  */
 import type { FirewallRule, PortRange } from "../range/config/model.ts"
 import { natHost, rangeNetwork, vpnNetwork } from "./addressing.ts"
@@ -9,27 +10,27 @@ import { expandRule, type FirewallInput, hostsOf, reachesOutside, type TestingFi
 import { guardMark } from "./iptables.ts"
 import type { AddressMatch, PacketRule } from "./packet-rule.ts"
 
-/** Where the name service listens that knows no names of the outside but those that are allowed. */
+/** Port of the name server that resolves only allowed outside names. */
 export const closedNamesPort = 5300
-/** How the router marks what its own tunnel sends. */
+/** The mark on packets that the router's own tunnel sends. */
 const tunnelMark = 51
 const tunnelInterface = "outbound"
-/** Hours for which an address passes after an allowed name was answered with it, and after it was last used. */
+/** Hours for which an address is allowed after an allowed name resolved to it, and after its last use. */
 const answerHours = 1
-/** How many destinations the router remembers of those that it refused, and how many addresses of one name. */
+/** Maximum number of refused destinations that the router records, and of addresses per name. */
 const atMost = 4096
 
 const protocolNumbers = { tcp: 6, udp: 17, udplite: 136, icmp: 1, "ipv6-icmp": 58, esp: 50, ah: 51, sctp: 132 } as const
 const withPorts = "{ 6, 17, 132, 136 }"
 const names = "meta l4proto { 6, 17 } th dport 53"
 
-/** The set that the addresses of an allowed name are in; undefined for a name that is too long for one. */
+/** The nftables set for the addresses of an allowed name; undefined if the name is too long for one. */
 export const nameSet = (name: string): string | undefined => {
   const longest = 200
   return name.length > longest ? undefined : `name_${name}`
 }
 
-/** The guard as the input of `nft`. Its first line says whether the range is closed. */
+/** Renders the guard as input for `nft`. Its first line says whether the range is closed. */
 export const renderGuard = (input: FirewallInput): string => {
   const { testing } = input
   const parts =
@@ -77,12 +78,12 @@ const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<r
       ...exempt(testing, `${names} accept`),
       `ip saddr ${range} fib daddr type local ${names} redirect to :${closedNamesPort}`,
     ]),
-    // chains change one after another: one that has no rules for that moment lets nothing through
+    // chains are replaced one after another: with policy drop, a chain that is momentarily empty lets nothing through
     chain("input", "filter hook input priority -10; policy drop", [
       `meta l4proto { 6, 17 } th dport ${closedNamesPort} ct status dnat accept`,
       `meta l4proto { 6, 17 } th dport ${closedNamesPort} drop`,
       ...exempt(testing, `${names} accept`),
-      // also what asked the open name service before, and programs of the router that work for machines
+      // this also stops earlier clients of the open name server, and programs on the router that act for machines
       `${names} drop`,
       "accept",
     ]),
@@ -92,7 +93,7 @@ const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<r
       "ct direction reply ct state established,related accept",
       `ip daddr ${range} accept`,
       "ip daddr 255.255.255.255 udp sport 67 accept",
-      // else a router that forgets its connections would cut off whoever told it to
+      // otherwise a router that loses its connection tracking would cut off the session that configures it
       `ip daddr ${natHost} tcp sport 22 accept`,
       `meta skuid "dnsmasq" ip daddr ${natHost} ${names} accept`,
       ...(input.hasTunnel === true ? [`meta mark ${tunnelMark} accept`] : []),
@@ -101,8 +102,8 @@ const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<r
 }
 
 /**
- * Whatever claims an address to which another way leads comes from nobody there: the router would answer somebody outside, or take one machine
- * for another of another VLAN.
+ * Drops packets whose source address is routed through another interface: otherwise the router would reply to somebody outside, or mistake
+ * a machine for one in another VLAN.
  */
 const sources = ({ hasTunnel }: FirewallInput): readonly string[] => {
   const others = hasTunnel === true ? `{ "lo", "${tunnelInterface}" }` : '"lo"'
@@ -117,21 +118,21 @@ const outward = (input: FirewallInput, testing: TestingFirewall, sets: readonly 
   const allowed = elements(testing.allowed)
   const kept = elements([...hostsOf(input), ...input.network.alwaysBlocked])
   return [
-    // whoever opens connections from outside was let in by the filter
+    // connections opened from outside were accepted by the filter
     "ct direction reply ct state established,related accept",
-    // the filter says who speaks to the VPN
+    // the filter decides who may reach the VPN
     `ip daddr ${vpnNetwork.text} accept`,
     `ip daddr ${kept} reject with icmpx type admin-prohibited`,
     ...exempt(testing, "accept"),
     ...(allowed === undefined ? [] : [`ip daddr ${allowed} accept`]),
-    // an address stays open while it is used; the mark tells the filter
+    // an address stays open while in use; the mark tells the filter
     ...sets.map((name) => `ip daddr @${name} update @${name} { ip daddr } meta mark set meta mark or ${guardMark} accept`),
     ...ownRules(input).map((rule) => userRule(rule, "out")),
     "jump refuse",
   ]
 }
 
-/** From the outside to the range: also replies only from where their connection could be opened now. */
+/** From the outside to the range: even replies are accepted only from addresses to which the connection could be opened now. */
 const inward = (input: FirewallInput, testing: TestingFirewall, sets: readonly string[]): readonly string[] => {
   const allowed = elements(testing.allowed)
   const free = elements(bound(testing).map(({ address }) => address))
@@ -147,12 +148,12 @@ const inward = (input: FirewallInput, testing: TestingFirewall, sets: readonly s
   ]
 }
 
-/** Machines that keep their way out and are known by a hardware address too: else whoever takes the address would have it. */
+/** Machines that keep their internet access and have a known MAC address: otherwise anybody could take their IP address and gain it. */
 const bound = ({ exempt: machines }: TestingFirewall) => machines.filter(({ macs }) => macs.length > 0)
 const exempt = (testing: TestingFirewall, action: string): readonly string[] =>
   bound(testing).map(({ address, macs }) => `ip saddr ${address} ether saddr { ${macs.join(", ")} } ${action}`)
 
-/** IPv4 networks as a set without overlaps, which older versions of `nft` refuse; undefined for none. */
+/** IPv4 networks as a set without overlaps, which older versions of `nft` reject; undefined for none. */
 const elements = (networks: readonly string[]): string | undefined => {
   const all = spans(networks.flatMap((text) => parseCidr(text) ?? []))
   return all.length === 0 ? undefined : `{ ${all.join(", ")} }`
@@ -164,7 +165,7 @@ const ownRules = ({ network, rangeNumber }: FirewallInput): ReadonlyArray<Packet
     .toReversed()
     .flatMap((rule) => expandRule("LUDUS_USER_RULES", rule, rangeNumber))
 
-/** A rule that the configuration has for what goes outside; `in`: for what comes back. */
+/** Renders a configuration's rule for traffic to the outside; `in`: for the replies. */
 const userRule = ({ source, protocol, ports, action }: PacketRule, way: "out" | "in"): string => {
   const verdict = action === "ACCEPT" ? "accept" : way === "out" && action === "REJECT" ? "jump refuse" : "drop"
   return [

@@ -1,14 +1,14 @@
 import { type AddressMatch, type PacketFilter, type PacketRule, userChains } from "./packet-rule.ts"
 
-/** How the guard marks what it lets through to an address of a domain that is allowed. */
+/** The mark that the guard sets on packets to an address of an allowed domain. */
 export const guardMark = "0x20000000"
 
-/** A name of a network interface as Linux allows it, without what the filter's syntax gives a meaning (`+`, blanks, quotes). */
+/** A valid Linux interface name, without characters that have a meaning in iptables (`+`, whitespace, quotes). */
 const interfaceName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/u
 
 /**
- * The filter as the input of `iptables-restore`, which replaces the whole table at once: there is no moment with half of the
- * rules. `outside` is the router's outside interface, such as `ens18`; undefined when that is no interface name.
+ * Renders the filter as input for `iptables-restore`, which replaces the whole table atomically. `outside` is the router's outside
+ * interface, such as `ens18`; undefined if that is not a valid interface name.
  */
 export const renderIptablesRestore = (filter: PacketFilter, outside: string): string | undefined => {
   if (!interfaceName.test(outside)) return undefined

@@ -6,32 +6,32 @@ export type UserChain = "LUDUS_DEFAULTS" | "LUDUS_TESTING" | "LUDUS_USER_RULES"
 export const userChains: ReadonlyArray<UserChain> = ["LUDUS_DEFAULTS", "LUDUS_TESTING", "LUDUS_USER_RULES"]
 export type Chain = "INPUT" | "FORWARD" | UserChain
 
-/** Addresses that a packet may come from or go to: a network or all outside it, or a range with both ends. */
+/** Matches source or destination addresses: a network or everything outside it, or an inclusive address range. */
 export type AddressMatch =
   | { readonly network: string; readonly outside?: boolean | undefined }
   | { readonly first: string; readonly last: string }
 
-/** A rule matches a packet when everything that it names does. */
+/** A rule matches a packet when all given fields match. */
 export interface PacketRule {
   readonly chain: Chain
   readonly source?: AddressMatch | undefined
   readonly destination?: AddressMatch | undefined
   /** The packet came in through the router's outside interface. */
   readonly fromOutside?: boolean | undefined
-  /** The packet belongs to a connection that was let through before. */
+  /** The packet belongs to a connection that was accepted before. */
   readonly established?: boolean | undefined
-  /** The packet is the first that is seen of a TCP connection, and begins none: the connection is older than the rules. */
+  /** The packet is the first one seen of a TCP connection but does not open it: the connection is older than the rules. */
   readonly midway?: boolean | undefined
-  /** The guard knows its destination as an address of a domain that is allowed. */
+  /** The guard recognizes its destination as an address of an allowed domain. */
   readonly passedGuard?: boolean | undefined
   readonly protocol?: Protocol | undefined
   readonly ports?: PortRange | undefined
-  /** What happens to the packet, or the chain that decides. */
+  /** The verdict, or the chain that decides. */
   readonly action: FirewallAction | UserChain
   readonly comment?: string | undefined
 }
 
-/** The filter of one router: in each chain the first rule that matches decides, and the policy where none does. */
+/** The filter of a router: in each chain the first matching rule decides, else the policy. */
 export interface PacketFilter {
   readonly policies: { readonly INPUT: "ACCEPT"; readonly FORWARD: "DROP"; readonly OUTPUT: "ACCEPT" }
   readonly rules: ReadonlyArray<PacketRule>

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 const address = Schema.String.check(Schema.isPattern(/^(?:\d{1,3}\.){3}\d{1,3}$/u))
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** Packets to one destination that testing mode did not let out. `source` is what they claimed. `protocol` is the number in the IPv4 header. */
+/** Packets to one destination that testing mode blocked. `source` is the claimed address, `protocol` the number in the IPv4 header. */
 export const RefusedDestination = Schema.Struct({
   source: address,
   destination: address,
@@ -14,35 +14,35 @@ export const RefusedDestination = Schema.Struct({
   packets: count,
 })
 
-/** A name that a machine asked its router for, and that testing mode did not let it ask further. */
+/** A name that a machine queried from its router and that testing mode did not resolve. */
 export const RefusedName = Schema.Struct({ source: address, name: Schema.String.check(Schema.isMaxLength(1024)), queries: count })
 
-/** `changed`: a router has other rules than those that were loaded. */
+/** `changed`: the router's rules differ from those that were loaded. */
 const rules = Schema.Literals(["as-loaded", "changed"])
 
-/** What a look at a range's router showed. The router may be in the hands of somebody hostile: no more than it says of itself. */
+/** The result of inspecting a range's router. It is only what the router reports: the router may be compromised. */
 export const RouterInspection = Schema.Struct({
   rules,
-  /** All packets that were refused since testing began. */
+  /** All packets refused since testing began. */
   packets: count,
-  /** False: destinations are missing from `refused`, or names from `refusedNames`. */
+  /** False if destinations are missing in `refused`, or names in `refusedNames`. */
   isComplete: Schema.Boolean,
   /** Most packets first. */
   refused: Schema.Array(RefusedDestination),
-  /** Those that were asked for most first; absent in what older versions kept. */
+  /** Most queries first; absent in records of older versions. */
   refusedNames: Schema.optionalKey(Schema.Array(RefusedName)),
-  /** The last look after testing mode, which counts nothing: the time of it in milliseconds. */
+  /** The last inspection after testing mode, without counters: `at` is its time in milliseconds. */
   since: Schema.optionalKey(Schema.Struct({ rules, at: Schema.Int })),
 })
 export interface RouterInspection extends Schema.Schema.Type<typeof RouterInspection> {}
 
-/** What a look says of a router whose range nobody tests: its rules; what was counted while testing stays. `at` is in milliseconds. */
+/** Records an inspection outside testing mode: only its rules; the counters from testing stay. `at` is in milliseconds. */
 export const seenOpen = <I extends RouterInspection>(before: I, { rules: seen }: RouterInspection, at: number): I => ({
   ...before,
   since: { rules: seen, at },
 })
 
-/** Destinations, and names, that are kept of one look. */
+/** Maximum number of destinations, and of names, stored per inspection. */
 const keptAtMost = 1000
 
 const decodeDestination = Schema.decodeUnknownOption(Schema.fromJsonString(RefusedDestination))
@@ -50,8 +50,8 @@ const decodeName = Schema.decodeUnknownOption(Schema.fromJsonString(RefusedName)
 const decodeTotal = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ packets: count, full: Schema.Boolean })))
 
 /**
- * Reads what the stage `inspect-router` prints: `check <exit code>`, a line of JSON for each destination and each name, and one of totals.
- * Undefined where it does not say whether the rules are there. Lines that are nothing of these are left out, and make it incomplete.
+ * Parses the output of the stage `inspect-router`: `check <exit code>`, one line of JSON per destination and name, and one with totals.
+ * Undefined if it does not say whether the rules are in place. Any other lines are ignored and make the result incomplete.
  */
 export const readRouterReport = (text: string): RouterInspection | undefined => {
   const [first = "", ...lines] = text.split("\n").map((line) => line.trim())

@@ -1,16 +1,16 @@
-/** What testing mode cannot close, or leaves open because the configuration asks for it: for people, as sentences. */
+/** Warnings, as sentences, about what testing mode cannot close, or leaves open because the configuration asks for it. */
 import type { FirewallRule, MachineConfig, RangeConfig, Zone } from "../range/config/model.ts"
 import { renderName } from "../range/config/variables.ts"
 import { reachesOutside } from "./firewall.ts"
 
-/** Rules of the configuration that let machines out while testing mode is on. */
+/** Rules of the configuration that let machines reach the outside during testing mode. */
 export const publicRules = ({ network }: Pick<RangeConfig, "network">): ReadonlyArray<FirewallRule> =>
   network.rules.filter((rule) => rule.action === "ACCEPT" && reachesOutside(rule))
 
-/** What is known of a range and its machines. */
+/** Facts about a range and its machines. */
 interface KnownRange {
   readonly rangeId: string
-  /** Of a machine in its VLAN: routers tell by them who keeps its way out. */
+  /** MAC addresses of a machine in its VLAN, by which routers identify machines that keep their internet access. */
   readonly hardwareAddresses: (machine: MachineConfig) => readonly string[]
 }
 

@@ -5,33 +5,33 @@ import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
 
-/** Something that a user keeps on the service's host: a blueprint, a source, or what is installed. */
+/** Something that a user stores on the service's host: a blueprint, a source, or an installed artifact. */
 export interface KeptThing {
   readonly bytes: number
-  /** Content that it needs. It counts once, however many of the user's things need it. */
+  /** The content it needs, which counts once however many of the user's items need it. */
   readonly snapshot?: SnapshotId | undefined
 }
 
-/** The same, as people know it. */
+/** The same, with its name for display. */
 export interface NamedThing extends KeptThing {
   readonly kind: "blueprint" | "source" | ArtifactKind
   readonly name: string
 }
 
-/** No less than the texts that say what a blueprint is, or what opens a source. */
+/** At least the size of a blueprint's texts, or of a source's credentials. */
 const rowBytes = 40 * 1024
 
-/** A source or blueprint: its row is not for nothing, and `bytes` come with it. */
+/** A source or blueprint: the cost of its row, plus `bytes`. */
 export const keptRow = (bytes: number, snapshot: SnapshotId | undefined): KeptThing => ({ bytes: rowBytes + bytes, snapshot })
 
-/** What a blueprint takes beside its row and the content that holds its files. */
+/** The size of a blueprint without its row and the content with its files. */
 export const blueprintBytes = (of: {
   readonly config: string
   readonly requirements: string | undefined
   readonly picture: Picture | undefined
 }): number => utf8Length(of.config) + utf8Length(of.requirements ?? "") + (of.picture?.bytes.length ?? 0)
 
-/** What things of one user take together. `sizeOf`: bytes of content; what is not on this host takes nothing. */
+/** Total size of a user's items. `sizeOf`: bytes of a snapshot; content that is not on this host counts as 0. */
 export const diskUse = (things: Iterable<KeptThing>, sizeOf: (snapshot: SnapshotId) => number): number => {
   const snapshots = new Set<SnapshotId>()
   let bytes = 0
@@ -43,13 +43,13 @@ export const diskUse = (things: Iterable<KeptThing>, sizeOf: (snapshot: Snapshot
   return bytes
 }
 
-/** What one thing of a user's takes, with all the content that it needs. */
+/** The size of one of a user's items, with all the content it needs. */
 export interface DiskPart extends Pick<NamedThing, "kind" | "name" | "bytes"> {
-  /** Others of the user's things need the same content: it counts once in what they take together, and stays until the last of them goes. */
+  /** Whether others of the user's items need the same content: it counts once in the total, and stays until the last of them is removed. */
   readonly shared: boolean
 }
 
-/** What takes a user's part of the disk, the largest first. `sizeOf`: as for `diskUse`. */
+/** The items that use a user's disk space, largest first. `sizeOf`: as for `diskUse`. */
 export const diskParts = (things: readonly NamedThing[], sizeOf: (snapshot: SnapshotId) => number): readonly DiskPart[] => {
   const needs = new Map<SnapshotId, number>()
   for (const { snapshot } of things) if (snapshot !== undefined) needs.set(snapshot, (needs.get(snapshot) ?? 0) + 1)
@@ -63,7 +63,7 @@ export const diskParts = (things: readonly NamedThing[], sizeOf: (snapshot: Snap
     .toSorted((a, b) => b.bytes - a.bytes || (`${a.kind} ${a.name}` < `${b.kind} ${b.name}` ? -1 : 1))
 }
 
-/** Bytes before and after a change, and the most that are allowed. */
+/** Bytes before and after a change, and the limit. */
 export interface DiskChange {
   readonly user: UserId
   readonly limit: number
@@ -71,23 +71,23 @@ export interface DiskChange {
   readonly after: number
 }
 
-/** What takes no more than before is never refused, also where a limit is lower by now. */
+/** A change that does not increase usage is never refused, even above the limit. */
 export const exceedsDisk = ({ limit, before, after }: DiskChange): boolean => after > limit && after > before
 
 const [mib, gib] = [1024 ** 2, 1024 ** 3]
-/** For people: `1.4 GiB`, `300 MiB`, and never less than there is. */
+/** For display: `1.4 GiB`, `300 MiB`, rounded up. */
 const shownBytes = (bytes: number): string => {
   const [unit, name] = bytes >= gib ? [gib, "GiB"] : [mib, "MiB"]
   return `${Math.ceil((bytes / unit) * 10) / 10} ${name}`
 }
 
-/** Why a change is refused, and the way out. */
+/** Why a change is refused, and how to proceed. */
 export const diskRefusal = ({ user, limit, before, after }: DiskChange): { readonly detail: string; readonly hint: string } => ({
   detail: `it takes ${shownBytes(after - before)} more on the service's host, where ${user}'s blueprints, sources, roles, collections and templates already take ${shownBytes(before)} of ${shownBytes(limit)}`,
   hint: "Remove some of them, or ask an administrator for more (the setting user_disk).",
 })
 
-/** A user may not keep that much on the service's host. */
+/** The change would exceed the user's disk limit on the service's host. */
 export class UserDiskExceeded extends defineFault(
   "UserDiskExceeded",
   "forbidden",

@@ -7,7 +7,7 @@ import { configSizes, type CountedRange } from "./use.ts"
 const names: Readonly<Record<QuotaResource, string>> = { ram: "RAM", cpus: "CPUs", vms: "VMs", ranges: "ranges" }
 const unit = (resource: QuotaResource): string => (resource === "ram" ? " GB" : "")
 
-/** Why a user may not take so much; empty: the user may. What takes no more than before is never refused, also where a limit is lower by now. */
+/** The exceeded limits; empty if there are none. A change that does not increase usage is never refused, even above the limit. */
 export const quotaExcess = (limits: Amounts, now: Amounts, then: Amounts): readonly string[] =>
   quotaResources.flatMap((resource) => {
     const [limit, current, sum] = [limits[resource], now[resource], then[resource]]
@@ -35,7 +35,10 @@ const exceeded = (
   return excess.length === 0 ? undefined : new QuotaExceeded({ doing, user: payer, excess })
 }
 
-/** Why a configuration may not be deployed to a range; undefined: it may. Nobody is charged for a range that is not among the facts. */
+/**
+ * Why the quota does not allow deploying a configuration to a range; undefined if it does. A range that is not among the facts is charged
+ * to nobody.
+ */
 export const refusedDeploy = (
   facts: QuotaFacts,
   rangeId: RangeId,
@@ -48,7 +51,7 @@ export const refusedDeploy = (
   return exceeded(facts, system, { doing: `deploy range ${rangeId}`, payer: range.payer, range: { ...range, coming } })
 }
 
-/** Why a user may not be charged for one more range; undefined: the user may, or nobody is charged. */
+/** Why the quota does not allow another range for a user; undefined if it does, or nobody is charged. */
 export const refusedRange = (
   facts: QuotaFacts,
   { id, payer }: Pick<CountedRange, "id" | "payer">,
@@ -58,6 +61,6 @@ export const refusedRange = (
     ? undefined
     : exceeded(facts, system, { doing: `create range ${id}`, payer, range: { id, machines: [], coming: [] } })
 
-/** Whether anybody is limited at all: where nobody is, nothing needs to be counted. */
+/** Whether there are any limits; without any, nothing needs to be counted. */
 export const isAnyLimited = ({ ofUsers, ofGroups }: SetLimits, system: Amounts): boolean =>
   [system, ...ofUsers.values(), ...ofGroups.values()].some((limits) => quotaResources.some((one) => limits[one] > 0))

@@ -1,8 +1,8 @@
-/** What a quota limits, in the order in which texts name it. */
+/** The limited resources, in the order used in texts. */
 export const quotaResources = ["ram", "cpus", "vms", "ranges"] as const
 export type QuotaResource = (typeof quotaResources)[number]
 
-/** An amount of each: `ram` in GiB. As a limit 0 stands for no limit. */
+/** An amount of each resource: `ram` in GiB. As a limit, 0 means no limit. */
 export type Amounts = Readonly<Record<QuotaResource, number>>
 
 export const noAmounts: Amounts = { ram: 0, cpus: 0, vms: 0, ranges: 0 }
@@ -10,7 +10,7 @@ export const noAmounts: Amounts = { ram: 0, cpus: 0, vms: 0, ranges: 0 }
 /** The highest limit that can be set. */
 export const highestLimit = 1_000_000_000
 
-/** Where a limit comes from: the user's own, a group's, the system's; empty: there is none. */
+/** The origin of a limit: the user's own, a group's, the system's; empty if there is none. */
 export type LimitSource = "U" | "G" | "S" | ""
 
 export interface EffectiveLimits {
@@ -26,7 +26,7 @@ export const eachResource = <A>(make: (resource: QuotaResource) => A): Readonly<
   ranges: make("ranges"),
 })
 
-/** A user's own limit where there is one, else the highest of the user's groups, else the system's. */
+/** A user's own limit if there is one, else the highest of the user's groups, else the system's. */
 export const effectiveLimits = (own: Amounts, groups: readonly Amounts[], system: Amounts): EffectiveLimits => {
   const chosen = eachResource((resource): readonly [number, LimitSource] => {
     if (own[resource] > 0) return [own[resource], "U"]

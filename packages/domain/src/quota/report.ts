@@ -3,19 +3,19 @@ import type { UserId } from "../access/ids.ts"
 import { type Amounts, type EffectiveLimits, effectiveLimits, noAmounts } from "./limits.ts"
 import { type CountedRange, useOf } from "./use.ts"
 
-/** Limits that users and groups have of their own; who is not in them has none. */
+/** Limits set for users and groups; those without any are missing. */
 export interface SetLimits {
   readonly ofUsers: ReadonlyMap<UserId, Amounts>
   readonly ofGroups: ReadonlyMap<GroupName, Amounts>
 }
 
-/** Everything that quotas are decided from. */
+/** All data that quota decisions are based on. */
 export interface QuotaFacts extends SetLimits {
   readonly groupsOf: (user: UserId) => readonly GroupName[]
   readonly ranges: readonly CountedRange[]
 }
 
-/** What a user may take and takes. */
+/** A user's limits and usage. */
 export interface QuotaReport extends EffectiveLimits {
   readonly used: Amounts
 }
@@ -34,6 +34,6 @@ export const quotaReport = (facts: QuotaFacts, user: UserId, system: Amounts): Q
   used: useOf(chargedTo(facts, user)),
 })
 
-/** What a user would take with one range changed to this, or made anew. */
+/** A user's usage if one range were changed to this, or created. */
 export const useWith = (facts: QuotaFacts, user: UserId, range: Pick<CountedRange, "id" | "machines" | "coming">): Amounts =>
   useOf([...chargedTo(facts, user).filter(({ id }) => id !== range.id), range])

@@ -4,26 +4,26 @@ import { renderName } from "../range/config/variables.ts"
 import * as Result from "effect/Result"
 import { type Amounts, eachResource, noAmounts } from "./limits.ts"
 
-/** What one VM takes. */
+/** The size of a VM. */
 export interface MachineSize {
-  /** Undefined for a VM that shows none. */
+  /** Undefined for a VM without a visible name. */
   readonly name: string | undefined
   readonly cpus: number
   readonly memoryMiB: number
 }
 
-/** A range as quotas see it. */
+/** The data of a range that quotas count. */
 export interface CountedRange {
   readonly id: RangeId
-  /** Who is charged for it (`payerOf`); undefined: nobody. */
+  /** The user charged for it (`payerOf`); undefined: nobody. */
   readonly payer: UserId | undefined
-  /** Its VMs as they were last seen, without the router. */
+  /** Its VMs as last seen, without the router. */
   readonly machines: readonly MachineSize[]
-  /** The machines of the configuration that an unfinished deploy brings about; empty: there is no such deploy. */
+  /** The machines of the configuration that an unfinished deploy is creating; empty if there is no such deploy. */
   readonly coming: readonly MachineSize[]
 }
 
-/** The machines of a configuration, without the router. None where it cannot be read: then nothing can be deployed, either. */
+/** The machines of a configuration, without the router. Empty if it cannot be parsed, because then it cannot be deployed either. */
 export const configSizes = (rangeId: RangeId, text: string): readonly MachineSize[] => {
   const read = parseRangeConfig(text)
   if (Result.isFailure(read)) return []
@@ -34,7 +34,7 @@ export const configSizes = (rangeId: RangeId, text: string): readonly MachineSiz
   }))
 }
 
-/** A machine that is there and is coming, too, counts once, with the larger of each of its two sizes. */
+/** A machine that both exists and is being deployed counts once, with the larger value of each size. */
 const footprint = ({ machines, coming }: Pick<CountedRange, "machines" | "coming">): readonly MachineSize[] => {
   const rest = new Map(coming.map((machine) => [machine.name, machine]))
   const there = machines.map((machine) => {
@@ -49,7 +49,7 @@ const footprint = ({ machines, coming }: Pick<CountedRange, "machines" | "coming
 
 const add = (a: Amounts, b: Amounts): Amounts => eachResource((resource) => a[resource] + b[resource])
 
-/** What ranges take together. Memory is rounded up to whole GiB once, in the end. */
+/** Total usage of ranges. Memory is rounded up to whole GiB once, at the end. */
 export const useOf = (ranges: readonly Pick<CountedRange, "machines" | "coming">[]): Amounts => {
   const sum = ranges
     .flatMap(footprint)
@@ -59,8 +59,8 @@ export const useOf = (ranges: readonly Pick<CountedRange, "machines" | "coming">
 }
 
 /**
- * Who is charged for a range: the user it was made for while that user has it directly, else the one with the lowest number who does.
- * Sharing a range charges nobody else.
+ * The user charged for a range: the one it was created for, as long as that user has direct access, else the user with the lowest number
+ * who has. Sharing a range charges nobody else.
  */
 export const payerOf = (
   madeFor: UserId | undefined,

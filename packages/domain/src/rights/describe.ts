@@ -3,7 +3,7 @@ import { type AccessChange, placeText, type RevokedSubject, subjectName } from "
 const revokedText = (subject: RevokedSubject): string =>
   subject.roles === undefined ? subjectName(subject) : `${subjectName(subject)} (${subject.roles.join(", ")})`
 
-/** A change for people: `Revoke rights on pool LAB from user alice@pve (PVEVMAdmin)`. */
+/** Describes a change for display: `Revoke rights on pool LAB from user alice@pve (PVEVMAdmin)`. */
 export const changeText = (change: AccessChange): string => {
   switch (change.kind) {
     case "revoke":
@@ -33,7 +33,7 @@ export const changeText = (change: AccessChange): string => {
   }
 }
 
-/** The same to follow "cannot": `revoke rights on pool LAB from user alice@pve`. */
+/** The same, phrased to follow "cannot": `revoke rights on pool LAB from user alice@pve`. */
 export const changeDoing = (change: AccessChange): string => {
   const text = changeText(change)
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`

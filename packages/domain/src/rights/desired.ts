@@ -2,7 +2,10 @@ import type { RangeId } from "../access/ids.ts"
 import { vnetName } from "../network/addressing.ts"
 import { type AccessPlace, type AccountId, adminGroup, groupOfAccount, placeText, type StoredAccess, userGroup } from "./model.ts"
 
-/** Where the ranges' networks know rights: VNets of this zone; bridges know none. `unknown` while the service has not seen the cluster yet. */
+/**
+ * Whether rights can be granted on the ranges' networks: on VNets of this zone, but not on bridges. `unknown` until the service has seen
+ * the cluster.
+ */
 export type RightsOnNetworks = { readonly type: "vnets"; readonly zone: string } | { readonly type: "bridges" | "unknown" }
 
 export interface DesiredAccount {
@@ -18,17 +21,17 @@ export interface DesiredPlace {
   readonly leaving: boolean
 }
 
-/** Access on the hypervisor as it should be: a pure function of what is stored. */
+/** The desired access on the hypervisor: a pure function of what is stored. */
 export interface DesiredAccess {
   readonly accounts: ReadonlyMap<AccountId, DesiredAccount>
-  /** Who has each range; `leaving`: rights are only taken there. */
+  /** Who has each range; `leaving`: rights are only revoked. */
   readonly ranges: ReadonlyMap<RangeId, { readonly accounts: readonly AccountId[]; readonly leaving: boolean }>
-  /** By `placeText`: the groups of those who may use what is there. */
+  /** By `placeText`: the groups that may use what is there. */
   readonly places: ReadonlyMap<string, DesiredPlace>
   readonly networks: RightsOnNetworks["type"]
 }
 
-/** Where the service gives rights on a range. */
+/** The places where the service grants rights on a range. */
 export const placesOf = (
   range: { readonly id: RangeId; readonly number: number },
   networks: RightsOnNetworks,
@@ -59,10 +62,10 @@ export const desiredAccess = (stored: StoredAccess, networks: RightsOnNetworks):
   return { accounts, ranges, places, networks: networks.type }
 }
 
-/** Whether the members of a group may use what is at a place. */
+/** Whether a group may use what is at a place. */
 export const mayAt = ({ places }: DesiredAccess, place: AccessPlace, group: string): boolean =>
   places.get(placeText(place))?.groups.has(group) === true
 
-/** Whether a group may be given rights at a place: a range that leaves gets none. */
+/** Whether a group may be granted rights at a place: not on a range that is being removed. */
 export const getsAt = (desired: DesiredAccess, place: AccessPlace, group: string): boolean =>
   desired.places.get(placeText(place))?.leaving === false && mayAt(desired, place, group)

@@ -1,16 +1,16 @@
 import { type AccessEntry, type AccessSubject, subjectName } from "./model.ts"
 
-/** Everything that one subject has at one path. */
+/** All rights of one subject at one path. */
 export interface FoundRights {
   readonly path: string
   readonly subject: AccessSubject
-  /** By role: whether it holds below the path too. */
+  /** Role -> whether it propagates below the path. */
   readonly roles: ReadonlyMap<string, boolean>
 }
 
 export const foundKey = (path: string, subject: AccessSubject): string => `${path}\n${subjectName(subject)}`
 
-/** The entries of the list of rights by path and subject: by `foundKey`. */
+/** Groups the list of rights by path and subject (`foundKey`). */
 export const foundRights = (entries: readonly AccessEntry[]): ReadonlyMap<string, FoundRights> => {
   const found = new Map<string, FoundRights & { readonly roles: Map<string, boolean> }>()
   for (const { path, role, subject, propagate } of entries) {

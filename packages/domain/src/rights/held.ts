@@ -14,11 +14,11 @@ import {
 
 const union = (a: readonly AccountId[], b: readonly AccountId[]): readonly AccountId[] => [...new Set([...a, ...b])].sort()
 
-/** Who is held to have a range. A range may be called like a member that every object has. */
+/** The accounts recorded as having a range. `hasOwn`, because a range may be named like a member of `Object.prototype`. */
 const holders = (ranges: HeldAccess["ranges"], id: RangeId): readonly AccountId[] | undefined =>
   Object.hasOwn(ranges, id) ? ranges[id] : undefined
 
-/** The VNets on which the changes give rights. */
+/** The VNets on which the changes grant rights. */
 const vnetsOf = (changes: readonly AccessChange[]): readonly VnetPlace[] =>
   changes.flatMap((change) => (change.kind === "grant" && change.place.type === "vnet" ? [change.place] : []))
 
@@ -27,12 +27,12 @@ const distinct = (vnets: readonly VnetPlace[]): readonly VnetPlace[] =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, vnet]) => vnet)
 
-/** What is held once the changes have begun: all that was held, and all that they may put there. */
+/** The held state once the changes have begun: what was held before, and everything they may add. */
 export const aboutToHold = (held: HeldAccess, desired: DesiredAccess, changes: readonly AccessChange[]): HeldAccess => {
   const accounts: Record<AccountId, HeldAccount> = { ...held.accounts }
   for (const [account, { admin, passwordVersion: password }] of desired.accounts) {
     const known = accounts[account]
-    // what was there before the service knew of it keeps its password
+    // an account that existed before the service knew of it keeps its password
     accounts[account] = known === undefined ? { admin, password } : { ...known, admin: known.admin || admin }
   }
   for (const change of changes) {
@@ -43,7 +43,7 @@ export const aboutToHold = (held: HeldAccess, desired: DesiredAccess, changes: r
     accounts[account] = { admin, password: null, ...(isKept ? { keep } : {}) }
   }
   const ranges: Record<RangeId, readonly AccountId[]> = { ...held.ranges }
-  // a range that leaves keeps who has it
+  // a range being removed gets no new accounts
   for (const [id, { accounts: people, leaving }] of desired.ranges)
     if (!leaving) ranges[id] = union(holders(ranges, id) ?? [], people)
   return { ...held, accounts, ranges, vnets: distinct([...held.vnets, ...vnetsOf(changes)]), unsettled: true }
@@ -52,7 +52,7 @@ export const aboutToHold = (held: HeldAccess, desired: DesiredAccess, changes: r
 const distinctIds = <Id extends string>(held: readonly string[], desired: Iterable<Id>): ReadonlySet<Id> =>
   new Set([...(held as readonly Id[]), ...desired])
 
-/** What of the held the changes are about, by names of accounts and groups, ids of ranges, and `placeText` of VNets. */
+/** The held objects that the changes concern: names of accounts and groups, ids of ranges, and `placeText` of VNets. */
 const concerned = ({ places }: DesiredAccess, changes: readonly AccessChange[]) => {
   const accounts = new Set<string>()
   const ranges = new Set<RangeId>()
@@ -70,7 +70,10 @@ const concerned = ({ places }: DesiredAccess, changes: readonly AccessChange[]) 
   return { accounts, ranges, vnets }
 }
 
-/** What is held once no other changes are left: what should be there, and nothing else. An account or a range that one of them is about stays as it was. */
+/**
+ * The held state once only these changes are left: the desired state and nothing else, except that an account or a range that one of them
+ * concerns stays as it was.
+ */
 export const heldInLine = (held: HeldAccess, desired: DesiredAccess, left: readonly AccessChange[]): HeldAccess => {
   const open = concerned(desired, left)
   const accounts: Record<AccountId, HeldAccount> = {}
@@ -93,11 +96,11 @@ export const heldInLine = (held: HeldAccess, desired: DesiredAccess, left: reado
     } else if (wanted !== undefined) {
       ranges.push([id, wanted.leaving ? wanted.accounts.filter((account) => had?.includes(account)) : wanted.accounts])
     } else if ([...desired.ranges.keys()].some((other) => liesBelow(other, id))) {
-      // its pool cannot go yet
+      // its pool cannot be removed yet
       ranges.push([id, []])
     }
   }
-  // a VNet that is gone stays held as long as its range is there: rights that were given on it are still to be taken
+  // a VNet that is gone stays held as long as its range exists: rights granted on it must still be revoked
   const vnets = held.vnets
     .map((vnet) => [placeText(vnet), vnet] as const)
     .filter(([name]) => desired.places.has(name) || open.vnets.has(name))
@@ -111,37 +114,37 @@ export const heldInLine = (held: HeldAccess, desired: DesiredAccess, left: reado
 
 const notesAtMost = 100
 
-/** The same with the notes of the last comparison. */
+/** The held state with the notes of the last comparison. */
 export const heldWithNotes = (held: HeldAccess, notes: readonly string[]): HeldAccess => {
   const { notes: _, ...rest } = held
   return notes.length === 0 ? rest : { ...rest, notes: notes.slice(0, notesAtMost) }
 }
 
-/** What is held once an account was given its password, and what it had besides. */
+/** The held state after an account's password was set and its other rights restored. */
 export const heldWithPassword = (held: HeldAccess, account: AccountId, password: string): HeldAccess => ({
   ...held,
   accounts: { ...held.accounts, [account]: { admin: held.accounts[account]?.admin ?? false, password } },
 })
 
-/** What is held once the service knows of an account: one that it did not know has the password of this version. */
+/** The held state once the service knows of an account; a new one is recorded with this password version. */
 export const heldAsKnown = (held: HeldAccess, account: AccountId, password: string): HeldAccess =>
   held.accounts[account] === undefined ? heldWithPassword(held, account, password) : held
 
-/** What is held once an account has back what it had besides. */
+/** The held state after an account's other rights were restored. */
 export const heldRestored = (held: HeldAccess, account: AccountId): HeldAccess => {
   const known = held.accounts[account]
   if (known === undefined) return held
   return { ...held, accounts: { ...held.accounts, [account]: { admin: known.admin, password: known.password } } }
 }
 
-/** What the hypervisor still has to learn, as far as the service knows without asking it. */
+/** The changes that the hypervisor does not have yet, as far as the service knows without asking it. */
 export interface PendingAccess {
-  /** Who still has a range there, or an account, or the rights of an administrator, that are revoked here. */
+  /** Accounts, ranges and administrator rights that still exist there but are revoked here. */
   readonly revocations: readonly string[]
   readonly others: readonly string[]
 }
 
-/** How what is stored differs from what the hypervisor was given: shown while nothing can be done about it. */
+/** The differences between what is stored and what the hypervisor was given; shown while it cannot be compared. */
 export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): PendingAccess => {
   const revocations: string[] = []
   const others: string[] = []
@@ -152,7 +155,7 @@ export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): Pending
     if (desired.ranges.get(id)?.leaving === true) continue
     for (const account of has) if (!had.has(account)) others.push(`${account} has no rights on ${id} yet`)
   }
-  // of a range that is gone, or was made again with another number; a cluster not seen yet has places on pools alone
+  // VNets of a range that is gone or was recreated with another number; before the cluster has been seen, only pools are places
   const left = desired.networks === "unknown" ? [] : held.vnets.filter((vnet) => !desired.places.has(placeText(vnet)))
   for (const vnet of left) revocations.push(`rights on ${placeText(vnet)} still exist`)
   for (const [account, { admin }] of Object.entries(held.accounts) as [AccountId, HeldAccount][]) {

@@ -25,7 +25,7 @@ const subject = Schema.Struct({
 const kind = <const K extends string>(name: K) => Schema.Literal(name)
 const withGroups = { account, groups: names }
 
-/** A change as it is journaled. */
+/** A change as stored in the journal. */
 export const AccessChangeJson = Schema.Union([
   Schema.Struct({ kind: kind("revoke"), place, subjects: Schema.Array(subject) }),
   Schema.Struct({ kind: kind("leave-groups"), ...withGroups }),
@@ -41,7 +41,7 @@ export const AccessChangeJson = Schema.Union([
   Schema.Struct({ kind: kind("grant"), place, groups: names }),
 ]) satisfies Schema.Codec<AccessChange, unknown>
 
-/** What is held as it is stored. */
+/** The held state as stored. */
 export const HeldAccessJson = Schema.Struct({
   accounts: Schema.Record(
     Schema.String,

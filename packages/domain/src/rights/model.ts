@@ -10,26 +10,26 @@ export const accountIdOf = ({
   hypervisorRealm,
 }: Pick<User, "hypervisorUsername" | "hypervisorRealm">): AccountId => `${hypervisorUsername}@${hypervisorRealm}` as AccountId
 
-/** The realm of which the hypervisor keeps the passwords itself. */
+/** The realm whose passwords the hypervisor stores itself. */
 export const ownRealm = "pve"
 export const realmOf = (account: AccountId): string => account.slice(account.lastIndexOf("@") + 1)
-/** Whether the hypervisor keeps the account's password, and so takes a new one. */
+/** Whether the hypervisor stores the account's password and can set it. */
 export const hasPassword = (account: AccountId): boolean => realmOf(account) === ownRealm
 
-/** Groups of everybody and of the administrators on the hypervisor. The names are facts of the wire: other tools grant rights to them. */
+/** The hypervisor groups of all users and of administrators. The names are fixed: other tools grant rights to them. */
 export const userGroup = "ludus_users"
 export const adminGroup = "ludus_admins"
 
 const accountGroupPrefix = "rangewright_"
 
 /**
- * The group that has an account's rights on ranges. Rights outlive the account this way: one that is made again has all of them by its groups.
- * The name is letters, digits, `.`, `_` and `-`; no two accounts share one.
+ * The personal group that has an account's rights on ranges, so that they outlive the account: a recreated account regains all of them
+ * through its groups. The name consists of letters, digits, `.`, `_` and `-`, and is unique per account.
  */
 export const groupOfAccount = (account: AccountId): string =>
   `${accountGroupPrefix}${account.replace(/[^A-Za-z0-9_-]/gu, (char) => `.${char.codePointAt(0)?.toString(16)}.`)}`
 
-/** Whether the service decides who belongs to a group. All other groups are others', and so are memberships in them. */
+/** Whether the service manages a group's memberships. All other groups, and memberships in them, are left alone. */
 export const isServiceGroup = (group: string): boolean =>
   group === userGroup || group === adminGroup || group.startsWith(accountGroupPrefix)
 
@@ -39,17 +39,17 @@ export interface VnetPlace {
   readonly name: string
 }
 
-/** A machine of a range. Whoever may use it can write rights there; the service itself gives none. */
+/** A machine of a range. Users of a machine can grant rights on it; the service itself grants none there. */
 export interface MachinePlace {
   readonly type: "machine"
   readonly rangeId: RangeId
   readonly vmid: Vmid
 }
 
-/** Where rights on a range are: on its pool, on its VNet where it has one, and on its machines. */
+/** The places with rights on a range: its pool, its VNet if it has one, and its machines. */
 export type AccessPlace = { readonly type: "pool"; readonly rangeId: RangeId } | VnetPlace | MachinePlace
 
-/** Equal for equal places, and for no others; also the place for people: `pool LAB`. */
+/** A unique key for a place, also used for display: `pool LAB`. */
 export const placeText = (place: AccessPlace): string => {
   switch (place.type) {
     case "pool":
@@ -61,7 +61,7 @@ export const placeText = (place: AccessPlace): string => {
   }
 }
 
-/** The place's path in the hypervisor's list of rights. */
+/** The place's path in the hypervisor's ACL. */
 export const placePath = (place: AccessPlace): string => {
   switch (place.type) {
     case "pool":
@@ -73,7 +73,7 @@ export const placePath = (place: AccessPlace): string => {
   }
 }
 
-/** The pool or VNet at a path, whether it is a range's or not; undefined: the path is of something else. */
+/** The pool or VNet at a path, whether a range's or not; undefined for any other path. */
 export const placeAt = (path: string): AccessPlace | undefined => {
   const pool = /^\/pool\/(.+)$/u.exec(path)?.[1]
   if (pool !== undefined) return isRangeId(pool) ? { type: "pool", rangeId: pool } : undefined
@@ -81,7 +81,7 @@ export const placeAt = (path: string): AccessPlace | undefined => {
   return zone === undefined || name === undefined ? undefined : { type: "vnet", zone, name }
 }
 
-/** Roles on a range's pool, and on its VNet. All of them come with Proxmox. */
+/** The roles granted on a range's pool and VNet. All are built into Proxmox. */
 export const poolRoles: readonly string[] = ["PVEVMAdmin", "PVESDNAdmin", "PVEPoolUser"]
 export const vnetRoles: readonly string[] = ["PVESDNUser"]
 
@@ -91,7 +91,7 @@ const noRoles: readonly string[] = []
 export const rolesAt = ({ type }: AccessPlace): readonly string[] =>
   type === "pool" ? poolRoles : type === "vnet" ? vnetRoles : noRoles
 
-/** Who has a right on the hypervisor. A token is `alice@pve!name`. */
+/** The holder of a right on the hypervisor. A token is `alice@pve!name`. */
 export interface AccessSubject {
   readonly type: "user" | "group" | "token"
   readonly name: string
@@ -99,43 +99,43 @@ export interface AccessSubject {
 
 export const subjectName = ({ type, name }: AccessSubject): string => `${type} ${name}`
 
-/** One entry of the hypervisor's list of rights. */
+/** An entry of the hypervisor's ACL. */
 export interface AccessEntry {
   readonly path: string
   readonly role: string
   readonly subject: AccessSubject
-  /** Whether it holds below the path too. */
+  /** Whether it applies below the path, too. */
   readonly propagate: boolean
 }
 
-/** Who loses rights at a place. Without `roles`: those that the service grants there. */
+/** A subject that loses rights at a place. Without `roles`: the ones that the service grants there. */
 export interface RevokedSubject extends AccessSubject {
   readonly roles?: readonly string[]
 }
 
-/** What access follows from, as it is stored at one moment. */
+/** The stored data that access follows from, read in one consistent snapshot. */
 export interface StoredAccess {
-  /** Everybody but ROOT, who has no account. */
+  /** All users except ROOT, which has no account. */
   readonly users: readonly {
     readonly id: UserId
     readonly account: AccountId
     readonly isAdmin: boolean
-    /** Another one whenever the password changes, and for another user of the same account. */
+    /** Changes whenever the password changes, and for a different user with the same account. */
     readonly passwordVersion: string
   }[]
   readonly ranges: readonly {
     readonly id: RangeId
     readonly number: number
-    /** Everybody who has the range by any path. */
+    /** All users who have the range by any path. */
     readonly users: readonly UserId[]
-    /** The machines in its pool, as they were last seen; no templates. */
+    /** The machines in its pool as last seen, without templates. */
     readonly machines: readonly Vmid[]
-    /** Whether a run removes it: it gets no rights any more. */
+    /** Whether a run is removing it: no more rights are granted on it. */
     readonly leaving: boolean
   }[]
 }
 
-/** Rights and memberships of an account that are not the service's, as the hypervisor has them; they come back with an account made again. */
+/** Rights and memberships of an account that the service does not manage; they are restored when the account is recreated. */
 export interface AccountKeep {
   readonly groups: readonly string[]
   readonly rights: readonly { readonly path: string; readonly role: string; readonly propagate: boolean }[]
@@ -144,49 +144,49 @@ export interface AccountKeep {
 /** What the service has put on the hypervisor, or may have. Written before anything is put there, so that nothing is ever forgotten. */
 export interface HeldAccess {
   readonly accounts: Readonly<Record<AccountId, HeldAccount>>
-  /** By range: who has rights on it. Each has a pool. */
+  /** Range -> the accounts with rights on it. Each range has a pool. */
   readonly ranges: Readonly<Record<RangeId, readonly AccountId[]>>
-  /** VNets with rights on them. A range that is made again may have another one. */
+  /** VNets with rights on them. A recreated range may have a different one. */
   readonly vnets: readonly VnetPlace[]
-  /** A change was begun, and it is not known yet that all of this is there. */
+  /** A change has begun, and it is not known yet whether all of this exists. */
   readonly unsettled?: true
-  /** What the last comparison could not bring in line, for people. */
+  /** What the last reconciliation could not fix, for display. */
   readonly notes?: readonly string[]
 }
 
 export interface HeldAccount {
   readonly admin: boolean
-  /** The version that the hypervisor was given; null: it is not certain that it has one. */
+  /** The version that was set on the hypervisor; null if that is not certain. */
   readonly password: string | null
-  /** What an account that is being made again had. */
+  /** The other rights of an account that is being recreated. */
   readonly keep?: AccountKeep
 }
 
 export const nothingHeld: HeldAccess = { accounts: {}, ranges: {}, vnets: [] }
 
-/** An account as the hypervisor has it. */
+/** The observed state of an account. */
 export interface ObservedAccount {
-  /** Whether the service made it. */
+  /** Whether the service created it. */
   readonly ours: boolean
   readonly groups: readonly string[]
-  /** Why the service cannot set its password, to follow "because"; undefined: it can. */
+  /** Why the service cannot set its password, phrased to follow "because"; undefined if it can. */
   readonly passwordObstacle: string | undefined
-  /** Its groups that are not the service's, and all its own rights. */
+  /** Its groups that the service does not manage, and all its direct rights. */
   readonly keep: AccountKeep
 }
 
-/** Accounts, groups, pools and rights as the hypervisor has them. The service's own account and its tokens are left out. */
+/** The observed accounts, groups, pools and rights. Without the service's own account and its tokens. */
 export interface ObservedAccess {
   readonly accounts: ReadonlyMap<AccountId, ObservedAccount>
-  /** Whether the service made each, as of the pools. */
+  /** Group -> whether the service created it; likewise for pools. */
   readonly groups: ReadonlyMap<string, boolean>
   readonly pools: ReadonlyMap<RangeId, boolean>
-  /** The VNets that are there, in force or not: their aliases by `placePath`. */
+  /** All VNets, applied or not: `placePath` -> alias. */
   readonly vnets: ReadonlyMap<string, string>
   readonly rights: readonly AccessEntry[]
 }
 
-/** One change of access on the hypervisor. Each may be repeated. */
+/** A change of access on the hypervisor. Each can be repeated. */
 export type AccessChange =
   | { readonly kind: "revoke"; readonly place: AccessPlace; readonly subjects: readonly RevokedSubject[] }
   | { readonly kind: "leave-groups"; readonly account: AccountId; readonly groups: readonly string[] }

@@ -9,7 +9,7 @@ import {
   userGroup,
 } from "./model.ts"
 
-/** The accounts' groups of these that should exist. */
+/** Whether a group should exist. */
 const isWantedGroup = ({ accounts }: DesiredAccess, group: string): boolean =>
   group === userGroup || group === adminGroup || [...accounts.keys()].some((account) => groupOfAccount(account) === group)
 
@@ -20,8 +20,7 @@ const some = <T>(items: readonly T[], change: (items: readonly T[]) => AccessCha
   items.length === 0 ? undefined : change(items)
 
 /**
- * What of a planned change is still wanted: access may have been changed since it was planned. Undefined: nothing. Done to what it gave, it gives
- * the same again.
+ * The part of a planned change that is still desired, because access may have changed since planning; undefined if nothing is. Idempotent.
  */
 export const stillWanted = (change: AccessChange, desired: DesiredAccess): AccessChange | undefined => {
   switch (change.kind) {
@@ -29,7 +28,7 @@ export const stillWanted = (change: AccessChange, desired: DesiredAccess): Acces
       const granted = rolesAt(change.place)
       const left = change.subjects.flatMap((subject): readonly RevokedSubject[] => {
         if (subject.type !== "group" || !mayAt(desired, change.place, subject.name)) return [subject]
-        // it should have what the service grants, and nothing else
+        // it should keep what the service grants, and nothing else
         const roles = subject.roles?.filter((role) => !granted.includes(role)) ?? []
         return roles.length === 0 ? [] : [{ ...subject, roles }]
       })
@@ -49,7 +48,7 @@ export const stillWanted = (change: AccessChange, desired: DesiredAccess): Acces
       return isWantedGroup(desired, change.group) ? change : undefined
     case "create-account":
     case "set-password":
-      // what it should have besides by now was not planned, and so is not held
+      // groups added since planning are not part of the plan, so they are not held
       return desired.accounts.has(change.account)
         ? { ...change, groups: change.groups.filter((group) => wants(desired, change.account, group)) }
         : undefined
@@ -69,8 +68,8 @@ export const stillWanted = (change: AccessChange, desired: DesiredAccess): Acces
 }
 
 /**
- * What takes back what a change has given and nobody wants any more, because access was changed, or another worker took over, while it was made.
- * Empty: nothing.
+ * The changes that undo what a change granted but is no longer desired, because access was changed, or another worker took over, in the
+ * meantime. Empty if there is nothing to undo.
  */
 export const takeBack = (change: AccessChange, desired: DesiredAccess): readonly AccessChange[] => {
   if (change.kind === "grant") {

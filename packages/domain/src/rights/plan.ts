@@ -24,16 +24,19 @@ import {
   type VnetPlace,
 } from "./model.ts"
 
-/** What brings access on the hypervisor in line, phase by phase: rights are taken before any are given. The changes of a phase may be made in any order. */
+/**
+ * The changes that reconcile access on the hypervisor, in phases: rights are revoked before any are granted. The changes within a phase can
+ * be made in any order.
+ */
 export interface AccessPlan {
   readonly take: readonly AccessChange[]
-  /** Groups and pools: accounts and rights need them. */
+  /** Groups and pools, which accounts and rights depend on. */
   readonly prepare: readonly AccessChange[]
   readonly make: readonly AccessChange[]
   readonly give: readonly AccessChange[]
-  /** What nothing is lost by: rights that are held another way by now, and pools of ranges that are gone. */
+  /** Changes by which nobody loses access: removing redundant rights, and pools of ranges that are gone. */
   readonly tidy: readonly AccessChange[]
-  /** What cannot be brought in line, and why. */
+  /** What cannot be reconciled, and why. */
   readonly notes: readonly string[]
 }
 
@@ -46,17 +49,17 @@ export interface AccessInput {
 const accountsIn = ({ accounts }: HeldAccess): readonly AccountId[] => Object.keys(accounts) as AccountId[]
 const rangesIn = ({ ranges }: HeldAccess): readonly RangeId[] => Object.keys(ranges) as RangeId[]
 
-/** A user's account, or a token's. Names of accounts may have a `!`, names of tokens have none. */
+/** The account of a user or a token. Account names may contain `!`, token names may not. */
 const accountOfSubject = ({ type, name }: AccessSubject): AccountId =>
   (type === "token" ? name.slice(0, name.lastIndexOf("!")) : name) as AccountId
 
-/** What a subject has at a place and should not have. */
+/** Rights that a subject has at a place but should not have. */
 interface Surplus {
   readonly place: AccessPlace
   readonly subject: RevokedSubject
 }
 
-/** Subjects to take away from one place, in one change. */
+/** Combines the revocations at each place into one change. */
 const revokes = (found: readonly Surplus[]): readonly AccessChange[] => {
   const byPlace = new Map<string, { place: AccessPlace; subjects: RevokedSubject[] }>()
   for (const { place, subject } of found) {
@@ -67,11 +70,11 @@ const revokes = (found: readonly Surplus[]): readonly AccessChange[] => {
   return [...byPlace.values()].map(({ place, subjects }) => ({ kind: "revoke", place, subjects }))
 }
 
-/** A VNet of that name may be missing, or somebody else's: another installation may share the zone. */
+/** Whether the place exists: a VNet of that name may be missing, or belong to another installation that shares the zone. */
 const isThere = ({ vnets }: ObservedAccess, { place, rangeId }: DesiredPlace): boolean =>
   place.type !== "vnet" || vnets.get(placePath(place)) === networkComment(rangeId)
 
-/** The VNets on which the service has given rights, and that are still a range's, or gone with it. */
+/** The VNets on which the service has granted rights and that still belong to a range, or are gone with it. */
 const heldVnets = ({ desired, held, observed }: AccessInput): readonly VnetPlace[] => {
   if (desired.networks === "unknown") return []
   const ours = new Set([...desired.ranges.keys(), ...rangesIn(held)].map(networkComment))
@@ -81,7 +84,7 @@ const heldVnets = ({ desired, held, observed }: AccessInput): readonly VnetPlace
   })
 }
 
-/** By their paths: the places of ranges, of those too that are gone. A cluster not seen yet says nothing of VNets. */
+/** The places of ranges by path, including ranges that are gone. Without VNets until the cluster has been seen. */
 const ourPlaces = (input: AccessInput): ReadonlyMap<string, AccessPlace> => {
   const { desired, held, observed } = input
   const places: readonly AccessPlace[] = [
@@ -92,13 +95,13 @@ const ourPlaces = (input: AccessInput): ReadonlyMap<string, AccessPlace> => {
   return new Map(places.map((place) => [placePath(place), place]))
 }
 
-/** Whether somebody may use what is at a place: by a group of that name, or by the account's own. */
+/** Whether a subject may use what is at a place: as a group, or through the account's personal group. */
 const mayUse = (desired: DesiredAccess, place: AccessPlace, subject: AccessSubject): boolean =>
   mayAt(desired, place, subject.type === "group" ? subject.name : groupOfAccount(accountOfSubject(subject)))
 
 /**
- * Rights that nobody should have. `tidy`: of who may use what is there, but not in this way. `notes`: what others were given at places of ours
- * that the service does not grant, and so leaves alone.
+ * Rights that should not exist. `take`: of subjects that may not use the place. `tidy`: of subjects that may use it, but have these rights
+ * in another way. `notes`: roles at our places that others were given and the service does not grant, so that they stay.
  */
 const unexpectedRights = (input: AccessInput, ourGroups: ReadonlySet<string>) => {
   const { desired, held, observed } = input
@@ -116,10 +119,11 @@ const unexpectedRights = (input: AccessInput, ourGroups: ReadonlySet<string>) =>
     const place = known ?? (subject.type === "group" && ourGroups.has(subject.name) ? placeAt(path) : undefined)
     if (place === undefined || (place.type === "vnet" && desired.networks === "unknown")) continue
     const may = mayUse(desired, place, subject)
-    // a token has no more than its account
+    // a token never has more rights than its account
     if (may && subject.type === "token") continue
     const granted = rolesAt(place)
-    // whoever may use a machine can give any role on it to anybody; elsewhere a role of our own people hides those of their groups
+    // users of a machine can grant any role on it to anybody; elsewhere, a direct role of our own accounts would override those of their
+    // groups
     const isAnyRole = place.type === "machine" || (known !== undefined && isOurs(subject))
     const isExpected = may && subject.type === "group" && place.type !== "machine"
     const surplus = [...roles.keys()].filter((role) => (granted.includes(role) ? !isExpected : isAnyRole))
@@ -133,7 +137,7 @@ const unexpectedRights = (input: AccessInput, ourGroups: ReadonlySet<string>) =>
   return { take, tidy, notes: notes.sort() }
 }
 
-/** Memberships that give rights and should not: in personal groups of others, and of our accounts among the administrators. */
+/** Memberships that grant undesired rights: in other accounts' personal groups, and of our accounts in the administrators' group. */
 const unexpectedMemberships = (
   { desired, held, observed }: AccessInput,
   ourGroups: ReadonlySet<string>,
@@ -141,7 +145,7 @@ const unexpectedMemberships = (
   [...observed.accounts].flatMap(([account, { ours, groups }]) => {
     const wanted = desired.accounts.get(account)
     const removed = wanted === undefined && held.accounts[account] !== undefined
-    // an account of ours that nobody has goes as a whole
+    // an account of ours without a user is removed as a whole
     if (removed && ours) return []
     const leaves = groups.filter((group) => {
       if (wanted?.groups.includes(group) === true) return false
@@ -153,7 +157,7 @@ const unexpectedMemberships = (
 
 const staysAsOthers = (what: string): string => `${what} stays, because the service did not make it`
 
-/** What nobody has any more. */
+/** Accounts and groups without a user. */
 const removals = ({ desired, held, observed }: AccessInput) => {
   const notes: string[] = []
   const gone = accountsIn(held).filter((account) => !desired.accounts.has(account))
@@ -171,7 +175,7 @@ const removals = ({ desired, held, observed }: AccessInput) => {
   return { changes, notes }
 }
 
-/** Pools of ranges that are gone. One above another's pool cannot go. */
+/** Pools of ranges that are gone. A pool with nested pools cannot be removed. */
 const strayPools = ({ desired, held, observed }: AccessInput) => {
   const notes: string[] = []
   const stray = rangesIn(held).filter((id) => !desired.ranges.has(id) && observed.pools.has(id))
@@ -186,7 +190,7 @@ const strayPools = ({ desired, held, observed }: AccessInput) => {
   return { changes, notes }
 }
 
-/** What has the service's mark and is not known to it, and why it stays. */
+/** Objects with the service's mark that the service does not know, and why they stay. */
 const strangers = ({ desired, held, observed }: AccessInput, ourGroups: ReadonlySet<string>): readonly string[] => {
   const accounts = [...observed.accounts].flatMap(([account, { ours }]) =>
     ours && !desired.accounts.has(account) && held.accounts[account] === undefined ? [`account ${account}`] : [],
@@ -204,7 +208,7 @@ const strangers = ({ desired, held, observed }: AccessInput, ourGroups: Readonly
 
 const longestAlias = 64
 
-/** The VNets of ranges on which nobody gets rights, because their alias does not name the range. One that is not there yet is no matter. */
+/** VNets on which no rights are granted because their alias does not name the range. Missing VNets do not count. */
 const otherAliases = ({ desired, observed }: AccessInput): readonly string[] =>
   [...desired.places.values()].flatMap(({ place, rangeId, leaving }) => {
     const alias = place.type === "vnet" && !leaving ? observed.vnets.get(placePath(place)) : undefined
@@ -219,7 +223,7 @@ const groupsToMake = ({ desired, observed }: AccessInput): readonly AccessChange
   return [...wanted].filter((group) => !observed.groups.has(group)).map((group) => ({ kind: "create-group", group }))
 }
 
-/** What of the kept is others', each thing once. Rights on ranges follow from what is stored. */
+/** The kept groups and rights without duplicates, and without rights on ranges, which follow from what is stored. */
 const othersIn = (places: ReadonlyMap<string, AccessPlace>, ...keeps: readonly AccountKeep[]): AccountKeep => {
   const rights = keeps.flatMap((keep) => keep.rights).filter(({ path }) => !places.has(path))
   return {
@@ -240,7 +244,7 @@ const accountChanges = (input: AccessInput) => {
     const missing = groups.filter((group) => !seen.groups.includes(group))
     const joins: readonly AccessChange[] = missing.length === 0 ? [] : [{ kind: "join-groups", account, groups: missing }]
     const completion: readonly AccessChange[] = known?.keep === undefined ? joins : [...joins, { kind: "restore", account, keep }]
-    // what was there before the service knew of it keeps its password
+    // an account that existed before the service knew of it keeps its password
     if (known === undefined || known.password === passwordVersion || !hasPassword(account)) return completion
     if (seen.passwordObstacle === undefined)
       return [...joins, { kind: "set-password", account, groups, keep: othersIn(places, keep, seen.keep) }]
@@ -264,10 +268,10 @@ const grants = ({ desired, observed }: AccessInput): readonly AccessChange[] => 
 }
 
 /**
- * What brings access on the hypervisor in line with what is stored. Nothing is planned when nothing differs. Taken away is: what the service has
- * put there and the store no longer says; on pools and VNets of its ranges the roles that it grants itself, of anybody else, and any other role of
- * its own accounts and groups; any role on machines of its ranges; and the roles that it grants, of its personal groups, elsewhere. Other accounts,
- * groups, paths and roles are not touched.
+ * Plans the changes that reconcile access on the hypervisor with what is stored; no changes if nothing differs. It revokes: what the
+ * service has put there and the store no longer contains; on pools and VNets of its ranges, roles of the kinds it grants from anybody else,
+ * and any other role of its own accounts and groups; any role on machines of its ranges; and elsewhere, roles of the kinds it grants from
+ * its personal groups. Other accounts, groups, paths and roles are not touched.
  */
 export const planAccess = (input: AccessInput): AccessPlan => {
   const { desired, held, observed } = input
@@ -306,7 +310,7 @@ export const phasesOf = ({ take, prepare, make, give, tidy }: AccessPlan): reado
 
 export const changesOf = (plan: AccessPlan): readonly AccessChange[] => phasesOf(plan).flat()
 
-/** The changes that concern one range; `desired` may lack the others. */
+/** The changes that concern one range; `desired` may lack all others. */
 export const changesOfRange = ({ desired, held, observed }: AccessInput, id: RangeId): readonly AccessChange[] => {
   const ranges = Object.fromEntries(Object.entries(held.ranges).filter(([other]) => other === id))
   return changesOf(planAccess({ desired, held: { ...held, ranges }, observed })).filter((change) =>
@@ -314,7 +318,7 @@ export const changesOfRange = ({ desired, held, observed }: AccessInput, id: Ran
   )
 }
 
-/** The accounts that a change is about, by their own names or those of their groups. */
+/** Whether a change concerns an account, directly or through its personal group. */
 export const concernsAccount = (change: AccessChange, account: AccountId): boolean => {
   const group = groupOfAccount(account)
   switch (change.kind) {
@@ -340,7 +344,7 @@ export const concernsAccount = (change: AccessChange, account: AccountId): boole
   }
 }
 
-/** Whether a change is about the range's pool, or rights on it, on its VNet or on its machines. */
+/** Whether a change concerns the range's pool, or rights on its pool, VNet or machines. */
 export const concernsRange = ({ places }: DesiredAccess, change: AccessChange, id: RangeId): boolean => {
   if (change.kind === "create-pool" || change.kind === "remove-pool") return change.rangeId === id
   if (change.kind !== "grant" && change.kind !== "revoke") return false
