@@ -3,10 +3,10 @@ import type { UserId } from "../access/ids.ts"
 import type { User } from "../access/user.ts"
 import type { Blueprint } from "./blueprint.ts"
 
-/** How a user comes to read a blueprint; of several ways the first of these. */
+/** Why a user may read a blueprint; the first of these if several apply. */
 export type BlueprintAccess = "admin" | "owner" | "direct" | "group"
 
-/** Undefined: the user may not read it. `groups`: those the user is in, as member or manager. */
+/** Undefined if the user may not read it. `groups`: the groups that the user is in, as member or manager. */
 export const blueprintAccess = (
   blueprint: Blueprint,
   user: Pick<User, "id" | "isAdmin">,
@@ -18,22 +18,25 @@ export const blueprintAccess = (
   return blueprint.sharedGroups.some((name) => groups.has(name)) ? "group" : undefined
 }
 
-/** Whether a user who comes to the blueprint this way may change or delete it. Sharing never gives that. */
+/** Whether this access allows changing or deleting the blueprint. Sharing never does. */
 export const mayChangeBlueprint = (access: BlueprintAccess | undefined): boolean => access === "admin" || access === "owner"
 
-/** A way by which a user who is no administrator reads a blueprint. */
+/** A path by which a user who is not an administrator can read a blueprint. */
 export type BlueprintPath = "direct" | "group-manager" | "group-member" | "owner"
 
-/** A user who reads a blueprint, with every way. */
+/** A user who can read a blueprint, with all paths. */
 export interface BlueprintReader {
   readonly userId: UserId
-  /** Ascending, each once. */
+  /** Ascending and unique. */
   readonly paths: readonly BlueprintPath[]
-  /** The groups that give it, ascending. */
+  /** The groups that it is shared with, ascending. */
   readonly groups: readonly GroupName[]
 }
 
-/** Everybody who reads the blueprint without being an administrator, ascending by id. `members`: those of each group it is shared with. */
+/**
+ * All users who can read the blueprint without being administrators, ascending by id. `members`: the members of each group it is shared
+ * with.
+ */
 export const blueprintReaders = (
   blueprint: Blueprint,
   members: ReadonlyMap<GroupName, readonly GroupMember[]>,

@@ -4,20 +4,20 @@ import { entriesBelow } from "../install/entries-below.ts"
 import { foldName } from "../source/names.ts"
 import type { BlueprintId } from "./origin.ts"
 
-/** A file of a blueprint: where it lies in the archive, and which file of the snapshot it is. */
+/** A file of a blueprint: its path in the archive, and its path in the snapshot. */
 export interface BundleFile {
   readonly path: string
   readonly from: string
   readonly executable: boolean
 }
 
-/** More files than any archive may have are not looked for: a few links can mean very many. */
+/** Stops collecting beyond the maximum for an archive, because a few links can expand to very many files. */
 const mostFiles = defaultTreeLimits.files + 1
 
 /**
- * The files of a folder of a tree, sorted by path; `entries` must be, too. Links travel as what they lead to, so that a folder is whole
- * without what surrounds it: those that lead nowhere are left out, and links to folders inside linked folders too, which could go on
- * for ever.
+ * The files in a folder of a tree, sorted by path; `entries` must be sorted as well. Links are replaced with their targets, so that the
+ * folder is complete without its surroundings. Dangling links are left out, as are links to folders inside linked folders, which could
+ * recurse endlessly.
  */
 export const bundleFiles = (entries: readonly TreeEntry[], directory: string): readonly BundleFile[] => {
   const tree = new Map(entries.map((entry) => [entry.path, entry]))
@@ -37,9 +37,9 @@ export const bundleFiles = (entries: readonly TreeEntry[], directory: string): r
   return files.toSorted(byPath)
 }
 
-/** The names that the parts of a blueprint have in an archive of it. */
+/** The names of a blueprint's parts in its archive. */
 export interface ArchiveLayout {
-  /** Holds everything, and gives the archive its name. */
+  /** Contains everything and gives the archive its name. */
   readonly folder: string
   readonly config: string
   readonly thumbnail: string | undefined
@@ -50,10 +50,10 @@ export interface ArchiveLayout {
 export const manifestFile = "blueprint.yml"
 export const requirementsFile = "requirements.yml"
 
-/** The folder of an archive of this blueprint: its id as one name. */
+/** The top folder of this blueprint's archive: its id as a single name. */
 export const archiveFolder = (id: BlueprintId): string => id.replaceAll("/", "_").replaceAll("..", "_")
 
-/** The first of `stem.ending`, `stem-2.ending`, … that is no other path on any file system. */
+/** The first of `stem.ending`, `stem-2.ending`, … that does not collide with another path on any file system. */
 const freeName = (stem: string, ending: string, taken: ReadonlySet<string>): string => {
   let name = `${stem}.${ending}`
   for (let n = 2; taken.has(foldName(name)); n++) name = `${stem}-${n}.${ending}`
@@ -61,9 +61,9 @@ const freeName = (stem: string, ending: string, taken: ReadonlySet<string>): str
 }
 
 /**
- * Where everything goes in an archive. What is kept beside the bundle (manifest, configuration, picture, requirements) takes the place of
- * the bundle's own, `replaced` by path; configuration and picture have their usual names unless another file has them. An archive of what
- * was read from an archive is laid out as that one.
+ * The layout of an archive. The parts stored outside the bundle (manifest, configuration, picture, requirements) replace those in the
+ * bundle, whose paths are in `replaced`; configuration and picture have their default names unless another file uses them. A blueprint read
+ * from such an archive gives the same layout again.
  */
 export const archiveLayout = (
   id: BlueprintId,

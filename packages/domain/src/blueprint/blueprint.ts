@@ -12,31 +12,31 @@ import {
   neverInstalled,
 } from "./origin.ts"
 
-/** Whether users may choose it. The form is that of the id in a manifest, so that every blueprint can be shipped. */
+/** Whether users may choose this id. It has the same form as an id in a manifest, so that every blueprint can be shipped. */
 export const isBlueprintId = (text: string): text is BlueprintId => isShippedBlueprintId(text)
 
-/** What a blueprint says about itself. */
+/** The descriptive fields of a blueprint. */
 export interface BlueprintText {
   readonly name: string
   readonly description: string
-  /** As its owner wrote it: no form is asked for. */
+  /** As its owner wrote it, in any form. */
   readonly version: string
   readonly tags: readonly string[]
-  /** The oldest server that the configuration is meant for; empty where none is named. */
+  /** The oldest server version that the configuration supports; empty if unspecified. */
   readonly minVersion: string
 }
 
-/** A range configuration that can be applied to ranges. The configuration itself and what it requires are kept apart. */
+/** A range configuration that can be applied to ranges. The configuration itself and its requirements are stored separately. */
 export interface Blueprint extends BlueprintText {
   readonly id: BlueprintId
   readonly recordId: RecordId
-  /** Undefined once the owner was removed: then only administrators may change it. */
+  /** Undefined after the owner was removed: then only administrators may change it. */
   readonly owner: UserId | undefined
-  /** Name of its picture, which is kept apart; undefined: it has none. */
+  /** Name of its picture, which is stored separately; undefined if it has none. */
   readonly thumbnail: string | undefined
-  /** Undefined: it was made here. */
+  /** Undefined if it was created here. */
   readonly origin: BlueprintOrigin | undefined
-  /** Undefined: it has no files but those that are kept with it. */
+  /** Undefined if it has no files besides the ones stored with it. */
   readonly bundle: BlueprintBundle | undefined
   readonly installation: DependencyInstallation
   /** Ascending. */
@@ -44,11 +44,11 @@ export interface Blueprint extends BlueprintText {
   /** Ascending. */
   readonly sharedGroups: readonly GroupName[]
   readonly createdAt: Date
-  /** When its text, picture, configuration or files last changed; sharing it and installing what it requires change none of them. */
+  /** When its text, picture, configuration or files last changed; sharing it or installing its requirements does not count. */
   readonly updatedAt: Date
 }
 
-/** What somebody says of a blueprint that is to be made; the rest follows. */
+/** The given properties of a new blueprint; the others have initial values. */
 export interface BlueprintDraft extends BlueprintText, Pick<Blueprint, "id" | "recordId" | "bundle" | "createdAt"> {
   readonly owner: UserId
 }
@@ -68,18 +68,18 @@ export const newlyMadeBlueprint = (
   updatedAt: draft.createdAt,
 })
 
-/** The version that a blueprint has when none was said. */
+/** The default version of a blueprint. */
 export const firstBlueprintVersion = "1.0.0"
 
 const longest = { name: 255, description: 5000, version: 255, minVersion: 255 } as const
 const longestTag = 64
 const mostTags = 100
-/** As clients spell the members. */
+/** Names of the fields on the wire. */
 const spelled = { name: "name", description: "description", version: "version", minVersion: "min_ludus_version" } as const
 
 const notShown = "it contains a control character"
 
-/** Everything that is wrong with these members; what is absent is not looked at. */
+/** All problems in these fields; absent fields are not checked. */
 export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly FaultIssue[] => {
   const unshown = (["name", "description", "version", "minVersion"] as const).flatMap((member) =>
     isShownText(text[member] ?? "") ? [] : [{ path: spelled[member], message: notShown }],
@@ -107,7 +107,10 @@ export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly Faul
 
 const room = "-copy-9999".length
 
-/** The first id of `<id>-copy`, `<id>-copy-2`, … that is not taken. An id that could not be chosen today counts as `blueprint`. */
+/**
+ * The first id of `<id>-copy`, `<id>-copy-2`, … that is not taken. If the original is not an id that users may choose, `blueprint` takes
+ * its place.
+ */
 export const copyIdOf = (original: string, taken: ReadonlySet<string>): BlueprintId => {
   const base = `${isBlueprintId(original) ? original.slice(0, 255 - room) : "blueprint"}-copy`
   let id = base

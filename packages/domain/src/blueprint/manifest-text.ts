@@ -2,17 +2,17 @@ import { shownText } from "../source/shown-text.ts"
 import type { BlueprintText } from "./blueprint.ts"
 import type { BlueprintId } from "./origin.ts"
 
-/** What the `blueprint.yml` of an archive says. Paths are from the folder that holds it. */
+/** The content of an archive's `blueprint.yml`. Paths are from the folder that contains it. */
 export interface ArchiveManifest extends BlueprintText {
   readonly id: BlueprintId
   readonly config: string
   readonly thumbnail: string | undefined
 }
 
-/** Words that YAML takes for something else than text, in some version of it. */
+/** Words that some version of YAML does not read as text. */
 const keyword = /^(true|false|yes|no|on|off|y|n|null)$/iu
 const plain = /^[A-Za-z][A-Za-z0-9._/-]*$/u
-/** What JSON leaves as it is and YAML does not take, or takes for the end of a line. */
+/** Characters that JSON leaves unescaped but YAML rejects or reads as a line break. */
 const unprintable = /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/gu
 
 const scalar = (text: string): string =>
@@ -21,8 +21,8 @@ const scalar = (text: string): string =>
     : JSON.stringify(shownText(text)).replace(unprintable, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * The text of a `blueprint.yml` that `readBlueprintManifest` reads back as it was, but for control characters and
- * halves of character pairs, which no manifest may hold. The same facts give the same text.
+ * The text of a `blueprint.yml`. `readBlueprintManifest` reads it back unchanged, except for control characters and unpaired surrogates,
+ * which manifests must not contain. Equal input gives equal text.
  */
 export const blueprintManifestText = (manifest: ArchiveManifest): string => {
   const line = (key: string, text: string | undefined) => (text ? [`${key}: ${scalar(text)}`] : [])

@@ -1,18 +1,18 @@
-/** The kinds of pictures that are kept, each with its ending. */
+/** The supported picture types and their file extensions. */
 const endings = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp" } as const
 export const pictureTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const
 
 export type PictureType = (typeof pictureTypes)[number]
 
-/** The ending of a file with such a picture, without the dot. */
+/** The file extension for the type, without the dot. */
 export const pictureEnding = (type: PictureType): string => endings[type]
 
-/** Bytes that a picture may have. */
+/** Maximum size of a picture, in bytes. */
 export const mostPictureBytes = 10 * 1024 * 1024
 
-/** A picture as it is kept and served. */
+/** A picture as stored and served. */
 export interface Picture {
-  /** Its place in a URL: nobody can guess it who was not told. */
+  /** Its name in the URL, which cannot be guessed. */
   readonly name: string
   readonly type: PictureType
   readonly bytes: Uint8Array
@@ -20,7 +20,10 @@ export interface Picture {
 
 const text = (bytes: Uint8Array, from: number, to: number): string => String.fromCharCode(...bytes.subarray(from, to))
 
-/** What the bytes begin as: what a sender says of them is not believed, for they are served to browsers. Undefined: none of the kinds. */
+/**
+ * The type according to the first bytes: the type that a sender states is not trusted, because pictures are served to browsers. Undefined
+ * if unsupported.
+ */
 export const pictureTypeOf = (bytes: Uint8Array): PictureType | undefined => {
   if (text(bytes, 0, 8) === "\u0089PNG\r\n\u001a\n") return "image/png"
   if (text(bytes, 0, 3) === "\u00ff\u00d8\u00ff") return "image/jpeg"
@@ -28,7 +31,9 @@ export const pictureTypeOf = (bytes: Uint8Array): PictureType | undefined => {
   return text(bytes, 0, 4) === "RIFF" && text(bytes, 8, 12) === "WEBP" ? "image/webp" : undefined
 }
 
-/** `<original name, cleaned>_<random>.<ending of its kind>`; at most 80 letters of the name, digits, `_` and `-` stay. */
+/**
+ * `<cleaned original name>_<random>.<extension>`; the original name is cut to 80 characters and keeps ASCII letters, digits, `_` and `-`.
+ */
 export const pictureName = (original: string, random: string, type: PictureType): string => {
   const clean = original
     .replace(/\.[^.]*$/u, "")

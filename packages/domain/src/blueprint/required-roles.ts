@@ -3,24 +3,24 @@ import { parentCollection, sortedUnique } from "../catalog/needs.ts"
 import type { CollectionRequirement, Requirements, RoleRequirement } from "../source/content.ts"
 import { guessCollection, isRoleName } from "../source/names.ts"
 
-/** What is known of roles where a blueprint is made. Of several copies of one name the first counts. */
+/** Known roles at the place where a blueprint is created. If several copies have the same name, the first counts. */
 export interface KnownRoles {
-  /** Names on offer to subscribers. */
+  /** Names in the subscription registry. */
   readonly subscription: ReadonlySet<string>
   readonly roles: ReadonlyArray<InstalledCopy>
   readonly collections: ReadonlyArray<InstalledCopy>
 }
 
-/** What the roles of a configuration require. */
+/** The requirements that follow from a configuration's roles. */
 export interface RequiredRoles {
   readonly requirements: Requirements
-  /** Roles that are only on this server's disk: nothing says where another server could have them from. */
+  /** Roles that exist only on this server's disk, with no known origin for another server to install them from. */
   readonly custom: ReadonlyArray<string>
 }
 
 /**
- * What must be installed elsewhere so that a configuration with these roles works there: a role for subscribers by name;
- * one of a collection as its collection; another in the version that is installed here. Names that no role can have require nothing.
+ * What another server must install so that a configuration with these roles works there: a subscription role by name; a role in a
+ * collection as its collection; any other role in the version installed here. Invalid role names require nothing.
  */
 export const requiredRoles = (names: ReadonlyArray<string>, known: KnownRoles): RequiredRoles => {
   const roles: Array<RoleRequirement> = []
@@ -41,7 +41,7 @@ export const requiredRoles = (names: ReadonlyArray<string>, known: KnownRoles): 
 const pinned = (name: string, version: string | undefined) =>
   version === undefined || version === "" ? { name } : { name, version }
 
-/** What of `wanted` the declared requirements do not name yet. */
+/** The part of `wanted` that the declared requirements do not name yet. */
 export const stillRequired = (declared: Requirements, wanted: Requirements): Requirements => {
   const roles = new Set(declared.roles.map(({ name, src }) => name ?? src))
   const collections = new Set(

@@ -13,14 +13,14 @@ const listsOf = ({ roles, collections, subscriptionRoles }: Requirements) =>
     ] as const
   ).filter(([, entries]) => entries.length > 0)
 
-/** Adds the entries to the list under the key; what stands there stays as it is written. */
+/** Adds the entries to the list under the key; existing text stays as written. */
 const append = (document: Document, key: string, entries: ReadonlyArray<object>): void => {
   const list = document.get(key, true)
   if (isSeq(list)) for (const entry of entries) list.add(document.createNode(entry))
   else document.set(key, document.createNode(entries))
 }
 
-/** A document that says nothing yet, with the comments of one that is empty. */
+/** An empty document with the comments of the given one. */
 const withoutEntries = ({ commentBefore, comment }: Document): Document => {
   const document: Document = new Document({})
   document.commentBefore = [commentBefore, comment].filter((text) => typeof text === "string").join("\n") || null
@@ -28,8 +28,8 @@ const withoutEntries = ({ commentBefore, comment }: Document): Document => {
 }
 
 /**
- * The text of a `requirements.yml` that requires these things too, with comments and all other entries as they were. Undefined: nothing
- * is required. A text that is no requirements file stays as it is, for it is its author's to fix.
+ * Adds requirements to the text of a `requirements.yml`; comments and all other entries stay as they were. Undefined if nothing is
+ * required. An invalid file is returned unchanged, because only its author can fix it.
  */
 export const withRequirements = (text: string | undefined, wanted: Requirements): string | undefined => {
   const { requirements, warnings } = text === undefined ? { requirements: noRequirements, warnings: [] } : readRequirements(text)

@@ -2,15 +2,15 @@ import { linkChecker } from "./tree-links.ts"
 import { utf8Length } from "./utf8.ts"
 import { withoutTrailing } from "../text.ts"
 
-// threads that read archives load this entry alone
+// worker threads that read archives load only this entry point
 export { withoutTrailing }
 
-/** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */
+/** An entry in a tree of files. Paths are relative, with `/`. Folders exist only as parts of the paths of files and links. */
 export type TreeEntry =
   | { readonly kind: "file"; readonly path: string; readonly size: number; readonly executable: boolean }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
 
-/** The most that one tree may hold. */
+/** Limits of a tree. */
 export interface TreeLimits {
   readonly files: number
   /** Of one file. */
@@ -18,7 +18,7 @@ export interface TreeLimits {
   /** Of all files together. */
   readonly totalBytes: number
   readonly pathBytes: number
-  /** Of all paths and targets of links together, those of folders included: what a list of the tree takes. */
+  /** Total length of all paths and link targets, including folders: the size of a listing of the tree. */
   readonly namesBytes: number
   readonly depth: number
 }
@@ -32,10 +32,10 @@ export const defaultTreeLimits: TreeLimits = {
   depth: 32,
 }
 
-/** What an entry, or a folder that one implies, costs whatever is in it: a block of the disk, its place in a folder, and their removal. */
+/** Fixed cost of an entry or an implied folder, whatever its content: a disk block, its directory entry, and their removal. */
 export const entryBytes = 8192
 
-/** What a tree takes of a disk: many empty files fill one too. */
+/** Disk space used by a tree, in bytes; even empty files count, because many of them fill a disk, too. */
 export const treeBytes = (
   entries: Iterable<
     { readonly kind: "file"; readonly path: string; readonly size: number } | { readonly kind: "link"; readonly path: string }
@@ -52,7 +52,7 @@ export const treeBytes = (
   return bytes + entryBytes * folders.size
 }
 
-/** Why a tree cannot be taken; `path` names the entry. */
+/** Why a tree is refused; `path` names the entry. */
 export interface TreeProblem {
   readonly rule:
     | "path"
@@ -74,7 +74,10 @@ const problem = (rule: TreeProblem["rule"], path: string, detail: string): TreeP
 
 const maxNameBytes = 255
 
-/** What is wrong with a path as such: whatever could leave the tree, hide in a listing or mean something to git. */
+/**
+ * The problem of a path in itself: one that could leave the tree, be invisible in a listing or have a meaning to git; undefined if there is
+ * none.
+ */
 export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | undefined => {
   const wrong = (detail: string) => problem("path", path, detail)
   if (path === "") return wrong("the path is empty")
@@ -94,37 +97,43 @@ export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | und
   return undefined
 }
 
-/** `.git` in every spelling that some file system takes for it: other case, ignorable characters, trailing dots and spaces. */
+/** Whether a name is `.git` on some file system: in other case, with ignorable characters, with trailing dots or spaces. */
 export const isGitName = (part: string): boolean =>
   withoutTrailing(fold(part.replace(/[\p{Cf}\u034f]/gu, "")), ". ") === ".git" || /^git~1$/iu.test(part)
 
-/** Two names with one fold are the same name on some file system: upper case first, because it unfolds what lower case keeps apart. */
+/**
+ * Names that fold to the same text are the same on some file system. Upper case comes first because it merges characters that lowercasing
+ * keeps apart.
+ */
 const fold = (text: string): string => {
   const folded = text.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
-  // most names are their own: the same text is not kept twice
+  // most names fold to themselves: this avoids storing the text twice
   return folded === text ? text : folded
 }
 
-/** Takes entries one by one as they are read, so that nothing is written before it is allowed. */
+/** Checks entries one by one as they are read, so that nothing is written before it is allowed. */
 export interface TreeIntake {
-  /** Undefined when the entry may be written. */
+  /** The problem of an entry; undefined if it may be written. */
   readonly admit: (entry: TreeEntry) => TreeProblem | undefined
-  /** How many folders the paths imply by now. */
+  /** Number of folders in the paths so far. */
   readonly folders: () => number
-  /** Counts bytes that were really read, whatever the entry's declared size said. */
+  /** Counts the bytes actually read, whatever size the entry declared. */
   readonly count: (path: string, fileBytes: number, more: number) => TreeProblem | undefined
-  /** What only the whole tree tells: where its links lead. `root` names the one folder that becomes the tree, when it is not the whole. */
+  /**
+   * Checks what requires the whole tree: the targets of its links. `root` names the only folder that becomes the tree, if it is not
+   * everything.
+   */
   readonly finish: (root?: string) => TreeProblem | undefined
 }
 
-/** A new intake. Its state is its own; the same entries in any order end the same way, though perhaps with another problem named first. */
+/** Creates an intake. The same entries in any order have the same outcome, although another problem may be reported first. */
 export const treeIntake = (limits: TreeLimits): TreeIntake => {
   const entries = new Map<string, TreeEntry>()
   const folders = new Set<string>()
   const spelling = new Map<string, string>()
   let [read, names] = [0, 0]
 
-  /** Every folder and name has one spelling, and is either a folder or not. */
+  /** Every path must have a single spelling, and be either a folder or not. */
   const placeProblem = (path: string): TreeProblem | undefined => {
     if (entries.has(path)) return problem("duplicate", path, "the path occurs twice")
     if (folders.has(path)) return problem("duplicate", path, "the path is a folder and a file")
@@ -182,11 +191,11 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
   }
 }
 
-/** The order of every listing: paths by UTF-16 code units. */
+/** The order of all listings: by path, in UTF-16 code units. */
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 
-/** The one folder that all these paths lie in, unless it is to be kept because it is part of a layout. */
+/** The single folder that contains all these paths; undefined if there is none, or it must be kept because it is part of a layout. */
 export const wrappingFolder = (paths: readonly string[], keep: readonly string[]): string | undefined => {
   const [first = "", ...others] = new Set(paths.map((path) => path.slice(0, Math.max(0, path.indexOf("/")))))
   return first === "" || others.length > 0 || keep.includes(first) ? undefined : first

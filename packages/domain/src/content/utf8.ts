@@ -1,11 +1,11 @@
-/** The bytes of a text, with nothing but the language itself. What is no character becomes U+FFFD. */
+/** Encodes a text as UTF-8 using only the language itself. Unpaired surrogates become U+FFFD. */
 export const utf8 = (text: string): Uint8Array => {
   const escaped = encodeURIComponent(text.toWellFormed())
   const bytes = escaped.replace(/%([0-9A-F]{2})/gu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))
 }
 
-/** The number of these bytes, counted without encoding the text, which is much faster. */
+/** The size of a text in UTF-8, computed without encoding it, which is much faster. */
 export const utf8Length = (text: string): number => {
   let bytes = 0
   for (const character of text) {

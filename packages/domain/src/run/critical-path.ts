@@ -1,7 +1,7 @@
 import { inOrder, predecessors } from "../plan/graph.ts"
 import type { RunState, StepState } from "./state.ts"
 
-/** When a step ends, in milliseconds: when it did, or by its estimate. `ready`: when all before it have ended. */
+/** The end of a step in milliseconds: the actual one, or the estimated one. `ready`: when all its predecessors have ended. */
 const endOf = ({ step, phase, startedAt, endedAt }: StepState, ready: number, now: number): number => {
   if (phase === "skipped") return ready
   if (endedAt !== undefined) return endedAt.getTime()
@@ -10,8 +10,8 @@ const endOf = ({ step, phase, startedAt, endedAt }: StepState, ready: number, no
 }
 
 /**
- * The keys of the steps that decide when the run ends: the one that ends last, of those it comes after the one that ends last, and so on. By
- * the times measured so far, and by the estimates for what is still to come. Steps that are not run are not among them.
+ * The keys of the steps on the critical path: the one that ends last, then its predecessor that ends last, and so on, by actual times and
+ * estimates for the rest. Skipped steps are not included.
  */
 export const criticalPathOf = ({ plan, steps, endedAt }: RunState, now: Date): ReadonlySet<string> => {
   const ends = new Map<string, number>()

@@ -3,9 +3,9 @@ import { namesWhatIsNew, PlanJson } from "../plan/plan-json.ts"
 import type { RunEvent } from "./event.ts"
 
 /**
- * The version of the journal's format. It goes up when an event changes so that an older service would misread it; events are then written
- * with it as `v`, and older ones are translated here. An entry without `v` is of version 1. New kinds of events and new members need no
- * new version.
+ * The version of the journal's format. It increases when an event changes so that an older service would misread it; events are then
+ * written with it as `v`, and older ones are converted here. An entry without `v` has version 1. New kinds of events and new members need
+ * no new version.
  */
 const version = 1
 

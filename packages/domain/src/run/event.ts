@@ -31,17 +31,17 @@ export type RunKind = string
 
 export const isRangeRunKind = (kind: RunKind): kind is RangeRunKind => (rangeRunKinds as readonly string[]).includes(kind)
 
-/** `partial`: all required steps succeeded, and of the tolerated ones some did and some did not. */
+/** `partial`: all required steps succeeded, but only some of the tolerated ones. */
 export const runStatuses = ["running", "success", "partial", "failure", "aborted"] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** The head of a run: what it is about. Everything else is in its journal. */
+/** The fixed facts of a run. Everything else is in its journal. */
 export interface RunHead {
   readonly id: RunId
   readonly kind: RunKind
   readonly subject: RunSubject
   readonly by: UserId
-  /** The request, for the record and to plan again: tags, limit, names. */
+  /** The request, for the record and for planning again: tags, limit, names. */
   readonly options: Json
   readonly startedAt: Date
 }
@@ -89,8 +89,8 @@ export type RunEvent =
   /** Progress in units of the step; `total` is undefined while unknown. Written now and then; the latest counts. */
   | { readonly type: "StepProgress"; readonly key: string; readonly done: number; readonly total: number | undefined }
   /**
-   * The step, or without a `key` the run itself, waits: for the hypervisor, or for the run `behind` which it was opened. It continues by
-   * itself. Journals of older versions have no keys.
+   * The step, or without a `key` the run itself, waits: for the hypervisor, or for the run `behind` which it was opened. It continues
+   * automatically. Journals of older versions have no keys.
    */
   | { readonly type: "Waiting"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
   | { readonly type: "Continued"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
@@ -99,7 +99,7 @@ export type RunEvent =
   | { readonly type: "CancelRequested"; readonly by: UserId }
   | { readonly type: "Ended"; readonly status: Exclude<RunStatus, "running">; readonly message: string }
 
-/** A journal entry with its place (from 1, without gaps) and time. */
+/** A journal entry with its sequence number (from 1, without gaps) and time. */
 export interface JournalEntry {
   readonly seq: number
   readonly at: Date

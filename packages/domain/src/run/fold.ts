@@ -47,7 +47,7 @@ type StepEvent = Extract<
   { readonly type: "StepStarted" | "StepDispatched" | "StepProgress" | "StepSettled" | "StepFailed" | "StepSkipped" }
 >
 
-/** The attempts when the last one, if it goes on, ends in this way. */
+/** The attempts with the last one, if still in progress, ended this way. */
 const ended = (attempts: readonly StepAttempt[], at: Date, failure?: StepAttempt["failure"]): readonly StepAttempt[] =>
   attempts.map((attempt) => (attempt.endedAt === undefined ? { ...attempt, endedAt: at, failure } : attempt))
 
@@ -59,7 +59,7 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
         ...was,
         phase: "started",
         attempt: event.attempt,
-        // one that a crash cut off ended when the next one began, as far as anybody knows
+        // an attempt interrupted by a crash counts as ended when the next one began
         attempts: [...ended(was.attempts, at), { startedAt: at, endedAt: undefined, failure: undefined }],
         token: undefined,
         startedAt: was.startedAt ?? at,
@@ -89,14 +89,14 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   }
 }
 
-/** Starts a fold over a journal. Total: any prefix and any order of events gives a state. */
+/** Starts a fold over a journal. Total: every prefix and every order of events gives a state. */
 export const openFold = (): RunFold => {
   const steps = new Map<string, StepState>()
   const ofMachine = new Map<string, string[]>()
   const reallocated = new Map<string, Vmid>()
   const waits = new Map<string | undefined, Wait>()
   const waited: PastWait[] = []
-  /** Where in `waited` the wait of a key stands. */
+  /** Index in `waited` of the current wait per key. */
   const open = new Map<string | undefined, number>()
   let state: RunState = { ...emptyRunState, steps, reallocated, waits, waited }
 

@@ -9,7 +9,7 @@ export interface RunProgress {
   readonly running: number
   readonly failed: number
   readonly skipped: number
-  /** 0 to 100, by estimated work; of a run that is over: how many of its steps succeeded, and 100 only for success. */
+  /** 0 to 100, by estimated work; for a run that has ended: the share of its steps that succeeded, and 100 only for success. */
   readonly percent: number
   /** Seconds until the end; 0 when the run is over, undefined before there is a plan. */
   readonly remainingSeconds: number | undefined
@@ -63,7 +63,7 @@ const longestRemainder = (state: RunState, left: (step: StepState) => number): n
   return longest
 }
 
-/** A run that did not do all that it was for ends at what it did of it. */
+/** The final percentage: an unsuccessful run stays at the share of its steps that succeeded. */
 const percentOfEnded = (status: RunState["status"], states: readonly StepState[]): number => {
   if (status === "success") return 100
   if (states.length === 0) return 0

@@ -2,8 +2,8 @@ import type { RangeState } from "../range/range.ts"
 import { isRangeRunKind, type RunKind, type RunStatus } from "./event.ts"
 
 /**
- * The state that a range shows during a run of this kind; undefined: no change, or the run is about no range. Only deploys and removals show:
- * the state tells how the last of them went.
+ * The state of a range during a run of this kind; undefined if it does not change, or the run does not concern a range. Only deploys and
+ * removals change it: the state shows how the last of them went.
  */
 export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
   if (!isRangeRunKind(kind)) return undefined
@@ -32,7 +32,7 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
   }
 }
 
-/** The state that a range shows after the run ended; undefined: no change. */
+/** The state of a range after the run; undefined if it does not change. */
 export const rangeStateAfter = (kind: RunKind, status: Exclude<RunStatus, "running">): RangeState | undefined => {
   if (rangeStateDuring(kind) === undefined) return undefined
   if (status === "aborted") return "ABORTED"

@@ -7,11 +7,11 @@ export interface SlotDemand {
   readonly generation: number
   /** Who started the run: slots count towards this owner's share. */
   readonly by: UserId
-  /** Steps that hold a slot now. More than there are slots when a new worker found work going on. */
+  /** Steps that hold a slot now. Can exceed the number of slots when a new worker found work in progress. */
   readonly held: number
   /** Slot-seconds used in this generation. A step that still holds its slot counts at least its estimate. */
   readonly had: number
-  /** The estimates in seconds of the waiting steps, the first to go first. */
+  /** The estimates in seconds of the waiting steps, in order. */
   readonly waiting: readonly number[]
 }
 

@@ -8,7 +8,7 @@ export type StepPhase = "planned" | "started" | "dispatched" | "settled" | "fail
 /** One start of a step, and how it ended. */
 export interface StepAttempt {
   readonly startedAt: Date
-  /** Undefined while it goes on. */
+  /** Undefined while in progress. */
   readonly endedAt: Date | undefined
   readonly failure: StepFailure | undefined
 }
@@ -41,7 +41,7 @@ export interface Wait {
 export interface PastWait extends Wait {
   readonly key: string | undefined
   readonly from: Date
-  /** Undefined while it goes on. */
+  /** Undefined while in progress. */
   readonly to: Date | undefined
 }
 

@@ -11,12 +11,12 @@ export type RunSubject =
 /** The whole installation. Runs of ranges that open while a run changes it wait for the end of that run. */
 export const installation = { type: "installation", id: "this" } as const satisfies RunSubject
 
-/** The access on the hypervisor, a single subject: its changes never overlap. */
+/** Access on the hypervisor, as a single subject: its changes never overlap. */
 export const accessSubject = { type: "access", id: "hypervisor" } as const satisfies RunSubject
 
 export const rangeSubject = (id: RangeId): RunSubject => ({ type: "range", id })
 
-/** A subject as a key (`range:LAB`): equal exactly for equal subjects. */
+/** A subject as a unique key (`range:LAB`). */
 export const subjectKey = ({ type, id }: RunSubject): string => `${type}:${id}`
 
 const isSubjectType = (text: string): text is SubjectType => (subjectTypes as readonly string[]).includes(text)
@@ -30,7 +30,7 @@ export const parseSubjectKey = (key: string): RunSubject | undefined => {
   return type === "range" ? rangeSubject(id as RangeId) : { type, id }
 }
 
-/** The subject for people: `range LAB`, `the installation`. */
+/** The subject for display: `range LAB`, `the installation`. */
 export const subjectText = ({ type, id }: RunSubject): string => {
   if (type === "installation") return "the installation"
   return type === "access" ? "access on the hypervisor" : `${type} ${id}`

@@ -5,16 +5,16 @@ import { dateOf, Entitlement, lineOf, readJsonText, UnixSeconds } from "./read-j
 import { listed } from "../text.ts"
 import { entitlementsOf, type Tier, tiers } from "./tier.ts"
 
-/** What a signed licence says. */
+/** The content of a signed license. */
 export interface LicenseTerms {
   readonly tier: Tier
-  /** Names beyond those of the tier, such as an organisation gives to roles of its own. */
+  /** Entitlements beyond those of the tier, such as an organization's own for its roles. */
   readonly entitlements: readonly string[]
   readonly licensedTo: string
   readonly issuedAt: Date
-  /** The first moment at which it is not valid any more; undefined: it does not expire. */
+  /** The moment from which it is no longer valid; undefined if it does not expire. */
   readonly expiresAt: Date | undefined
-  /** Names of the hosts it is for, in lower case; none: any host. */
+  /** Names of the hosts it is for, in lower case; empty: any host. */
   readonly hosts: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const WireTerms = Schema.Struct({
 
 const lower = (texts: readonly string[]): readonly string[] => texts.map((text) => text.toLowerCase())
 
-/** Reads the text of a licence, or says what is wrong with it. */
+/** Parses the text of a license; fails with the problem. */
 export const readLicenseTerms = (text: string): Result.Result<LicenseTerms, string> =>
   Result.map(readJsonText(WireTerms, text), (wire) => ({
     tier: wire.tier,
@@ -42,7 +42,7 @@ export const readLicenseTerms = (text: string): Result.Result<LicenseTerms, stri
 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)
 
-/** The text of a licence; reading it gives the same terms. */
+/** Writes the text of a license; reading it gives the same terms. */
 export const writeLicenseTerms = (terms: LicenseTerms): string =>
   JSON.stringify({
     tier: terms.tier,
@@ -53,20 +53,20 @@ export const writeLicenseTerms = (terms: LicenseTerms): string =>
     ...(terms.hosts.length === 0 ? {} : { hosts: lower(terms.hosts) }),
   } satisfies typeof WireTerms.Type)
 
-/** How a licence stands. */
+/** The validity of a license. */
 export type LicenseState =
   | { readonly state: "valid" }
   | { readonly state: "expired"; readonly at: Date }
-  /** The clock shows an earlier time than one that it has shown, or that the licence was issued at. */
+  /** The clock is earlier than a time it has shown before, or than the license's time of issue. */
   | { readonly state: "clock-set-back"; readonly was: Date }
   | { readonly state: "other-host" }
 
-/** A clock may be this much behind without being suspect: clocks of hosts differ, and are set right. */
+/** Tolerance for a clock that goes back: clocks of hosts differ, and are corrected. */
 export const clockToleranceMs = 60 * 60 * 1000
 
 /**
- * Judges a licence by what is known here: the time, the latest time ever seen, and the names of this host. Which host it is comes first,
- * and a clock that cannot be trusted before what it says.
+ * Checks a license against the current time, the latest time ever seen, and the names of this host. The host is checked first, and the
+ * clock's trustworthiness before expiry.
  */
 export const judgeLicense = (
   terms: LicenseTerms,
@@ -76,7 +76,7 @@ export const judgeLicense = (
   if (terms.hosts.length > 0 && !terms.hosts.some((host) => here.includes(host.toLowerCase()))) return { state: "other-host" }
   const was = new Date(Math.max(terms.issuedAt.getTime(), known.seenUntil?.getTime() ?? 0))
   if (known.now.getTime() + clockToleranceMs < was.getTime()) return { state: "clock-set-back", was }
-  // what was seen to be over stays over, also within the tolerance
+  // a license that was seen as expired stays expired, even within the tolerance
   const latest = Math.max(known.now.getTime(), known.seenUntil?.getTime() ?? 0)
   if (terms.expiresAt !== undefined && latest >= terms.expiresAt.getTime()) return { state: "expired", at: terms.expiresAt }
   return { state: "valid" }
@@ -102,7 +102,7 @@ const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
   }
 }
 
-/** The licence as it is shown and asked; one that is not valid includes nothing. */
+/** The license as shown and queried; an invalid one includes nothing. */
 export const licenseOf = (terms: LicenseTerms, state: LicenseState): License => ({
   entitlements: state.state === "valid" ? [...new Set([...entitlementsOf(terms.tier), ...terms.entitlements])] : [],
   licensedTo: terms.licensedTo,
@@ -111,7 +111,7 @@ export const licenseOf = (terms: LicenseTerms, state: LicenseState): License => 
   expiresAt: terms.expiresAt,
 })
 
-/** What is in force where a licence was meant but cannot be read or trusted. */
+/** The license in force if the configured one cannot be read or trusted. */
 export const unusableLicense = (because: string): License => ({
   entitlements: [],
   licensedTo: "",

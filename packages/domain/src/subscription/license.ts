@@ -1,9 +1,9 @@
 import { enterpriseEntitlement } from "./tier.ts"
 
-/** The licence in force, as `GET /license` shows it. */
+/** The license in force, as `GET /license` shows it. */
 export interface License {
   readonly entitlements: readonly string[]
-  /** It has every entitlement there is, also those of an organisation's own. */
+  /** It includes every entitlement, even those that organizations define themselves. */
   readonly everything?: true
   readonly licensedTo: string
   readonly active: boolean
@@ -14,7 +14,7 @@ export interface License {
 export const entitles = (license: License, entitlement: string): boolean =>
   license.active && (license.everything === true || license.entitlements.includes(entitlement))
 
-/** Whether the licence opens roles of some kind: a community licence does not, but with an entitlement of an organisation's own. */
+/** Whether the license includes any subscription roles: a community license does only through additional entitlements. */
 export const subscribes = (license: License): boolean =>
   license.active &&
   (license.everything === true || license.entitlements.some((entitlement) => entitlement !== enterpriseEntitlement))

@@ -4,23 +4,23 @@ import { foldName, isRoleName } from "../source/names.ts"
 import { dateOf, Entitlement, lineOf, readJsonText, Sha256, ThreeNumbers, UnixSeconds, Uuid } from "./read-json.ts"
 import type { PackageId, SubscriptionRole } from "./role.ts"
 
-/** What a registry offers, as one signed text. */
+/** A registry's offer, as a single signed text. */
 export interface SubscriptionIndex {
-  /** Goes up with every index of a registry: an older one in the place of a newer one is told by it. */
+  /** Increases with every index of a registry, so that an older index in place of a newer one is detected. */
   readonly serial: number
   readonly issuedAt: Date
-  /** Sorted by name; no two have one name or one package. */
+  /** Sorted by name; names and packages are unique. */
   readonly roles: readonly SubscriptionRole[]
 }
 
-/** Limits of an index: a registry that passes them is no registry. */
+/** Limits of an index; one that exceeds them is rejected. */
 export const indexLimits = { bytes: 8 * 1024 * 1024, roles: 10_000, packageBytes: 1024 * 1024 * 1024 } as const
 
 const dayMs = 24 * 3600 * 1000
-/** Days after which who packs a registry makes a new index though nothing changed, and after which services warn of an old one. */
+/** Days after which a registry's publisher creates a new index even without changes, and after which services warn about an old one. */
 export const indexAge = { renewed: 30, old: 60 } as const
 
-/** What is to be said of an index that was made so long ago that a newer one may be withheld; undefined where it was not. */
+/** A warning about an index so old that somebody may be withholding a newer one; undefined if it is recent. */
 export const ageProblem = (issuedAt: Date, now: Date): string | undefined => {
   const days = Math.floor((now.getTime() - issuedAt.getTime()) / dayMs)
   return days < indexAge.old
@@ -55,7 +55,7 @@ const WireIndex = Schema.Struct({
   roles: Schema.Array(WireRole).check(Schema.isMaxLength(indexLimits.roles)),
 })
 
-/** What the signature of one package says: which file is which version of which role. */
+/** The signed statement about a package: the version of a role that the file is. */
 export interface PackageStatement {
   readonly role: string
   readonly version: string
@@ -83,7 +83,10 @@ const twice = (texts: readonly string[]): string | undefined => {
 
 const byName = (a: SubscriptionRole, b: SubscriptionRole): number => (a.role < b.role ? -1 : a.role > b.role ? 1 : 0)
 
-/** Reads the text of an index, or says what is wrong with it. The text is hostile until its signature was checked, and may be so after. */
+/**
+ * Parses the text of an index; fails with the problem. The text is untrusted until its signature was checked, and may be malicious even
+ * after that.
+ */
 export const readSubscriptionIndex = (text: string): Result.Result<SubscriptionIndex, string> =>
   Result.flatMap(readJsonText(WireIndex, text), ({ serial, issued_unix, roles }) => {
     const twin = twice(roles.map(({ role }) => foldName(role))) ?? twice(roles.map(({ package_uuid }) => package_uuid))
@@ -93,7 +96,7 @@ export const readSubscriptionIndex = (text: string): Result.Result<SubscriptionI
 
 const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)
 
-/** The text of an index; reading it gives the same index. */
+/** Writes the text of an index; reading it gives the same index. */
 export const writeSubscriptionIndex = ({ serial, issuedAt, roles }: SubscriptionIndex): string =>
   JSON.stringify({
     serial,
@@ -124,7 +127,7 @@ export const writePackageStatement = ({ packageId, ...rest }: PackageStatement):
     package: rest.package,
   } satisfies typeof WireStatement.Type)
 
-/** Whether a statement is about this very package of the index. */
+/** Whether a statement is about exactly this package of the index. */
 export const states = (statement: PackageStatement, role: SubscriptionRole): boolean =>
   statement.role === role.role &&
   statement.version === role.version &&

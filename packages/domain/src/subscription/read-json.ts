@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 
 const longestMessage = 400
 
-/** Reads a JSON text by a schema; what is wrong with it is one line that is not too long. */
+/** Parses JSON according to a schema; fails with a single, limited line. */
 export const readJsonText = <A>(schema: Schema.Codec<A, unknown>, text: string): Result.Result<A, string> => {
   let value: unknown
   try {
@@ -25,7 +25,7 @@ const fits = (pattern: RegExp, most: number, what: string) =>
 export const UnixSeconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 253_402_300_799 }))
 export const dateOf = (seconds: number): Date => new Date(seconds * 1000)
 
-/** One line that people read: printable, not blank. */
+/** A single line for display: printable, not blank. */
 export const lineOf = (most: number) =>
   Schema.String.check(
     Schema.makeFilter((text: string) =>

@@ -1,9 +1,9 @@
-/** What a licence of one tier includes beside everything of the lower ones. */
+/** The tiers of licenses; each includes everything in the lower ones. */
 export type Tier = "community" | "professional" | "enterprise"
 
-/** Entitlement that operations of the enterprise tier need. */
+/** Entitlement that operations of the enterprise tier require. */
 export const enterpriseEntitlement = "ENTERPRISE_PLUGIN"
-/** Entitlements that subscription roles name. */
+/** Entitlements used by subscription roles. */
 export const proRoles = "PRO_ROLES"
 export const enterpriseRoles = "ENTERPRISE_ROLES"
 
@@ -13,8 +13,8 @@ const included: Record<Tier, readonly string[]> = {
   enterprise: [enterpriseEntitlement, proRoles, enterpriseRoles],
 }
 
-/** From the least to the one that includes all. */
+/** From the lowest to the highest. */
 export const tiers: readonly Tier[] = ["community", "professional", "enterprise"]
 
-/** The entitlements of a tier; a tier has all those of the tiers below it. */
+/** The entitlements of a tier, including those of the tiers below it. */
 export const entitlementsOf = (tier: Tier): readonly string[] => included[tier]

@@ -13,7 +13,7 @@ const ended = ({ status, message }: Extract<RunEvent, { readonly type: "Ended" }
 }
 
 /**
- * The log of a template's build as text: what the tool printed, and what the service has to say. Lines of the service begin with `=>`, by which
+ * The log of a template build as text: the tool's output, and messages of the service. Lines of the service begin with `=>`, by which
  * clients choose what they show.
  */
 export const openBuildLog = (template: string): RunLog => {

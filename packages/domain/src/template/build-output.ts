@@ -1,27 +1,27 @@
-/** What a tool that runs strangers' programs prints, made into lines for the log of a build. */
+/** Converts the output of a tool that runs untrusted programs into lines for a build log. */
 import { shownText } from "../source/shown-text.ts"
 
-/** Characters of one line, and of a whole log: history keeps logs of at most 20 MB. */
+/** Maximum characters per line and per log; the history stores logs of at most 20 MB. */
 const longestLine = 4096
 const longestLog = 8 * 1024 * 1024
 
-// eslint-disable-next-line no-control-regex -- terminals are steered with it
+// eslint-disable-next-line no-control-regex -- matches terminal escape sequences
 const steering = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/gu
 
-/** What the tool says while a machine that is being installed does not answer yet. */
+/** What the tool prints while a machine being installed does not answer yet. */
 const notThereYet = /Error getting (?:SSH address|WinRM host).*\b500\b/u
 const waiting = "=> The machine's guest agent does not answer yet; this is normal while it is installed"
 
 export interface BuildOutput {
-  /** Takes text as it comes; gives the whole lines that it ends, each with its newline, secrets covered. */
+  /** Takes text as it arrives; returns the lines it completes, each with its newline, secrets masked. */
   readonly push: (text: string) => string
-  /** What is left of a line that was not ended. */
+  /** The rest of a line without a newline. */
   readonly end: () => string
 }
 
-/** `secrets`: texts that no log may hold. */
+/** `secrets`: texts that must not appear in a log. */
 export const openBuildOutput = (secrets: readonly string[]): BuildOutput => {
-  // the longest first: one may begin as another does
+  // longest first: a secret may be the prefix of another
   const covered = secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length)
   let rest = ""
   let length = 0
@@ -38,7 +38,7 @@ export const openBuildOutput = (secrets: readonly string[]): BuildOutput => {
   const take = (raw: string): string => {
     if (full) return ""
     const line = lineOf(raw)
-    // told once, however often the tool asks
+    // reported once, however often the tool retries
     if (line === waiting && last === waiting) return ""
     last = line
     length += line.length + 1
@@ -53,7 +53,7 @@ export const openBuildOutput = (secrets: readonly string[]): BuildOutput => {
       rest = lines.pop() ?? ""
       let out = ""
       for (const line of lines) out += take(line)
-      // a line without an end is not kept in memory for ever; what follows may be the rest of a secret
+      // limits memory for a line without a newline; the end of the buffer is kept, because it may be the beginning of a secret
       if (rest.length > 16 * longestLine) {
         const keep = covered[0]?.length ?? 0
         const told = rest.slice(0, rest.length - keep)

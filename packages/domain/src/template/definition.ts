@@ -1,4 +1,4 @@
-/** What the files of a template say about it. */
+/** The metadata of a template in its files. */
 import type { BuilderFacts } from "../source/builder-file.ts"
 import { isShownText } from "../source/shown-text.ts"
 
@@ -8,31 +8,31 @@ export type TemplateSystem = (typeof templateSystems)[number]
 /** A template that can be built. */
 export interface TemplateDefinition {
   readonly name: string
-  /** Undefined: its files do not say it. */
+  /** Undefined if its files do not specify it. */
   readonly system: TemplateSystem | undefined
   readonly description: string | undefined
-  /** The path of its picture among its files. */
+  /** The path of its picture in its folder. */
   readonly picture?: string | undefined
 }
 
 export type TemplateTold = Omit<TemplateDefinition, "name">
 
-/** What a machine of this template runs, by the template's name alone. */
+/** The system of a template, guessed from its name. */
 export const systemByName = (name: string): TemplateSystem => {
   const text = name.toLowerCase()
-  // first: `darwin` ends like a Windows
+  // checked first: `darwin` contains `win`
   if (/macos|osx|darwin/u.test(text)) return "macos"
   return text.includes("win") ? "windows" : "linux"
 }
 
-/** What runs on a VM of this type of the hypervisor. */
+/** The system for an OS type of the hypervisor. */
 export const systemOfType = (os: string): TemplateSystem => {
   const type = os.toLowerCase()
   if (/^(?:win|w2k|wxp|wvista)/u.test(type)) return "windows"
   return type.startsWith("l2") ? "linux" : "other"
 }
 
-/** What the builder file says of the template, and its picture. */
+/** The metadata in the builder file, and the template's picture. */
 export const templateTold = (
   { os, description }: Partial<Pick<BuilderFacts, "os" | "description">>,
   picture?: string,
@@ -42,7 +42,7 @@ export const templateTold = (
   ...(picture === undefined ? {} : { picture }),
 })
 
-/** Where it is noted what the builder file says, so that lists need not read it. */
+/** The file that caches the builder file's metadata, so that lists need not parse the builder file. */
 export const templateReceiptFile = ".rangewright-template.json"
 
 export const writeTemplateReceipt = ({ system, description, picture }: TemplateTold): string =>
@@ -50,7 +50,7 @@ export const writeTemplateReceipt = ({ system, description, picture }: TemplateT
 
 const isSystem = (value: unknown): value is TemplateSystem => (templateSystems as readonly unknown[]).includes(value)
 
-/** What the note says. People change folders by hand: what is no note says nothing. */
+/** Reads the cached metadata. An invalid file, for example after manual changes, gives no metadata. */
 export const readTemplateReceipt = (text: string | undefined): TemplateTold => {
   const nothing = { system: undefined, description: undefined }
   try {
@@ -65,7 +65,7 @@ export const readTemplateReceipt = (text: string | undefined): TemplateTold => {
   }
 }
 
-/** The variables that each builder file gets. */
+/** The variables passed to every builder file. */
 export const builderVariables: readonly string[] = [
   "proxmox_url",
   "proxmox_host",

@@ -1,14 +1,14 @@
-/** What can be told of an image of a disc without downloading it. */
+/** Checks of a disc image that do not require downloading it. */
 
 export const checksumTypes = ["md5", "sha1", "sha256", "sha512"] as const
 export type ChecksumType = (typeof checksumTypes)[number]
 
-/** What a builder file says of an image's checksum. */
+/** An image's checksum as specified in a builder file. */
 export type Checksum =
   | { readonly kind: "sum"; readonly type: ChecksumType; readonly sum: string }
-  /** A list at this URL tells it. */
+  /** Listed in the file at this URL. */
   | { readonly kind: "list"; readonly url: string }
-  /** The author wants none. */
+  /** The author disabled the check. */
   | { readonly kind: "none" }
   | { readonly kind: "unreadable" }
 
@@ -32,7 +32,7 @@ export const readChecksum = (text: string | undefined): Checksum => {
   return type !== undefined && named === type && /^[0-9a-f]+$/u.test(sum) ? { kind: "sum", type, sum } : { kind: "unreadable" }
 }
 
-/** The folder that a URL names, with the slash at its end, and the file in it, without query and fragment. */
+/** The folder in a URL, with a trailing slash, and the file in it, without query and fragment. */
 const partsOf = (url: string): { readonly folder: string; readonly file: string } | undefined => {
   const [, folder, file] = /^([a-z][a-z\d+.-]*:\/\/[^/?#\s]*\/(?:[^/?#\s]*\/)*)([^/?#\s]+)(?:[?#]\S*)?$/iu.exec(url) ?? []
   return folder === undefined || file === undefined ? undefined : { folder, file }
@@ -49,8 +49,8 @@ export const fileNameIn = (url: string): string | undefined => {
 }
 
 /**
- * The sums that a list has of a file: lines `SUM  NAME` and `SUM *NAME` as of sha256sum, `SHA256 (NAME) = SUM` as of BSD, and one sum
- * alone. Takes time in proportion to the text.
+ * The checksums of a file in a list: lines `SUM  NAME` and `SUM *NAME` as written by sha256sum, `SHA256 (NAME) = SUM` as in BSD, or a
+ * single checksum alone. Runs in linear time.
  */
 export const sumsOf = (list: string, name: string): readonly string[] => {
   const sums: string[] = []
@@ -67,7 +67,7 @@ export const sumsOf = (list: string, name: string): readonly string[] => {
   return sums
 }
 
-/** Where a server usually publishes the sums of an image: beside it, in this order. */
+/** The usual URLs of an image's checksums next to it, in the order to try them. */
 export const listsBeside = (url: string, type: ChecksumType): readonly string[] => {
   const parts = partsOf(url)
   if (parts === undefined) return []
@@ -75,7 +75,7 @@ export const listsBeside = (url: string, type: ChecksumType): readonly string[] 
   return [`${type.toUpperCase()}SUMS`, `${file}.${type}`, "CHECKSUM"].map((list) => folder + list)
 }
 
-/** Days for which what is installed from an image of Windows may be tried, by the image's name; undefined: it is none that says so. */
+/** Evaluation period in days of a Windows image, by its file name; undefined if the name does not indicate an evaluation version. */
 export const evaluationDays = (url: string): number | undefined => {
   const name = (fileNameIn(url) ?? "").toLowerCase()
   if (!/eval/u.test(name)) return undefined

@@ -2,46 +2,46 @@ import type { ObservedMachine } from "../machine/observed.ts"
 import { systemByName, type TemplateDefinition, type TemplateSystem } from "./definition.ts"
 
 export const templateStates = ["built", "not_built", "building"] as const
-/** `built`: machines can be cloned from it. `building`: a build of it goes on, whatever was built before. */
+/** `built`: machines can be cloned from it. `building`: a build is in progress, whether or not one was built before. */
 export type TemplateState = (typeof templateStates)[number]
 
-/** How it is with a template that somebody needs. `missing`: there is nothing that it could be built from. */
+/** The status of a required template. `missing`: there is nothing to build it from. */
 export interface NeededTemplate {
   readonly name: string
   readonly built: boolean
   readonly status: TemplateState | "missing"
 }
 
-/** A template as lists show it. */
+/** A template as shown in lists. */
 export interface KnownTemplate {
   readonly name: string
   readonly built: boolean
   readonly state: TemplateState
   readonly system: TemplateSystem
   readonly description?: string | undefined
-  /** Whether its files have a picture of it. */
+  /** Whether its files include a picture. */
   readonly hasPicture?: boolean
 }
 
-/** Pools of builds begin so. What is in one is not finished, or not taken over yet. */
+/** Prefix of the pools of builds. Templates in them are not finished, or not moved out yet. */
 const buildPool = "rw-build-"
 
-/** Whether a VM is a template that machines can be cloned from: those in the pools of builds are not finished. */
+/** Whether a VM is a finished template, which machines can be cloned from: those in the pools of builds are not. */
 export const isFinishedTemplate = ({ template, pool }: Pick<ObservedMachine, "template" | "pool">): boolean =>
   template && pool?.startsWith(buildPool) !== true
 
 export interface TemplateFacts {
-  /** Whatever the hypervisor shows: templates and machines. */
+  /** All templates and machines on the hypervisor. */
   readonly machines: readonly Pick<ObservedMachine, "name" | "template" | "pool">[]
-  /** Pools of ranges that the viewer may not use: what their users made is nobody else's, and no deploy of others clones it. */
+  /** Pools of ranges that the viewer may not use: templates in them belong to their users, and no other range's deploy clones them. */
   readonly closedPools: ReadonlySet<string>
-  /** The templates whose builder files the viewer has, the viewer's own before those of everybody. */
+  /** The templates whose builder files are available to the viewer, the viewer's own before the global ones. */
   readonly installed: readonly TemplateDefinition[]
-  /** Names of those that are being built. */
+  /** Names of the templates being built. */
   readonly building: ReadonlySet<string>
 }
 
-/** Each template that somebody can see, once, ascending by name: those on the hypervisor, and those that could be built. */
+/** All templates visible to the viewer, ascending by name and unique: those on the hypervisor, and those that could be built. */
 export const knownTemplates = ({ machines, closedPools, installed, building }: TemplateFacts): readonly KnownTemplate[] => {
   const built = new Set(
     machines.flatMap((machine) =>
