@@ -91,7 +91,7 @@ describe("a licence", () => {
     ]
     expect(messages[0]).toMatch(/expired on 2027-01-01: renew it/u)
     expect(messages[1]).toMatch(/clock was set back .*2026-06-02T00:00:00.000Z.*set the clock/u)
-    expect(messages[2]).toMatch(/is for another host, lab\.example: have one issued for this one/u)
+    expect(messages[2]).toMatch(/is for another host, lab\.example: request one for this host/u)
     const many = { ...base, hosts: ["a.example", "b.example", "c.example", "d.example", "e.example"] }
     expect(licenseOf(many, { state: "other-host" }).message).toContain("other hosts, a.example, b.example, c.example and 2 more:")
   })

@@ -46,7 +46,7 @@ const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (host.startsWith("-") || user?.startsWith("-") === true)
     return problem("url-option", "a part of it begins with - and would be taken for an option")
   if (!word.test(host) || (user !== undefined && !word.test(user)))
-    return problem("url-form", "its host or login has characters that no host or login has")
+    return problem("url-form", "its host or login contains characters that are not allowed")
   const wrong = pathProblem(path)
   if (wrong !== undefined) return wrong
   return Result.succeed({ scheme: "ssh", host: host.toLowerCase(), port: ports.ssh, user, path, remote: text })
@@ -78,7 +78,7 @@ const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (scheme === "file" ? host !== "" || port !== undefined : !isHost(host))
     return problem("url-form", "its host is not valid for its scheme")
   if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535)) return problem("url-form", "its port is not valid")
-  if (login !== undefined && !word.test(login)) return problem("url-form", "its login has characters that no login has")
+  if (login !== undefined && !word.test(login)) return problem("url-form", "its login contains characters that are not allowed")
   const wrong = pathProblem(path)
   if (wrong !== undefined) return wrong
   const number = port === undefined ? ports[scheme] : Number(port)

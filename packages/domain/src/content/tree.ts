@@ -85,7 +85,7 @@ export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | und
     return wrong(`the path is longer than ${limits.pathBytes} bytes`)
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!path.isWellFormed() || /[\u0000-\u001f\u007f\\\ufffd]/u.test(path))
-    return wrong("the path contains a control character, a backslash or bytes that are no text")
+    return wrong("the path contains a control character, a backslash or bytes that are not valid text")
   if (path.startsWith("/")) return wrong("the path is absolute")
   const parts = path.split("/")
   if (parts.length > limits.depth) return wrong(`the path is deeper than ${limits.depth} folders`)

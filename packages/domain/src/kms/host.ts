@@ -22,7 +22,7 @@ const hostProblem = (host: string): string | undefined => {
     if (octets.some((octet) => octet > 255)) return `${host} is not an IPv4 address`
     return nobodyThere(octets) ? `machines of ranges cannot reach a KMS host at ${host}` : undefined
   }
-  if (!hostName.test(host) || /^[\d.]+$/u.test(host)) return "a host name or an IPv4 address is needed"
+  if (!hostName.test(host) || /^[\d.]+$/u.test(host)) return "a host name or an IPv4 address is required"
   return /(?:^|\.)localhost$/iu.test(host) ? "machines of ranges cannot reach a KMS host at localhost" : undefined
 }
 

@@ -25,9 +25,9 @@ export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
 
 /** Description of valid names per kind, for messages. */
 export const allowedNames: Readonly<Record<ArtifactKind, string>> = {
-  template: "letters, digits, ., _ and -, first a letter or digit",
+  template: "letters, digits, ., _ and -, beginning with a letter or digit",
   role: "parts of letters, digits, _ and - with a . between them, not beginning with -",
-  collection: "<namespace>.<name>, each of small letters, digits and _, not beginning with a digit",
+  collection: "<namespace>.<name>, each of lowercase letters, digits and _, not beginning with a digit",
 }
 
 /** A role has at least one of these folders. */

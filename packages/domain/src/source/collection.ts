@@ -35,7 +35,7 @@ const segment = (fields: Fields, key: string): string => {
         key,
         "unsafe-name",
         `${quote(text)} cannot be part of a collection's name`,
-        "small letters, digits and _, not beginning with a digit",
+        "lowercase letters, digits and _, not beginning with a digit",
       ),
     )
   return text

@@ -32,7 +32,7 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
     tellOfFile(issues, "error", builder, {
       code: "unsafe-name",
       message,
-      allowed: "letters, digits, ., _ and -, first a letter or digit",
+      allowed: "letters, digits, ., _ and -, beginning with a letter or digit",
     })
     return undefined
   }

@@ -78,5 +78,5 @@ const unsafeArgument = /^-|[\u0000-\u001F\u007F]/u
 const checkArgument = (reading: Reading, text: string, path: Path, offset: number): void => {
   if (!unsafeArgument.test(text)) return
   const message = `${quote(text)} begins with a hyphen or contains a control character`
-  reading.unsafe.push({ path, offset, code: "unsafe-argument", message, allowed: "text that no program mistakes for an option" })
+  reading.unsafe.push({ path, offset, code: "unsafe-argument", message, allowed: "text that cannot be mistaken for an option" })
 }

@@ -98,7 +98,7 @@ const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
     case "clock-set-back":
       return `the ${terms.tier} licence is not in force: this host's clock was set back (it must be past ${state.was.toISOString()}): set the clock`
     case "other-host":
-      return `the ${terms.tier} licence is not in force: it is for ${otherHosts(terms)}: have one issued for this one`
+      return `the ${terms.tier} licence is not in force: it is for ${otherHosts(terms)}: request one for this host`
   }
 }
 

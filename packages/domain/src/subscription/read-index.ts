@@ -29,7 +29,7 @@ export const ageProblem = (issuedAt: Date, now: Date): string | undefined => {
 }
 
 const Role = Schema.String.check(
-  Schema.makeFilter((text: string) => (isRoleName(text) ? undefined : "it must be a name that a role's folder can have")),
+  Schema.makeFilter((text: string) => (isRoleName(text) ? undefined : "it must be a valid role name")),
 )
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 
