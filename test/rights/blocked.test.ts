@@ -16,9 +16,9 @@ it("a change that fails each time keeps no other revocation pending", async () =
   const { process, site, watch } = scene
   site.world.fault = ({ method }) => (method === "remove-group" ? { when: "before", reason: "failed" } : undefined)
   expect(isDone(await perform(process, named("user removed"), watch))).toBe(false)
-  expect((await shown(site)).revocations).toEqual(["bob@pve is still there"])
+  expect((await shown(site)).revocations).toEqual(["bob@pve still exists"])
   expect(isDone(await perform(process, named("range unshared"), watch))).toBe(true)
-  expect((await shown(site)).revocations).toEqual(["bob@pve is still there"])
+  expect((await shown(site)).revocations).toEqual(["bob@pve still exists"])
   site.world.fault = () => undefined
   await sleep(process, 300)
   expect((await shown(site)).inLine).toBe(true)

@@ -170,7 +170,7 @@ describe("an uninstallation", () => {
     )
     const result = await lab.uninstall({ localRoles: ["unused"] })
     expect(result.localAnsibleResults.roleResults).toEqual([
-      { name: "unused", ok: false, message: "source other brought it too; use force to remove it" },
+      { name: "unused", ok: false, message: "source other also provides it; use force to remove it" },
     ])
   })
 

@@ -28,7 +28,7 @@ it("gives users the lowest number that is free, and fails only when none is", ()
   expect(allocateUserNumber(rootUserId, new Set())).toEqual(Result.succeed(1))
 })
 
-it("gives ranges a number that is neither taken nor reserved, the lowest one unless another is wished", () => {
+it("gives ranges a number that is neither taken nor reserved, the lowest one unless another is requested", () => {
   const { from, to } = rangeNumberSpan
   fc.assert(
     fc.property(numbers(from, to), numbers(from, to), fc.option(fc.integer({ min: -5, max: 300 })), (used, reserved, wish) => {

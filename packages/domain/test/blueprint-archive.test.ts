@@ -21,7 +21,7 @@ const paths = (entries: readonly TreeEntry[], directory: string) =>
 describe("the manifest of an archive", () => {
   const manifest = { id: "web" as BlueprintId, name: "Web", description: "", version: "1.0.0", tags: [], minVersion: "" }
 
-  it("says what there is to say, in lines that older readers know", () => {
+  it("contains the known fields only, in the form that older readers understand", () => {
     expect(blueprintManifestText({ ...manifest, config: "range-config.yml", thumbnail: undefined })).toBe(
       'manifest_version: 1\nid: web\nname: Web\nversion: "1.0.0"\nconfig: range-config.yml\n',
     )
@@ -29,7 +29,7 @@ describe("the manifest of an archive", () => {
 
   const kept = (text: string): string => text.toWellFormed().replace(/[^\t\n\r\P{Cc}]|[\u202a-\u202e\u2066-\u2069]/gu, "\ufffd")
 
-  it("is read back as it was written, but for what no manifest may hold", () => {
+  it("is read back as it was written, except for characters that no manifest may contain", () => {
     const odd = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) }),
@@ -94,14 +94,14 @@ describe("the files of a bundle", () => {
     ])
   })
 
-  it("are counted no further than an archive may have", () => {
+  it("are collected up to the maximum for an archive only", () => {
     const many = Array.from({ length: 1000 }, (_, n) => file(`all/${n}`))
     const links = Array.from({ length: 1000 }, (_, n) => link(`bp/${n}`, "../all"))
     const tree = [...many, ...links].toSorted((a, b) => (a.path < b.path ? -1 : 1))
     expect(bundleFiles(tree, "bp")).toHaveLength(50_001)
   })
 
-  it("hold what links lead to, inside the folder or beside it, and nothing for those that lead nowhere", () => {
+  it("include the targets of links, inside or outside the folder, but no dangling links", () => {
     const tree = [
       file("shared/logo.png"),
       file("shared/deep/x"),
@@ -121,7 +121,7 @@ describe("the files of a bundle", () => {
     ])
   })
 
-  it("end also where links lead around in circles", () => {
+  it("are finite even if links are circular", () => {
     const tree = [file("a/x"), link("a/self", "../a"), link("a/b", "../b"), link("b/a", "../a"), link("a/loop", "loop")]
     expect(paths(tree, "a")).toEqual(["self/x <- a/x", "x <- a/x"])
   })
@@ -135,7 +135,7 @@ describe("the layout of an archive", () => {
     expect(layout).toEqual({ folder: "labs_a_b", config: "range-config.yml", thumbnail: "thumbnail.png", files: [] })
   })
 
-  it("leaves out what is replaced, and gives way to other files of the usual names, in any spelling or as folders", () => {
+  it("leaves out replaced files, and avoids collisions with files or folders that have the default names in any spelling", () => {
     const files = named("blueprint.yml", "lab.yml", "RANGE-config.yml", "range-config-2.yml/x", "thumbnail.png", "read.me")
     const layout = archiveLayout("web" as BlueprintId, files, new Set(["blueprint.yml", "lab.yml"]), "png")
     expect(layout.config).toBe("range-config-3.yml")

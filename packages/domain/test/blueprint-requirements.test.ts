@@ -21,7 +21,7 @@ const read = (text: string | undefined): Requirements => {
 }
 
 describe("the roles of a configuration", () => {
-  it("are required in the version that is installed, a role of a collection as its collection, one for subscribers by name", () => {
+  it("are required in the installed version, roles in a collection as the collection, subscription roles by name", () => {
     const names = ["pub.docker", "ns.col.a", "ns.col.b", "other.col.sub.role", "sub_role", "unknown", "ns.col.own"]
     expect(requiredRoles(names, known)).toEqual({
       requirements: {
@@ -33,7 +33,7 @@ describe("the roles of a configuration", () => {
     })
   })
 
-  it("cannot travel when they are only on the disk, and count for nothing when they are no names of roles", () => {
+  it("have no known origin if they are only on this disk, and are ignored if their names are invalid", () => {
     expect(requiredRoles(["local_a", "../x", "-f", "{{ role }}", ""], known)).toEqual({
       requirements: empty,
       custom: ["local_a"],
@@ -49,7 +49,7 @@ describe("a requirements file", () => {
     )
   })
 
-  it("takes more requirements without losing comments or what it says of others", () => {
+  it("gets more requirements without losing comments or other entries", () => {
     const text = "# ours\nroles:\n  - pub.docker # pinned elsewhere\ncollections: # none yet\nextra: 1\n"
     const wanted = {
       roles: [{ name: "pub.docker", version: "9" }, { name: "new" }],
@@ -68,7 +68,7 @@ describe("a requirements file", () => {
     expect(withRequirements(more, wanted)).toBe(more)
   })
 
-  it("knows what it requires by the URL of a repository or the name under which it is fetched", () => {
+  it("recognizes existing requirements by repository URL or by name", () => {
     const text = "roles: [{src: 'https://git.example/a'}]\ncollections: [{name: 'https://git.example/x/a.b.git', type: git}]\n"
     const wanted = { roles: [], collections: [{ name: "a.b" }], subscriptionRoles: [] }
     expect(withRequirements(text, wanted)).toBe(text)
@@ -79,7 +79,7 @@ describe("a requirements file", () => {
       expect(withRequirements(text, { ...empty, roles: [{ name: "a" }] })).toBe(text)
   })
 
-  it("requires what was added, once, whatever it held before", () => {
+  it("contains each added requirement exactly once, whatever it contained before", () => {
     const name = fc.constantFrom("a", "b.c", "d", "true", "1", "null", "on")
     const names = fc.uniqueArray(name)
     const wanted = fc

@@ -56,7 +56,7 @@ describe("an installation of what a blueprint requires", () => {
 })
 
 describe("the id of a blueprint", () => {
-  it("has up to three levels and leads nowhere else", () => {
+  it("has up to three levels and cannot lead out of its folder", () => {
     for (const id of ["a", "Web", "web/basic", "web/basic/1", "a-_9"]) expect(isBlueprintId(id)).toBe(true)
     for (const id of [
       "",
@@ -118,7 +118,7 @@ describe("access to a blueprint", () => {
     expect((["admin", "owner", "direct", "group", undefined] as const).filter(mayChangeBlueprint)).toEqual(["admin", "owner"])
   })
 
-  it("tells every way by which somebody reads it", () => {
+  it("lists every path by which a user can read it", () => {
     const member = (userId: string, role: GroupMember["role"]): GroupMember => ({ userId: userId as UserId, name: "", role })
     const members = new Map([[red, [member("Cleo", "member"), member("Bob", "manager"), member("Ada", "member")]]])
     expect(blueprintReaders(blueprint, members)).toEqual([
@@ -129,7 +129,7 @@ describe("access to a blueprint", () => {
     expect(blueprintReaders({ ...blueprint, owner: undefined, sharedUsers: [], sharedGroups: [] }, members)).toEqual([])
   })
 
-  it("is in the list of readers exactly where it is given, for everybody who is no administrator", () => {
+  it("matches the list of readers for everybody who is not an administrator", () => {
     const ids = ["Ada", "Bob", "Cleo", "Dan"] as UserId[]
     const names = ["red", "blue"] as GroupName[]
     const role = fc.constantFrom("member", "manager", undefined)
@@ -185,7 +185,7 @@ describe("a picture", () => {
 })
 
 describe("what a blueprint says of itself", () => {
-  it("has bounds, and every part that breaks them is told", () => {
+  it("has limits, and every field that exceeds them is reported", () => {
     expect(blueprintTextIssues({})).toEqual([])
     expect(blueprintTextIssues({ ...blueprint, version: "anything", tags: ["a", "b"] })).toEqual([])
     const paths = blueprintTextIssues({
@@ -199,7 +199,7 @@ describe("what a blueprint says of itself", () => {
     expect(blueprintTextIssues({ tags: Array.from({ length: 101 }, () => "") })).toHaveLength(1)
   })
 
-  it("can be shown in a terminal: nothing in it steers one", () => {
+  it("contains no terminal control characters", () => {
     const steering = "\u001B]0;owned\u0007"
     const paths = blueprintTextIssues({
       name: steering,

@@ -11,13 +11,13 @@ describe("what the builder prints", () => {
     expect(said(["==> a: Crea", "ting\n\n==> a: Star", "ting\r", "\nlast"])).toBe("==> a: Creating\n\n==> a: Starting\nlast\n")
   })
 
-  test("steers no terminal, and a progress bar is lines", () => {
+  test("contains no terminal escape sequences, and turns a progress bar into lines", () => {
     expect(said(["\u001b[1;32m==> a: \u001b[0mok\u001b]0;title\u0007\n", "10%\r20%\r\n", "a\u0000b\u202ec\n"])).toBe(
       "==> a: ok\n10%\n20%\na\ufffdb\ufffdc\n",
     )
   })
 
-  test("holds no secret, also where it is cut or in a line without an end, and no word is mangled for a password of a template", () => {
+  test("masks secrets even across chunks or in endless lines, and leaves words alone that match a template's password", () => {
     expect(said(["password s3cr", "et-long and s3cret\n"], ["s3cret", "s3cret-long", ""])).toBe("password *** and ***\n")
     for (const at of [65_530, 65_536, 131_072, 200_001]) {
       const text = `${"x".repeat(at)}s3cret-long${"y".repeat(200_000)}`

@@ -89,7 +89,7 @@ test("everything that is shipped and everything that is declared is in the catal
   })
 })
 
-test("the copy that comes first speaks for an item, a global one before the user's", () => {
+test("the first copy determines an item's state, a global one before the user's", () => {
   law((given, present, known) => {
     const { blueprints, localRoles, localCollections } = catalogOf({ source, content: given }, present, known)
     const items = [...localRoles, ...localCollections, ...blueprints.requiredRoles, ...blueprints.requiredCollections]
@@ -105,7 +105,7 @@ test("the copy that comes first speaks for an item, a global one before the user
   })
 })
 
-test("a role of a blueprint's configuration is shipped, declared, of a collection that is, or told as undeclared", () => {
+test("a role in a blueprint's configuration is shipped, declared, in such a collection, or reported as undeclared", () => {
   law((given, present, known) => {
     const { blueprints } = catalogOf({ source, content: given }, present, known)
     for (const { id, references, requirements } of given.blueprints) {
@@ -128,7 +128,7 @@ test("a role of a blueprint's configuration is shipped, declared, of a collectio
   })
 })
 
-test("selecting again adds nothing, and what a blueprint's entry names of the source comes with it", () => {
+test("selecting again adds nothing, and a selected blueprint brings what it needs from its source", () => {
   law((given, present, known) => {
     const wanted = { blueprints: given.blueprints.slice(0, 2).map(({ id }) => id) }
     const once = Result.getOrThrow(expandSelection(given, wanted))

@@ -196,7 +196,7 @@ describe("the state of an item", () => {
     })
   })
 
-  test("a required role is found by its very name only, and a subscription role only globally", () => {
+  test("a required role is found only by its exact name, and a subscription role only globally", () => {
     const content = lab({ requirements: "roles: [pub.docker]\nsubscription_roles: [ghosts]\n", more: hello })
     const roles: ReadonlyArray<InstalledCopy> = [
       { name: "docker", scope: "user" },

@@ -57,7 +57,7 @@ describe("URLs of repositories", () => {
     (host) => expect(rule(`https://${host}/x`)).toBe("url-form"),
   )
 
-  test("whatever is taken cannot be read as an option, a helper or two lines", () => {
+  test("an accepted URL cannot be taken for an option, a transport helper or several lines", () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -16,7 +16,7 @@ const means = { cpu: "custom-rangewright-bare", disks: true, lacks: [] }
 const plain: Hardware = { cpu: undefined, smbios: {}, disks: [{ slot: "scsi0" }, { slot: "virtio1" }, { slot: "ide0" }] }
 const as = (vendor: Disguise["vendor"]): Disguise => ({ vendor, dropFiles: false, browserData: false, persist: false })
 
-test("every vendor's hardware fits into what the hypervisor takes, and is the same for the same VM only", () => {
+test("every vendor's hardware is accepted by the hypervisor, and is deterministic and unique per VM", () => {
   for (const vendor of disguiseVendors) {
     const shown = disguisedHardware({ ...as(vendor), product: "x".repeat(63) }, 200, plain, means)
     const table = Object.values(shown.smbios).reduce((sum, text) => sum + Math.ceil(text.length / 3) * 4 + 14, 41 + 9)
@@ -33,7 +33,7 @@ test("every vendor's hardware fits into what the hypervisor takes, and is the sa
   expect(disguisedHardware(as("HP"), 200, plain, { ...means, disks: false }).disks).toEqual([])
 })
 
-test("a mark keeps what a VM showed before, and what is no hardware in it is none", () => {
+test("a mark keeps the hardware that a VM showed before, and ignores anything invalid in it", () => {
   const undisguised: Hardware = { cpu: "x86-64-v2-AES", smbios: { sku: "a" }, disks: [{ slot: "sata0", serial: "1" }] }
   const text = writeDescription({ range: "LAB" as never, machine: "ws", undisguised }, [])
   expect(readDescription(text).mark?.undisguised).toEqual(undisguised)
@@ -49,7 +49,7 @@ test("a mark keeps what a VM showed before, and what is no hardware in it is non
   ).toEqual({ cpu: undefined, smbios: {}, disks: [{ slot: "ide0" }] })
 })
 
-test("what a VM showed before comes back whole, or is known not to", () => {
+test("the hardware that a VM showed before is restored without loss, or known not to be restorable", () => {
   const long: Hardware = {
     cpu: `host,flags=${"+aes;".repeat(60)}-hypervisor`,
     smbios: { manufacturer: "Prüfstand GmbH", serial: "a".repeat(300) },

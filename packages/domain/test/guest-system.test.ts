@@ -14,7 +14,7 @@ const debian = {
 }
 
 describe("what an agent says of its system", () => {
-  it("is read in a few short members", () => {
+  it("is read into a few short fields", () => {
     expect(readGuestSystem(debian)).toEqual({
       id: "debian",
       name: "Debian GNU/Linux",
@@ -46,7 +46,7 @@ describe("what an agent says of its system", () => {
     expect(readGuestSystem({ id: value, name: value })).toBeUndefined()
   })
 
-  it("is short and plain, whatever comes", () => {
+  it("is short plain text, whatever the agent reports", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom("id", "name", "version-id", "machine", "kernel-release"), fc.anything()),
@@ -78,12 +78,12 @@ describe("the operating system of a machine", () => {
       expect(osIdOf({ ...linux, kind: "windows", claimed: { id }, tagged: id })).toBe("windows")
   })
 
-  it("is none that a machine made up", () => {
+  it("is never one that a machine invented", () => {
     for (const id of ["LAB_windows_endpoints", "all", "running", "LAB", "__proto__", "constructor", "web"])
       expect(osIdOf({ ...linux, claimed: { id } })).toBe("linux")
   })
 
-  it("is tagged by the templates for everybody and the range's own alone, and by one tag only", () => {
+  it("comes only from tags of shared templates and the range's own, and only from a single tag", () => {
     const template = { template: true, name: "golden", pool: "SHARED", tags: ["ubuntu", "lab"] }
     const of = (...machines: (typeof template)[]) => taggedTemplates(machines, "LAB" as RangeId).get("golden")
     expect(of(template)).toBe("ubuntu")

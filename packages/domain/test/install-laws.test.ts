@@ -146,7 +146,7 @@ test("an installation is additive: more selected never means less done", () => {
   })
 })
 
-test("nothing outside the selection and its needs is touched, and nothing of it is forgotten", () => {
+test("exactly the selection and its needs are planned", () => {
   law((given, there, dice, forced) => {
     const selection = partOf(given, dice)
     const expanded = Result.getOrThrow(expandSelection(given, selection))
@@ -180,7 +180,7 @@ test("what the source ships is never fetched from elsewhere, and each name once"
   })
 })
 
-test("a dry run tells of every item once, and names as installed what will be", () => {
+test("a dry run lists every item once, and names as installed what will be installed", () => {
   law((given, there, dice, forced) => {
     const plan = planOf(given, there, { selection: partOf(given, dice), force: forced })
     const told = dryRunOf({ id: "s", name: "S" }, plan)

@@ -106,12 +106,12 @@ describe("what nobody can install of a source", () => {
   }
   const told = (wish: object) => plan(shipped, {}, wish, files).artifacts.map(({ name, change }) => `${name} ${change}`)
 
-  test("is told of where everything is asked for; the first of a name is installed", () => {
+  test("is reported if everything is selected; the first item of a name is installed", () => {
     expect(told({})).toEqual(["acme.util place", "-rf refuse", "ansible/collections/acme.util refuse", "bare refuse"])
     expect(told({ selection: { localCollections: ["acme.util"] } })).toEqual(["acme.util place"])
   })
 
-  test("fails with its reason where it is asked for by name, and keeps nothing else from being installed", () => {
+  test("fails with its reason if selected by name, and does not affect other items", () => {
     const wish = { selection: { localRoles: ["-rf"], blueprints: ["lab"], localCollections: ["acme.util"] } }
     const { artifacts, blueprints, selection } = plan(shipped, {}, wish)
     expect(artifacts.map(({ name, change, because }) => [name, change, because])).toEqual([
@@ -127,7 +127,7 @@ describe("what nobody can install of a source", () => {
     )
   })
 
-  test("is not gone: a blueprint of it that is installed stays", () => {
+  test("is not treated as removed: an installed blueprint stays", () => {
     const rows = ["lab", "gone"].map((sourceBlueprintID) => ({ sourceBlueprintID, same: false }))
     expect(plan(shipped, { blueprints: rows }, { selection: {} }).pruned).toEqual(["gone"])
   })
@@ -171,7 +171,7 @@ describe("a blueprint", () => {
     expect(full.vendoredRoles).toEqual([{ name: "acme.hello", version: "2.0.0" }])
   })
 
-  test("brings what the source ships without its dependencies, where they are not wanted", () => {
+  test("installs what the source ships without dependencies, if they are not requested", () => {
     const shipped = {
       roles: [hello],
       blueprints: [blueprint("a", { roles: [{ name: "hello" }, { name: "pub.docker" }], subscriptionRoles: ["sub"] })],
@@ -192,14 +192,14 @@ describe("a requirement of several blueprints", () => {
     ],
   }
 
-  test("is fetched once, in the first version that anybody wants", () => {
+  test("is fetched once, in the first version that a blueprint names", () => {
     const { roles } = plan(shipped)
     expect(roles.map(({ requirement, change }) => ({ ...requirement, change }))).toEqual([
       { name: "pub.docker", version: "1.0.0", change: "place" },
     ])
   })
 
-  test("leaves unmet those whose version does not fit what was installed", () => {
+  test("leaves declarations unmet that the installed version does not satisfy", () => {
     const [requirement] = plan(shipped).roles
     if (requirement === undefined) throw new Error("nothing was planned")
     const unmet = (version: string | undefined) => unmetDeclarations(requirement, version).map(({ blueprint: id }) => id)
@@ -208,13 +208,13 @@ describe("a requirement of several blueprints", () => {
     expect(unmet(undefined)).toEqual([])
   })
 
-  test("that is there is kept where its version fits, and told of where not", () => {
+  test("that is installed is kept if its version fits, and reported if not", () => {
     const there = (version: string) => plan(shipped, { roles: [{ name: "pub.docker", version }] }).roles[0]?.change
     expect([there("1.0.0"), there("1.1.0")]).toEqual(["keep", "differs"])
   })
 })
 
-test("what is selected and not shipped is told of, all of it", () => {
+test("all selected items that are not shipped are reported", () => {
   const made = planInstall({ id: "s", content: content({}) }, nothing, { selection: { blueprints: ["a"], localRoles: ["b"] } })
   expect(Result.isFailure(made) && made.failure).toEqual([
     { kind: "blueprint", name: "a" },

@@ -69,7 +69,7 @@ describe("the address of a KMS host", () => {
     "kms.exämple",
   ])("%j is refused", (text) => expect(readKmsHost(text)).toHaveProperty("problem"))
 
-  it("is none that machines must not reach", () => expect(readKmsHost("10.9.9.9", ["10.9.9.9"])).toHaveProperty("problem"))
+  it("is refused if machines must not reach it", () => expect(readKmsHost("10.9.9.9", ["10.9.9.9"])).toHaveProperty("problem"))
 
   it("holds nothing that a shell or a template could read, whatever it was read from", () => {
     fc.assert(
@@ -108,7 +108,7 @@ describe("a product key", () => {
 
 describe("what a machine says of its Windows", () => {
   it("is read as it is written", () => expect(readWindowsReport(`${JSON.stringify(report)}\r\n`)).toEqual(report))
-  it.each(Object.keys(report))("is nothing without %s, or with it of another type", (name) => {
+  it.each(Object.keys(report))("is undefined if %s is missing or has another type", (name) => {
     const { [name as keyof WindowsReport]: value, ...rest } = report
     for (const wrong of [
       rest,
@@ -117,7 +117,7 @@ describe("what a machine says of its Windows", () => {
       expect(readWindowsReport(JSON.stringify(wrong))).toBeUndefined()
     expect(value).toBeDefined()
   })
-  it("never throws, and is nothing where it is no report", () => {
+  it("never throws, and is undefined for anything else", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(readWindowsReport(text)).toBeUndefined()
@@ -125,7 +125,7 @@ describe("what a machine says of its Windows", () => {
     )
   })
 
-  it("tells why nothing is begun", () => {
+  it("gives the reason for not starting", () => {
     expect(activationProblem(report, false)).toBeUndefined()
     expect(activationProblem({ ...report, domainRole: 4 }, true)).toContain("domain controller")
     expect(activationProblem({ ...report, edition: "ServerDatacenterEval" }, true)).toContain("evaluation")

@@ -43,7 +43,7 @@ describe("templates", () => {
     ])
   })
 
-  test("run what their names say", () => {
+  test("have the system that their names suggest", () => {
     const systems = ["win2022-server-x64-template", "Windows-11", "debian-12", "macos-14", "darwin-23", "osx-template", "kali"]
     expect(systems.map(systemByName)).toEqual(["windows", "windows", "linux", "macos", "macos", "macos", "linux"])
   })

@@ -74,8 +74,8 @@ const said = ({ outcomes }: Brought) =>
   outcomes.map(({ type, name, outcome, version }) => `${type} ${name} ${outcome}${version === undefined ? "" : ` ${version}`}`)
 const reasons = ({ outcomes }: Brought) => outcomes.flatMap(({ because }) => because ?? [])
 
-describe("what is needed in a version", () => {
-  test("replaces a copy that does not fit, also one that came with nothing else", () => {
+describe("a dependency with a version", () => {
+  test("replaces a copy that does not fit", () => {
     const offered = place({
       "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=2.0.0" }]) },
       "collection acme.util": { "1.0.0": needing(), "2.0.0": needing() },
@@ -86,7 +86,7 @@ describe("what is needed in a version", () => {
     expect(brought.there.collections.get("acme.util")).toBe("2.0.0")
   })
 
-  test("and is nowhere leaves everything as it is, and says so", () => {
+  test("that is not available leaves everything as it is, and says so", () => {
     const offered = place({ "role acme.web": { "1.0.0": needing([{ name: "acme.base", version: "9.9.9" }]) } })
     const have = { roles: new Map([["acme.base", "1.0.0"]]), collections: new Map() }
     const brought = bring(needing([{ name: "acme.web" }]), offered, have)
@@ -95,7 +95,7 @@ describe("what is needed in a version", () => {
     expect(brought.there.roles).toEqual(have.roles)
   })
 
-  test("by several comes in one that fits all of them", () => {
+  test("of several items is installed in a version that satisfies all of them", () => {
     const offered = place({
       "collection acme.a": { "1.0.0": needing([], [{ name: "acme.util" }]) },
       "collection acme.b": { "1.0.0": needing([], [{ name: "acme.c" }]) },
@@ -107,17 +107,17 @@ describe("what is needed in a version", () => {
     expect(brought.there.collections.get("acme.util")).toBe("1.5.0")
   })
 
-  test("that excludes what was asked for leaves that, and fails who needs it", () => {
+  test("that contradicts the request leaves the requested version, and fails its dependents", () => {
     const offered = place({
       "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=2.0.0" }]) },
       "collection acme.util": { "1.0.0": needing(), "2.0.0": needing() },
     })
     const brought = bring(needing([], [{ name: "acme.util", version: "1.0.0" }, { name: "acme.app" }]), offered)
     expect(said(brought)).toEqual(["collection acme.util installed 1.0.0", "collection acme.app failed"])
-    expect(reasons(brought)[0]).toContain("needs the collection acme.util >=2.0.0, and 1.0.0 is to be installed")
+    expect(reasons(brought)[0]).toContain("needs the collection acme.util >=2.0.0, but 1.0.0 will be installed")
   })
 
-  test("that cannot be had leaves what was there to those whom it fits", () => {
+  test("that is not available leaves the installed copy to those whom it satisfies", () => {
     const offered = place({
       "role acme.a": { "1.0.0": needing([{ name: "acme.base" }]) },
       "role acme.b": { "1.0.0": needing([{ name: "acme.base", version: "9.9.9" }]) },
@@ -127,7 +127,7 @@ describe("what is needed in a version", () => {
     expect(said(brought)).toEqual(["role acme.a installed 1.0.0", "role acme.b failed", "role acme.base installed 1.0.0"])
   })
 
-  test("is there where it comes with the host's tools", () => {
+  test("is met by collections that come with the host's tools", () => {
     const offered = place({ "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=1.0.0" }]) } })
     const brought = bring(needing([], [{ name: "acme.app" }]), offered, nothing, { ofHost: new Map([["acme.util", "1.2.0"]]) })
     expect(said(brought)).toEqual(["collection acme.app installed 1.0.0"])
@@ -141,13 +141,13 @@ describe("nothing is half done", () => {
     "role acme.db": { "1.0.0": needing([{ name: "acme.base" }]) },
   })
 
-  test("where a need cannot be had neither the role nor what came for it alone is installed", () => {
+  test("if a dependency is not available, neither the role nor what only the role needs is installed", () => {
     const brought = bring(needing([{ name: "acme.web" }]), offered)
     expect(said(brought)).toEqual(["role acme.web failed", "role acme.gone failed"])
     expect(brought.placed).toEqual([])
   })
 
-  test("what is there is not replaced for something that is not installed", () => {
+  test("an installed copy is not replaced for an item that is not installed", () => {
     const needy = needing([{ name: "acme.gone" }], [{ name: "acme.util", version: "2.0.0" }])
     const offering = place({
       "collection acme.app": { "1.0.0": needy },
@@ -160,12 +160,12 @@ describe("nothing is half done", () => {
     expect(said(brought).slice(0, 2)).toEqual(["collection acme.app failed", "collection acme.util present 1.0.0"])
   })
 
-  test("what others need is installed all the same", () => {
+  test("what other items need is still installed", () => {
     const brought = bring(needing([{ name: "acme.web" }, { name: "acme.db" }]), offered)
     expect(brought.placed.map(({ name }) => name)).toEqual(["acme.base", "acme.db"])
   })
 
-  test("what the library refuses fails all that need it", () => {
+  test("an item that the library refuses fails all its dependents", () => {
     const brought = bring(needing([{ name: "acme.db" }]), offered, nothing, { breaks: ["acme.base"] })
     expect(said(brought)).toEqual(["role acme.db failed", "role acme.base failed"])
     expect(reasons(brought)[0]).toContain("the disk is full")
@@ -174,7 +174,7 @@ describe("nothing is half done", () => {
 })
 
 describe("requests without end", () => {
-  test("a chain of needs that is too long fails, and installs nothing of it", () => {
+  test("a dependency chain that is too long fails, and nothing of it is installed", () => {
     const names = Array.from({ length: installLimits.rounds + 5 }, (_, at) => `acme.r${at}`)
     const offered = new Map(
       names.map((name, at) => [`role ${name}`, new Map([["1.0.0", needing([{ name: `acme.r${at + 1}` }])]])] as const),
@@ -186,7 +186,7 @@ describe("requests without end", () => {
     expect(brought.outcomes.at(1)?.because).toContain("chain of dependencies is longer than 20")
   })
 
-  test("what is beyond the number of things of one request fails, and nothing is dropped", () => {
+  test("items beyond the maximum per request fail, and none is dropped", () => {
     const names = Array.from({ length: installLimits.things + 2 }, (_, at) => ({ name: `acme.r${at}` }))
     const offered = new Map(names.map(({ name }) => [`role ${name}`, new Map([["1.0.0", needing()]])] as const))
     const { outcomes, placed } = bring(needing(names), offered)
@@ -195,7 +195,7 @@ describe("requests without end", () => {
     expect(outcomes.at(-1)).toMatchObject({ outcome: "failed", because: expect.stringContaining("1000 items") })
   })
 
-  test("one thing asked for twice in two versions is told", () => {
+  test("an item requested twice in two versions is reported", () => {
     const offered = place({ "role acme.web": { "1.0.0": needing(), "2.0.0": needing() } })
     const wanted = [{ name: "acme.web", version: "1.0.0" }, { name: "acme.web", version: "2.0.0" }, { name: "acme.web" }]
     expect(said(bring(needing(wanted), offered))).toEqual(["role acme.web installed 1.0.0", "role acme.web failed"])
@@ -237,7 +237,7 @@ describe("laws of every installation", () => {
     )
   })
 
-  test("everything that is asked for is told of first, and what is told to be there is", () => {
+  test("requested items are reported first, and those reported as present are", () => {
     fc.assert(
       fc.property(dependencies, offered, installed, fc.boolean(), (asked, from, have, force) => {
         const { outcomes, there } = bring(asked, from, have, { force })
@@ -250,7 +250,7 @@ describe("laws of every installation", () => {
     )
   })
 
-  test("without force what is asked for stays in the version in which it is there, unless something needs another", () => {
+  test("without force an installed item that is requested keeps its version, unless a dependency needs another", () => {
     fc.assert(
       fc.property(dependencies, offered, installed, (asked, from, have) => {
         const { there, placed } = bring(asked, from, have)
@@ -275,7 +275,7 @@ describe("laws of every installation", () => {
     )
   })
 
-  test("force installs again what is asked for, and not what that needs", () => {
+  test("force reinstalls requested items, but not their dependencies", () => {
     const from = place({
       "role acme.a": { "1.0.0": needing([{ name: "acme.b" }]) },
       "role acme.b": { "1.0.0": needing() },

@@ -103,7 +103,7 @@ describe("receipts", () => {
       ...(version === undefined ? {} : { version }),
     })
 
-  test("tell the version again that was written, whatever it is", () => {
+  test("return the version that was written, whatever it is", () => {
     const odd = fc.constantFrom("1.10", "v1.0.0", "main", "0x10", "1e3", "yes", "2026-01-01", "null", '"', "'x'", "a\\b", "# x")
     const version = fc
       .oneof(odd, fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 80 }))
@@ -130,7 +130,7 @@ describe("receipts", () => {
     expect(installedVersion("meta/.galaxy_install_info", text)).toBe(version)
   })
 
-  test("nobody's text is more than text", () => {
+  test("hostile text stays text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const file of ["meta/.galaxy_install_info", "MANIFEST.json", "galaxy.yml"]) installedVersion(file, text)

@@ -117,7 +117,7 @@ describe("a licence", () => {
     )
   })
 
-  test("that is written reads as what it was", () => {
+  test("reads back as it was written", () => {
     fc.assert(
       fc.property(terms, (given) => {
         expect(readLicenseTerms(writeLicenseTerms(given))).toEqual(Result.succeed(given))

@@ -31,7 +31,7 @@ const contains = (network: { readonly first: number; readonly last: number }, ad
   return number !== undefined && number >= network.first && number <= network.last
 }
 
-test("what the NAT network hands out is .50 to .100 to the last address, and holds neither the host nor a router", () => {
+test("the DHCP pool of the NAT network is exactly .50 to .100, and contains neither the host nor a router", () => {
   const handedOut = (octet: number) => natLeases.some((network) => contains(network, `192.0.2.${octet}`))
   const octets = Array.from({ length: 256 }, (_, octet) => octet).filter(handedOut)
   expect([octets[0], octets.at(-1), octets.length]).toEqual([50, 100, 51])

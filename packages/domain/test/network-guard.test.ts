@@ -58,7 +58,7 @@ describe("the guard of a router", () => {
     expect(renderGuard(input()).split("\n")[0]).toBe("# closed")
   })
 
-  test("knows machines that keep their way out by both addresses, and does not know one without a hardware address", () => {
+  test("identifies machines that keep their internet access by IP and MAC address, and ignores those without a MAC address", () => {
     expect(chain(input(), "out")).toContain("ip saddr 10.7.10.12 ether saddr { 02:00:00:00:01:00 } accept")
     const unknown = { ...testing, exempt: [{ address: "10.7.10.12", macs: [] }] }
     expect(renderGuard(input({}, { testing: unknown }))).not.toContain("10.7.10.12")
@@ -160,7 +160,7 @@ describe("a domain that is allowed", () => {
     expect(allowedDomain("allowed.example (198.18.0.999)")).toEqual({ name: "allowed.example", address: undefined })
   })
 
-  test("opens nothing where it is no name that a name service can be asked for", () => {
+  test("opens nothing if it is not a name that DNS can resolve", () => {
     const bad = [
       "com",
       "*.example",
@@ -199,7 +199,7 @@ describe("warnings", () => {
   const warnings = (network: object, ...machines: readonly object[]) =>
     testingWarnings(accepted({ ludus: machines, network }).config, { rangeId: "LAB", hardwareAddresses: () => known })
 
-  test("name the rules that let machines out, and machines that keep their way", () => {
+  test("name the rules that let machines out, and machines that keep their internet access", () => {
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false))).toEqual([])
     const rules = [rule({ name: "updates", vlan_dst: "public" }), rule({ name: "no", vlan_dst: "public", action: "REJECT" })]
     expect(warnings({ inter_vlan_default: "REJECT", rules }, machine("web", 10, false), machine("relay", 10, true))).toEqual([
@@ -214,7 +214,7 @@ describe("warnings", () => {
       "machines may open connections to VPN clients in testing mode too, and a client can forward what they send",
     ])
   })
-  test("say that a machine whose hardware address is not known does not keep its way", () => {
+  test("say that a machine without a known MAC address loses its internet access", () => {
     known = []
     expect(warnings({ inter_vlan_default: "REJECT" }, machine("web", 10, false), machine("relay", 10, true))).toEqual([
       expect.stringMatching(/^LAB-relay is isolated too, .*VLAN 10 is known.*Deploy the range/u),

@@ -9,7 +9,7 @@ const total = (packets: number, full = false): string => JSON.stringify({ packet
 const report = (...lines: readonly string[]): string => lines.join("\r\n")
 
 describe("what a router tells of its rules", () => {
-  it("is what it did not let out, most packets first, and whether its rules are those that were loaded", () => {
+  it("is the traffic it refused, most packets first, and whether its rules are the ones loaded", () => {
     const lines = [
       line(1),
       line(3, { protocol: 1, port: undefined }),
@@ -37,12 +37,12 @@ describe("what a router tells of its rules", () => {
     expect(readRouterReport(report("check 127"))).toEqual({ rules: "changed", ...nothing })
   })
 
-  it("is nothing where it does not begin with the check", () => {
+  it("is undefined if it does not begin with the check", () => {
     for (const text of ["", total(0), "check", "check -1", "check 99999", "no check 0", `${line(1)}\ncheck 0`])
       expect(readRouterReport(text)).toBeUndefined()
   })
 
-  it("is incomplete where it was cut, was full, or holds what is no destination and no name", () => {
+  it("is incomplete if it was cut, full, or has lines that are neither a destination nor a name", () => {
     const odd = [
       "{",
       "[]",

@@ -102,9 +102,10 @@ describe("standard packages", () => {
     expect(restore([lab1], node())).toBe("it has no QEMU packages")
   })
 
-  it("are held no more", () => expect(restore([lab1], node(qemu("10.0.2-4", { held: true })))).toEqual(["pve-qemu-kvm=10.0.2-4"]))
+  it("are no longer held", () =>
+    expect(restore([lab1], node(qemu("10.0.2-4", { held: true })))).toEqual(["pve-qemu-kvm=10.0.2-4"]))
 
-  it("are found also where signed sets lead in a circle", () => {
+  it("are found even if signed sets form a circle", () => {
     const back: PackageSet = { for: "10.0.2-4+lab2", packages: [signed("pve-qemu-kvm", "10.0.2-4+lab1")] }
     expect(restore([lab2, back], node(qemu("10.0.2-4+lab2", { held: true })))).toEqual(["pve-qemu-kvm=10.1.0-1"])
   })

@@ -52,7 +52,7 @@ describe("the addresses that a machine reports", () => {
     expect(judge({ name: undefined, isRouter: false }, ["10.7.10.11"]).own).toBeUndefined()
   })
 
-  it("in networks inside the machine are its own business while it has an address of its range", () => {
+  it("in networks inside the machine are ignored while it has an address in its range", () => {
     expect(judge(web, ["172.17.0.1", "10.7.10.11", "192.168.1.1"])).toEqual({ own: "10.7.10.11", foreign: [] })
     expect(judge(web, ["172.17.0.1"])).toEqual({ own: undefined, foreign: ["172.17.0.1"] })
   })
@@ -70,7 +70,7 @@ describe("the addresses that a machine reports", () => {
     expect(atFirst(web, ["192.0.2.60"]).own).toBeUndefined()
   })
 
-  it("never lead anywhere but into the range or to its router, whatever they are", () => {
+  it("whatever they are, lead nowhere but into the range or to its router", () => {
     const octet = fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom(10, 7, 70, 107, 254))
     const address = fc.oneof(
       fc.tuple(octet, octet, octet, octet).map((parts) => parts.join(".")),
@@ -88,7 +88,7 @@ describe("the addresses that a machine reports", () => {
     )
   })
 
-  it("that were stored earlier are judged again where hosts are shown", () => {
+  it("that were kept before are judged again where hosts are shown", () => {
     const seen = {
       vmid: 141 as Vmid,
       node: "nodea",
@@ -106,7 +106,7 @@ describe("the addresses that a machine reports", () => {
     expect(rangeHosts(range, undefined, [seen])[0]?.address).toBeUndefined()
   })
 
-  it("that are not its own are reported to people", () => {
+  it("that are not its own are shown", () => {
     expect(foreignAddressNote("LAB-web", ["10.3.10.11"])).toBe(
       "LAB-web reports the address 10.3.10.11, which does not belong to it, so it is not used",
     )

@@ -44,7 +44,7 @@ describe("a password", () => {
   })
 })
 
-test("waits double from the first mistake that is not free up to the longest, and mistakes are forgotten with time", () => {
+test("has delays that double after the free attempts up to the longest, and mistakes are forgotten over time", () => {
   const patience: Patience = { free: 3, first: 1000, longest: 8000, forgets: 60_000 }
   let attempts = noWrongAttempts
   let now = 1_000_000

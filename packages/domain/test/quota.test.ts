@@ -81,7 +81,7 @@ describe("limits", () => {
 })
 
 describe("use", () => {
-  it("counts a machine that is there and coming once, with the larger sizes, and rounds memory up in the end", () => {
+  it("counts a machine that exists and is being deployed once, with the larger sizes, and rounds memory up at the end", () => {
     const ranges = [
       range("A", {
         machines: [machine("a", 2, 1000), machine("old", 1, 1000)],
@@ -92,7 +92,7 @@ describe("use", () => {
     expect(useOf(ranges)).toEqual({ ram: 4, cpus: 15, vms: 4, ranges: 2 })
   })
 
-  it("is charged to whom the range was made for, and by sharing it to nobody else", () => {
+  it("is charged to the user for whom the range was created, and to nobody else by sharing it", () => {
     const users = [
       { id: ada, number: 20 },
       { id: bob, number: 3 },
@@ -116,7 +116,7 @@ describe("a deploy", () => {
     expect(refusedDeploy(facts, "A" as RangeId, config("a"), noAmounts)).toBeUndefined()
   })
 
-  it("may repeat or shrink what is there although the limit is lower by now, and costs nobody where nobody is charged", () => {
+  it("may repeat or shrink a range even above the limit, and is free if nobody is charged", () => {
     const there = [machine("a"), machine("b"), machine("c"), machine("d")]
     const facts = factsOf([range("A", { machines: there }), range("C", { payer: undefined })], limits)
     expect(refusedDeploy(facts, "A" as RangeId, config("a", "b", "c", "d"), noAmounts)).toBeUndefined()
@@ -135,7 +135,7 @@ describe("a deploy", () => {
   })
 })
 
-it("a range more is refused where the user may have no more", () => {
+it("another range is refused if the user has reached the limit", () => {
   const facts = factsOf([range("A"), range("B")], { ...noAmounts, ranges: 2 })
   const one = { id: "C" as RangeId, payer: ada }
   expect(refusedRange(facts, one, noAmounts)?.message).toBe(

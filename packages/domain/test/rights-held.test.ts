@@ -69,10 +69,10 @@ describe("one change that always fails", () => {
     const after = desiredAccess({ users: [], ranges: [] }, vnets)
     const group = groupOfAccount(alice.account)
     for (const left of [{ kind: "remove-account", account: alice.account } as const, { kind: "remove-group", group } as const])
-      expect(pendingAccess(heldInLine(held, after, [left]), after).revocations).toEqual(["alice@pve is still there"])
+      expect(pendingAccess(heldInLine(held, after, [left]), after).revocations).toEqual(["alice@pve still exists"])
   })
 
-  it("on a network of a range that is gone keeps that network in mind", () => {
+  it("on a network of a range that is gone keeps that network recorded", () => {
     const after = desiredAccess({ users: [alice, bob], ranges: [] }, vnets)
     const place = { type: "vnet", zone: "ludus", name: "r1" } as const
     const left = { kind: "revoke", place, subjects: [{ type: "user", name: "eve@pve" }] } as const
@@ -83,7 +83,7 @@ describe("one change that always fails", () => {
     expect(pendingAccess(kept, unseen).revocations).toEqual([])
   })
 
-  it("keeps what is being made unsettled", () => {
+  it("keeps what is being created unsettled", () => {
     const left = { kind: "set-password", account: alice.account, groups: [], keep: nothingKept } as const
     const known = { ...held, accounts: { ...held.accounts, [alice.account]: { admin: false, password: null } } }
     expect(heldInLine(known, before, [left]).accounts).toEqual(known.accounts)

@@ -27,7 +27,7 @@ const settled = fc.constantFrom<RightsOnNetworks>(vnets, vnets, { type: "bridges
 const taking: readonly AccessChange["kind"][] = ["revoke", "leave-groups", "remove-account", "remove-group", "remove-pool"]
 
 describe("access in line", () => {
-  test("differs in nothing, in whatever order the changes of a phase are made", () => {
+  test("has no differences, whatever the order of changes within a phase", () => {
     fc.assert(
       fc.property(start, meddling, draft, settled, fc.boolean(), (world, others, one, networks, reversed) => {
         const { lab, stored } = labAfter(world, [], one)
@@ -51,7 +51,7 @@ describe("access in line", () => {
     )
   })
 
-  test("takes nothing of others', and gives them nothing", () => {
+  test("neither revokes nor grants anything of others", () => {
     fc.assert(
       fc.property(start, rounds, draft, settled, (world, before, one, networks) => {
         const { lab, others, stored } = labAfter(world, before, one, true)
@@ -62,7 +62,7 @@ describe("access in line", () => {
     )
   })
 
-  test("of one range differs in the same, whether the others are looked at or not", () => {
+  test("of one range has the same differences, whether or not the others are considered", () => {
     fc.assert(
       fc.property(start, rounds, meddling, draft, settled, (world, before, others, one, networks) => {
         const { lab, stored } = labAfter(world, before, one)
@@ -81,7 +81,7 @@ describe("access in line", () => {
     )
   })
 
-  test("is pending in nothing, and can be written down", () => {
+  test("has nothing pending, and can be serialized", () => {
     fc.assert(
       fc.property(start, rounds, draft, settled, (world, before, one, networks) => {
         const { lab, stored } = labAfter(world, before, one)
@@ -102,7 +102,7 @@ describe("access in line", () => {
 })
 
 describe("a plan", () => {
-  test("takes before it gives, and tidies what nobody loses by", () => {
+  test("revokes before it grants, and tidies up only what costs nobody access", () => {
     fc.assert(
       fc.property(start, rounds, meddling, draft, settled, (world, before, others, one, networks) => {
         const { lab, stored } = labAfter(world, before, one)
@@ -138,7 +138,7 @@ describe("a plan", () => {
     )
   })
 
-  test("that comes to nothing is made the same again, and what is held does not grow", () => {
+  test("that fails is planned the same way again, and the held state does not grow", () => {
     fc.assert(
       fc.property(start, rounds, draft, settled, (world, before, one, networks) => {
         const { lab, stored } = labAfter(world, before, one)

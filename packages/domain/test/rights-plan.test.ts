@@ -134,7 +134,7 @@ test("an account that is made again keeps no rights on ranges, whoever gave them
   })
 })
 
-test("a password that is refused again and again makes what is held no longer", () => {
+test("a password that is refused repeatedly does not make the held state grow", () => {
   const desired = desire([user], [])
   let held: HeldAccess = { ...heldOf(desired), accounts: { [alice]: { admin: false, password: "0" } } }
   const attempt = () => {
@@ -144,7 +144,7 @@ test("a password that is refused again and again makes what is held no longer", 
   expect(attempt()).toEqual(attempt())
 })
 
-test("an account that was made again in part gets the rest even where it takes no password any more", () => {
+test("an account that was partly recreated gets the rest even if its password can no longer be set", () => {
   const keep = { groups: ["students"], rights: [audit] }
   const held = { ...heldOf(desire([user], [])), accounts: { [alice]: { admin: false, password: null, keep } } }
   const observed = seen({ groups: [], passwordObstacle: "it has API tokens" })
@@ -246,7 +246,7 @@ test("a pool of a range that is gone stays as long as another pool lies below it
   expect(plan.notes).toEqual([expect.stringContaining("LAB/below") as string])
 })
 
-test("other roles on a range's pool or VNet go from the service's own people, and others' are told and stay", () => {
+test("other roles on a range's pool or VNet are revoked from the service's own accounts; those of others stay and are noted", () => {
   const desired = desire([user, bob], [range])
   const at = (path: string, role: string, subject: AccessSubject): AccessEntry => ({ path, role, subject, propagate: true })
   const carol = { type: "user", name: "carol@pve" } as const

@@ -6,7 +6,7 @@ const read = (files: Readonly<Record<string, string>>) => readRoleVariables((pat
 const defaultsOf = (text: string) => read({ "defaults/main.yml": text }).defaults
 
 describe("defaults of a role", () => {
-  test("that are none do not take the others with them", () => {
+  test("that are invalid do not affect the others", () => {
     const text =
       "a: 1\ninf: .inf\nnan: .nan\n__proto__: {polluted: 1}\n? [x, y]\n: z\n~: 1\n1: one\nconstructor: 3\nloop: &l [*l]\nz: end\n"
     expect(defaultsOf(text)).toEqual({ a: 1, inf: ".inf", nan: ".nan", "1": "one", constructor: 3, z: "end" })
@@ -36,7 +36,7 @@ describe("defaults of a role", () => {
     expect(variables).toEqual([{ name: "big", type: "int", default: "12345678901234567890" }])
   })
 
-  test("that unfold to gigabytes are not unfolded", () => {
+  test("that would expand to gigabytes are not expanded", () => {
     const bomb = [..."bcdefghi"].map((c, at) => `${c}: &${c} [${Array(9).fill(`*${"abcdefgh"[at]}`).join(",")}]`).join("\n")
     expect(defaultsOf(`a: &a [x,x,x,x,x,x,x,x,x]\n${bomb}\n`)).toEqual({})
   })

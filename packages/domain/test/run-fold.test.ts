@@ -42,7 +42,7 @@ const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
 const journal = fc.array(anyEvent, { maxLength: 60 }).map(entriesOf)
 
 describe("the fold of a journal", () => {
-  it("gives a state for any entries in any order, and never a step that the plan has not", () => {
+  it("gives a state for any entries in any order, and never a step that is not in the plan", () => {
     fc.assert(
       fc.property(journal, (entries) => {
         const state = foldRun(entries)
@@ -63,7 +63,7 @@ describe("the fold of a journal", () => {
     )
   })
 
-  it("is the same whether entries come one by one, in pages, or some of them twice", () => {
+  it("is the same whether entries come one by one, in pages, or repeated", () => {
     fc.assert(
       fc.property(journal, fc.nat(60), fc.nat(60), (entries, cut, back) => {
         const fold = openFold()
@@ -131,13 +131,13 @@ describe("the progress of a run", () => {
     { type: "StepStarted", key: "c:m2", attempt: 1 },
   ]
 
-  it("counts down the longest way that is left", () => {
+  it("counts down the longest remaining path", () => {
     const state = foldRun(entriesOf(begun))
     expect(progressOf(state, secondOf(3))).toMatchObject({ total: 3, done: 0, running: 2, remainingSeconds: 40 })
     expect(progressOf(state, secondOf(13))).toMatchObject({ remainingSeconds: 30 })
   })
 
-  it("learns from what settled steps really took", () => {
+  it("adapts to the actual duration of settled steps", () => {
     const settledLate: readonly RunEvent[] = [...begun, { type: "Waiting", reason: "r" }, { type: "Continued", reason: "r" }]
     const entries = [
       ...entriesOf(settledLate),
@@ -147,7 +147,7 @@ describe("the progress of a run", () => {
     expect(progressOf(foldRun(entries), secondOf(22)).remainingSeconds).toBe(61)
   })
 
-  it("reckons with what has to wait for a scarce thing", () => {
+  it("takes waiting for a scarce resource into account", () => {
     const uses = [{ resource: "clone@local", slots: 2 }]
     const many = planOf(Array.from({ length: 10 }, (_, i) => ({ ...stepOf(`s:m${i}`, []), uses })))
     expect(progressOf(foldRun(entriesOf([{ type: "Planned", plan: many }])), secondOf(1)).remainingSeconds).toBe(50)
@@ -160,7 +160,7 @@ describe("the progress of a run", () => {
     expect(progressOf(ended("aborted"), secondOf(9))).toMatchObject({ percent: 0, remainingSeconds: 0 })
   })
 
-  it("of an aborted run tells what was done, not what was left out", () => {
+  it("of an aborted run counts what was done, not what was skipped", () => {
     const skipped = keys.slice(1).map((key) => ({ type: "StepSkipped", key, because: "the run was aborted" }) as const)
     const done = [{ type: "StepSettled", key: keys[0]!, facts: { changed: true } } as RunEvent, ...skipped]
     const state = foldRun(entriesOf([...begun, ...done, { type: "Ended", status: "aborted", message: "" }]))
@@ -256,7 +256,7 @@ describe("a point of no return", () => {
   const started = (of: string): RunEvent => ({ type: "StepStarted", key: of, attempt: 1 })
   const after = (...events: readonly RunEvent[]) => foldRun(entriesOf([{ type: "Planned", plan: forward }, ...events]))
 
-  it("that has begun makes a later cancel void", () => {
+  it("that has started makes a later cancel ineffective", () => {
     const state = after(started("a:m1"), started("b:m1"), cancel, started("c:m2"))
     expect(state).toMatchObject({ irreversible: true, cancelRequested: false, cancelRequestedAt: undefined })
     expect(isCancellable(state)).toBe(false)

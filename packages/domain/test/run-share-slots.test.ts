@@ -90,7 +90,7 @@ describe("sharing slots", () => {
     expect(Math.abs(countOf(late.order.slice(20, 60), "b") - 20)).toBeLessThanOrEqual(1)
   })
 
-  it("lets nobody save up what they did not use", () => {
+  it("does not let anybody save up unused time", () => {
     const ledgers = new Map<string, SlotLedger>()
     const ask = (...demands: readonly SlotDemand[]) => shareSlots(ledgers, [{ resource: "r", slots: 1, demands }], everybody)[0]
     // b has one step, then nothing for as long as a has a hundred
@@ -108,7 +108,7 @@ describe("sharing slots", () => {
     expect(countOf(got, "b")).toBeLessThanOrEqual(11)
   })
 
-  it("counts what the worker of another process has until the next worker says what goes on, or the run ends", () => {
+  it("counts the slots of a dead worker until the next worker reports, or the run ends", () => {
     const ledgers = new Map<string, SlotLedger>()
     const standings = new Map<string, RunStanding>(["a", "b"].map((run) => [run, { generation: 1, inForce: true }]))
     const ask = (...demands: readonly SlotDemand[]) =>
@@ -130,7 +130,7 @@ describe("sharing slots", () => {
     expect(ask(demand("b", many(9), { held: 1, had: 10 }))).toEqual(answer(1, false))
   })
 
-  it("tells whose lease has lapsed that what it says does not count yet, and counts it when the lease is renewed", () => {
+  it("does not count a demand while the lease is lapsed, says so, and counts it when the lease is renewed", () => {
     const ledgers = new Map<string, SlotLedger>()
     const standings = new Map<string, RunStanding>(["a", "b"].map((run) => [run, { generation: 1, inForce: true }]))
     const ask = (...demands: readonly SlotDemand[]) =>
@@ -143,7 +143,7 @@ describe("sharing slots", () => {
     expect(ask(givenBack, demand("b", many(1)))).toMatchObject({ granted: [0, 1], counted: [true, true] })
   })
 
-  it("keeps nothing of those who are gone once the others have had as much", () => {
+  it("forgets users who are gone once the others have had as much", () => {
     const ledgers = new Map<string, SlotLedger>()
     for (let i = 0; i < 200; i++) {
       const id = `${i % 2 === 0 ? "a" : "b"}${i}`
@@ -153,7 +153,7 @@ describe("sharing slots", () => {
     expect(ledgers.get("r")?.runs.length).toBeLessThan(5)
   })
 
-  it("never gives out more than there is, and never leaves a slot free that somebody waits for", () => {
+  it("never grants more slots than there are, and never leaves one free while somebody waits", () => {
     const ask = fc.record({
       run: fc.constantFrom("a1", "a2", "b1", "c1"),
       held: fc.nat(3),

@@ -16,7 +16,7 @@ const subjects = fc.record({
 }) as fc.Arbitrary<RunSubject>
 
 describe("what a run changes", () => {
-  it("has a key that means it and nothing else", () => {
+  it("has a unique key", () => {
     fc.assert(
       fc.property(subjects, subjects, (a, b) => {
         expect(parseSubjectKey(subjectKey(a))).toEqual(a)

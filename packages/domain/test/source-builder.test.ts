@@ -77,7 +77,7 @@ describe("the name of a template", () => {
   })
 })
 
-test("a template says more of itself by the defaults of its variables", () => {
+test("further details of a template come from the defaults of its variables", () => {
   const text =
     'variable "description" { default = "Small" }\nvariable "os" { default = "linux" }\nvariable "icon_path" { default = "icon.png" }\n'
   expect(readBuilderFile("t.pkr.hcl", text)).toEqual({

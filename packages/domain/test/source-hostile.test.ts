@@ -91,7 +91,7 @@ describe("a name that would lead elsewhere when it becomes a folder is never the
     expect(readOf(files).content.roles).toEqual([])
   })
 
-  test("nor is the second of two that would lie in one folder, whatever their case", () => {
+  test("nor is the second of two that would share a folder, whatever their case", () => {
     const role = (author: string): string => `galaxy_info: {author: ${author}, role_name: web}`
     const roles = withBlueprint({
       "ansible/roles/one/meta/main.yml": role("acme"),
@@ -175,7 +175,7 @@ describe("a link is never read", () => {
     expect(refusedAs(linked("blueprints/lab/range-config.yml"))).toEqual(["blueprints/lab/blueprint.yml config-not-found"])
   })
 
-  test("while one inside a role is nobody's business here", () => {
+  test("while one inside a role is ignored here", () => {
     const files = linked("ansible/roles/r/files/current")
     expect(readOf(files).content.roles.map(({ name }) => name)).toEqual(["r"])
     expect(readOf(files).warnings).toEqual([])

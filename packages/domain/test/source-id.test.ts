@@ -42,7 +42,7 @@ it("makes an id of nothing but what an id may hold, or none, and begins it with 
   )
 })
 
-it("does not see how a repository's URL ends or how its letters are written", () => {
+it("ignores the ending and the case of a repository's URL", () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}[a-z0-9]$/u)
   fc.assert(
     fc.property(name, name, (organisation, repository) => {

@@ -55,9 +55,9 @@ describe("an item stays", () => {
     expect(told(items, [web]).every((line) => line.includes("refuse: blueprint s/web needs it"))).toBe(true)
   })
 
-  test("where another source brought it too", () => {
+  test("where another source provides it, too", () => {
     expect(told([item("role", "r", { otherSources: ["b", "a"] })], [])).toEqual([
-      "r refuse: source a brought it too; source b brought it too",
+      "r refuse: source a also provides it; source b also provides it",
     ])
   })
 })

@@ -28,7 +28,7 @@ describe("what a user keeps", () => {
     expect(diskUse([], () => 1)).toBe(0)
   })
 
-  it("is told thing by thing, the largest first, each with all its content, and which ones share that", () => {
+  it("is listed item by item, largest first, each with all its content, and which ones share that", () => {
     const things: readonly NamedThing[] = [
       { kind: "role", name: "web", bytes: 50 },
       { kind: "source", name: "labs", bytes: 1, snapshot: one },
@@ -60,7 +60,7 @@ describe("what a user keeps", () => {
     expect(keptRow(0, undefined).bytes).toBeGreaterThan(Buffer.byteLength(JSON.stringify(said)))
   })
 
-  it("takes room also when it holds nothing: rows, files, links and folders are not for nothing", () => {
+  it("uses space even if empty: rows, files, links and folders have a cost", () => {
     const file = { kind: "file", path: "a/b/c", size: 10 } as const
     expect(treeBytes([file])).toBe(3 * 8192 + 10)
     expect(treeBytes([file, { kind: "link", path: "a/b/l" }, { ...file, path: "d" }])).toBe(5 * 8192 + 20)
@@ -74,7 +74,7 @@ describe("what a user keeps", () => {
     ["less than before, although that is too much by now", { before: 20, after: 15 }, false],
   ])("may be %s: %j refused: %s", (_what, change, refused) => expect(exceedsDisk({ user, limit: 10, ...change })).toBe(refused))
 
-  it("is told in numbers that are not smaller than what there is", () => {
+  it("is shown in numbers that are never too small", () => {
     const gib = 1024 ** 3
     const fault = new UserDiskExceeded({
       doing: "install it",

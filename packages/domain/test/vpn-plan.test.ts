@@ -59,7 +59,7 @@ describe("the plan for the VPN's server", () => {
     expect(notes).toEqual([expect.stringContaining("the peer WIDE does not belong to this service")])
   })
 
-  it("says what it takes from peers that were never known here, and nothing of its own", () => {
+  it("reports what it takes from unknown peers, but not from its own", () => {
     const site = { publicKey: "SITE", allowed: ["10.99.0.0/16", "198.51.100.4/32", "198.51.100.5/32", "198.51.100.0/24"] }
     const there = server([bob, member(6, "STRANGER")], { peers: [...[bob, member(6, "STRANGER")].map(peerOf), site] })
     const { difference, taken } = planVpn([alice], there, new Set(["B"]))
@@ -71,14 +71,14 @@ describe("the plan for the VPN's server", () => {
     expect(planVpn([bob], server([bob]), new Set()).taken).toEqual([])
   })
 
-  it("loads the rules where nobody could look at them, and knows the peers all the same", () => {
+  it("loads the rules if they could not be read, and still plans the peers", () => {
     const blind = server([alice, bob], { pairs: undefined, guarded: false })
     expect(planVpn([alice], blind).difference).toEqual({ remove: ["B"], set: [], pairs: pairsOf(alice) })
     expect(membersOf(blind)).toEqual([member(4, "A"), member(5, "B")])
   })
 })
 
-it("what is pending is what the server may have and should not, and what it should have and does not surely", () => {
+it("pending is what the server may have but should not, and what it should have but may not", () => {
   const held = { has: [alice], adding: [bob], notes: [] }
   expect(pendingVpn(held, [alice, bob])).toEqual({
     revocations: [],

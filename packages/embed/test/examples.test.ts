@@ -38,7 +38,7 @@ test.each(Object.entries(expected))("the example %s prints what it promises", (e
   expect(printed(example).slice(0, lines.length)).toEqual(lines)
 })
 
-test("each example is one of them", () => {
+test("the list of examples is complete", () => {
   const files = readdirSync(folder).filter((file) => file.endsWith(".ts"))
   expect(files.map((file) => file.slice(0, -3)).toSorted()).toEqual(Object.keys(expected).toSorted())
 })

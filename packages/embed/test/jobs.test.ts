@@ -30,14 +30,14 @@ const machine = (more: Readonly<Record<string, unknown>> = {}): string =>
   })
 
 describe("validating a configuration", () => {
-  it("finds nothing wrong with one that is right", () => {
+  it("finds no problem in a valid one", () => {
     expect(validateConfiguration(machine(), { templates: ["debian-12", "debian-11-x64-server-template"] })).toEqual({
       valid: true,
       problems: [],
     })
   })
 
-  it("checks templates, roles and nodes only where they are told", () => {
+  it("checks templates, roles and nodes only if they are given", () => {
     expect(validateConfiguration(machine({ template: "none", roles: ["acme.hello"] })).valid).toBe(true)
     const { valid, problems } = validateConfiguration(machine({ template: "none", roles: ["acme.hello"] }), {
       templates: ["debian-12"],
@@ -114,7 +114,7 @@ describe("planning a range", () => {
 describe("reading a catalog", () => {
   const files = { "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello}\n" }
 
-  it("tells what is installed, and nothing where nothing is said", () => {
+  it("lists what is installed, and nothing if nothing is given", () => {
     const stateOf = (installed?: Parameters<typeof readCatalog>[0]["installed"]) =>
       readCatalog({ id: "acme", files, ...(installed === undefined ? {} : { installed }) }).localRoles.map(({ state }) => state)
     expect(stateOf()).toEqual(["not_installed"])
@@ -142,7 +142,7 @@ describe("resolving subscription roles", () => {
   }
   const index = JSON.stringify({ serial: 1, issued_unix: 0, roles: [role] })
 
-  it("tells which of the roles of a configuration a licence opens", () => {
+  it("lists the roles of a configuration, and which of them a license includes", () => {
     const wanted = { configuration: machine({ roles: ["acme.exchange", "other.role"] }) }
     const resolved = (entitlements: readonly string[], active = true) =>
       resolveSubscriptionRoles({ index, license: { active, entitlements }, wanted }).map(({ name, mayInstall }) => [
@@ -171,7 +171,7 @@ describe("planning a migration", () => {
 })
 
 describe("an ID", () => {
-  it("is given back where it is one", () => {
+  it("is returned if it is valid", () => {
     expect([rangeId("LAB/a"), userId("ADA"), recordId("a".repeat(15)), vmid(100)]).toEqual(["LAB/a", "ADA", "a".repeat(15), 100])
   })
 

@@ -47,7 +47,7 @@ export const planUninstall = (
     const needing = staying.filter(({ needs }) => names.some((name) => needs[neededAs[item.kind]].has(name))).map(({ id }) => id)
     const users = [
       ...sortedUnique(needing.toSorted()).map((id) => `blueprint ${id} needs it`),
-      ...sortedUnique([...item.otherSources].toSorted()).map((id) => `source ${id} brought it too`),
+      ...sortedUnique([...item.otherSources].toSorted()).map((id) => `source ${id} also provides it`),
     ]
     if (users.length === 0) return { item, change: "remove" }
     return { item, change: force ? "remove" : "refuse", because: users.join("; ") }

@@ -181,10 +181,10 @@ export const resolveDependencies = <A extends Fetched>(
     if (why !== undefined) return shortReason(`it needs ${what}, which is not available: ${why}`)
     if (state === undefined || fitsPin(versionOf(state), pin)) return undefined
     const have = versionOf(state) ?? "another version"
-    const where = state.is === "brought" ? `${have} is to be installed` : `${have} is there`
+    const where = state.is === "brought" ? `${have} will be installed` : `${have} is installed`
     const also = slots.get(key)?.because
     return shortReason(
-      `it needs ${what} ${pin ?? ""}, and ${where}${also === undefined ? "" : `; another is not available: ${also}`}`,
+      `it needs ${what} ${pin ?? ""}, but ${where}${also === undefined ? "" : `; another is not available: ${also}`}`,
     )
   }
 

@@ -39,7 +39,7 @@ export const notPublished = "nothing is published under this name"
 export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | undefined): string => {
   const first = versions.slice(0, 10).join(", ")
   const shown = versions.length > 10 ? `${first}, … (${versions.length} in all)` : first || "none"
-  return `there is no version ${pin ?? ""}; there are: ${shown}`
+  return `there is no version ${pin ?? ""}; available versions: ${shown}`
 }
 
 /** Versions, conditions, branches and tags; nothing that a program takes for an option. */

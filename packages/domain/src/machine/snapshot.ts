@@ -35,7 +35,7 @@ export const testingStandIn = "ludus_automated_stand_in"
 /** Why this snapshot must not be touched in a range in testing mode; undefined if it is not testing mode's. */
 export const testingSnapshotProblem = (name: string): string | undefined =>
   name === testingSnapshot || name === testingStandIn
-    ? `the snapshot ${name} is the one that stopping testing rolls back to, and testing is on: stop it first`
+    ? `stopping testing rolls machines back to the snapshot ${name}, and testing is on: stop testing first`
     : undefined
 
 /** Whether it is the intended snapshot: one retaken under the same name is different. `takenAt` undefined: any of this name. */

@@ -160,13 +160,13 @@ export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): Pending
   for (const vnet of left) revocations.push(`rights on ${placeText(vnet)} still exist`)
   for (const [account, { admin }] of Object.entries(held.accounts) as [AccountId, HeldAccount][]) {
     const wanted = desired.accounts.get(account)
-    if (wanted === undefined) revocations.push(`${account} is still there`)
+    if (wanted === undefined) revocations.push(`${account} still exists`)
     else if (admin && !wanted.admin) revocations.push(`${account} is still an administrator`)
     else if (wanted.admin && !admin) others.push(`${account} is not an administrator yet`)
   }
   for (const [account, { passwordVersion }] of desired.accounts) {
     const known = held.accounts[account]
-    if (known === undefined) others.push(`${account} is not there yet`)
+    if (known === undefined) others.push(`${account} does not exist yet`)
     else if (hasPassword(account) && known.password !== passwordVersion)
       others.push(`${account} does not have its new password yet`)
   }

@@ -155,7 +155,7 @@ const unexpectedMemberships = (
     return leaves.length === 0 ? [] : [{ kind: "leave-groups", account, groups: leaves }]
   })
 
-const staysAsOthers = (what: string): string => `${what} stays, because the service did not make it`
+const staysAsOthers = (what: string): string => `${what} stays, because the service did not create it`
 
 /** Accounts and groups without a user. */
 const removals = ({ desired, held, observed }: AccessInput) => {

@@ -34,7 +34,7 @@ export const damagedHeldVpn: HeldVpn = {
   ...nothingHeldByVpn,
   unseen: true,
   trouble:
-    "The stored state of the VPN's server is damaged (the row of the table vpn_server); the next check of the server writes it again",
+    "The stored state of the VPN server is damaged (the row in the table vpn_server); the next check of the server rewrites it",
 }
 
 /** The numbers of the users that the server lets in, or may; undefined if unknown. */

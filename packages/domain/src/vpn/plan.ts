@@ -69,7 +69,7 @@ export const planVpn = (
       .filter((peer) => !isOurs(peer) && mayPretend(peer))
       .map(
         ({ publicKey, allowed }) =>
-          `the peer ${publicKey} does not belong to this service and may send as users of the VPN (${allowed.join(", ")}): take 198.51.100.${userNumberSpan.from} to .${userNumberSpan.to} out of its AllowedIPs`,
+          `the peer ${publicKey} does not belong to this service and may send as users of the VPN (${allowed.join(", ")}): remove 198.51.100.${userNumberSpan.from} to .${userNumberSpan.to} from its AllowedIPs`,
       ),
     taken: others.flatMap((peer) => {
       if (isOurs(peer))
