@@ -1,6 +1,6 @@
 import type * as Redacted from "effect/Redacted"
 
-/** Credentials of a private repository. Sent to its own server only, and to the servers of submodules if they are the same. */
+/** Credentials of a private repository. Sent to its own server only, and for submodules only if they are on the same server. */
 export type GitAccess =
   | {
       readonly type: "token"

@@ -55,20 +55,20 @@ export class SubjectTaken extends defineFault("SubjectTaken", "conflict", (f: { 
 })) {}
 
 /**
- * Runs, their journals and their leases. An append is durable when it returns (fsync). A worker claims a run's lease; each claim increments the
- * generation. Appends are fenced: one with an older generation fails with `LeaseLost` and writes nothing.
+ * Runs, their journals and their leases. An append is durable when it returns (fsync). A worker claims a run's lease; each claim increments
+ * the generation. Appends are fenced: one with an older generation fails with `LeaseLost` and writes nothing.
  *
- * One clock measures the leases of all who share the store: the database server's, or else the monotonic clock of this host. The time of day
- * of a process does not matter.
+ * One clock measures the leases of all who share the store: the database server's, or else the monotonic clock of this host. The time of
+ * day of a process does not matter.
  */
 export class RunJournal extends Context.Service<
   RunJournal,
   {
     /**
-     * Opens a run atomically, and returns it as stored. Fails with `SubjectTaken` when the subject has an unfinished run. A run of a range that
-     * opens while one of the installation is unfinished records it in `blockedBy`: of the two, whichever opened later waits. One that opens while
-     * a cancelled run of its range is unfinished records that one and replaces it: the cancelled run is no longer active and no longer sets
-     * the range's state. Opening the same run again changes nothing.
+     * Opens a run atomically, and returns it as stored. Fails with `SubjectTaken` when the subject has an unfinished run. A run of a range
+     * that opens while one of the installation is unfinished records it in `blockedBy`: of the two, whichever opened later waits. One that
+     * opens while a cancelled run of its range is unfinished records that one and replaces it: the cancelled run is no longer active and no
+     * longer sets the range's state. Opening the same run again changes nothing.
      *
      * A run of a range sets the range's state; a deploy also sets `lastDeploymentAt` and records the configuration as the deployed one. The
      * range must exist; deleting it deletes its runs. For other subjects `rangeState` is ignored.
@@ -89,8 +89,8 @@ export class RunJournal extends Context.Service<
       at: Date,
     ) => Effect.Effect<readonly JournalEntry[], LeaseLost | StorageFault>
     /**
-     * Atomically writes `Ended` (the last entry), the run's status and the range's state, and releases the lease. Does nothing when the run has
-     * ended or was deleted.
+     * Atomically writes `Ended` (the last entry), the run's status and the range's state, and releases the lease. Does nothing when the run
+     * has ended or was deleted.
      */
     readonly close: (
       runId: RunId,
@@ -101,8 +101,8 @@ export class RunJournal extends Context.Service<
     ) => Effect.Effect<void, LeaseLost | StorageFault>
     /**
      * Writes a cancel without the lease, and sets the range's state at once. Whether the run can be cancelled follows from its journal
-     * (`isCancellable`), which the caller has read up to `lastSeq`. Writes nothing and returns false when the journal has grown since, or the
-     * run is over or deleted.
+     * (`isCancellable`), which the caller has read up to `lastSeq`. Writes nothing and returns false when the journal has grown since, or
+     * the run is over or deleted.
      */
     readonly requestCancel: (
       runId: RunId,
@@ -112,9 +112,9 @@ export class RunJournal extends Context.Service<
       rangeState?: RangeState,
     ) => Effect.Effect<boolean, StorageFault>
     /**
-     * Gives `owner` the run's lease for so many seconds. Returns the new generation (from 1); undefined while another owner's lease is in force
-     * or when the run is over. A lease is in force for its seconds, and never longer than twice the requested ones, even when the clock that
-     * measures it was set back or restarted.
+     * Gives `owner` the run's lease for so many seconds. Returns the new generation (from 1); undefined while another owner's lease is in
+     * force or when the run is over. A lease is in force for its seconds, and never longer than twice the requested ones, even when the
+     * clock that measures it was set back or restarted.
      */
     readonly claim: (runId: RunId, owner: string, seconds: number) => Effect.Effect<number | undefined, StorageFault>
     /** False when this generation no longer has the lease: it was claimed by another or released, or the run is over. */
@@ -137,7 +137,10 @@ export class RunJournal extends Context.Service<
     readonly list: (filter: RunFilter) => Effect.Effect<readonly RunRecord[], StorageFault>
     /** Keeps the newest `keep` finished runs of each kind and subject; returns how many were deleted. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
-    /** Deletes the finished runs of a subject that was removed, with their journals. Not needed for ranges, whose runs are deleted with them. */
+    /**
+     * Deletes the finished runs of a subject that was removed, with their journals. Not needed for ranges, whose runs are deleted with
+     * them.
+     */
     readonly forget: (subject: RunSubject) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/RunJournal") {}

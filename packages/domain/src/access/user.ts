@@ -54,7 +54,7 @@ export interface UserSecrets {
   readonly tokenKey: string
 }
 
-/** The stored secret that a sign-in was checked against. A sign-in through an identity provider checks none, and the token key counts. */
+/** The stored secret that a sign-in was checked against; for a sign-in through an identity provider, which checks none, the token key. */
 export type SecretSeen = Pick<UserSecrets, "apiKeyHash"> | Pick<UserSecrets, "sealedPassword"> | Pick<UserSecrets, "tokenKey">
 
 /** Whether the secret has not been replaced since. */

@@ -5,9 +5,9 @@ import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog, Survey
 import { type SourceSurvey, surveySource } from "./survey.ts"
 
 /**
- * The catalog of a source: what it ships, with the state of each item for one viewer, and who requires it. A pure function: equal values
- * give equal catalogs in any order, in time proportional to their size. A `survey` kept from an earlier call on the same content saves most
- * of the work.
+ * The catalog of a source: what it ships, with the state of each item for one viewer, and who requires it. A pure function: the same values
+ * give the same catalog, whatever their order, in time proportional to their size. A `survey` kept from an earlier call on the same content
+ * saves most of the work.
  */
 export const catalogOf = (
   { source, content }: Shipped,

@@ -23,8 +23,8 @@ export type KnownCall = keyof typeof commands
 export const knownCalls = Object.keys(commands) as readonly KnownCall[]
 
 /**
- * How to make a call, on the command line and over HTTP: `ludus range abort -r LAB` (POST /range/abort?rangeID=LAB). `values` fill in what the
- * call's path needs; `rangeId` names the range.
+ * How to make a call, on the command line and over HTTP: `ludus range abort -r LAB` (POST /range/abort?rangeID=LAB). `values` fill in what
+ * the call's path needs; `rangeId` names the range.
  */
 export const howTo = (call: KnownCall, values: Readonly<Record<string, string>> = {}, rangeId?: string): string => {
   const filled = (text: string): string => text.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)

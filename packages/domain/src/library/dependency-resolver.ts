@@ -17,7 +17,9 @@ export interface Fetched {
   readonly wanted: WantedArtifact | undefined
 }
 
-/** Resolves the dependencies of one request. The caller fetches what `next` names until that is empty, then installs `placements` in order. */
+/**
+ * Resolves the dependencies of one request. The caller fetches what `next` names until that is empty, then installs `placements` in order.
+ */
 export interface DependencyResolver<A extends Fetched> {
   /** Whether the next fetch depends on the collections of the host. */
   readonly asksForCollections: () => boolean

@@ -2,7 +2,7 @@ import type { Json } from "../plan/action.ts"
 import type { Node, ScalarNode } from "../range/config/node.ts"
 
 const octalOfLater = /^[-+]?0[oO]/u
-/** A YAML 1.1 float has a dot, and a sign in its exponent; Ansible reads these as text. */
+/** Floats of later YAML versions: in YAML 1.1 a float has a dot, and a sign in its exponent, so Ansible reads these as text. */
 const floatOfLater = /^[-+]?(?:[0-9][0-9_]*[eE]|[0-9_]*(?:\.[0-9_]*)?[eE][0-9])/u
 const whole = /^[-+]?[0-9][0-9_]*$/u
 const base60 = /^([-+]?)([0-9][0-9_]*(?::[0-5]?[0-9])+)$/u

@@ -32,8 +32,8 @@ const natPart = (first: number, length: number): Cidr => ({
   last: natNetwork.first + first + 2 ** (32 - length) - 1,
 })
 /**
- * Its DHCP pool, 192.0.2.50 to 192.0.2.100: for machines in which templates are built, and routers at their first boot. Neither the host
- * nor any configured router has an address in it, and so neither has traffic forwarded by those routers.
+ * Its DHCP pool, 192.0.2.50 to 192.0.2.100: for machines in which templates are built, and routers at their first boot. It contains neither
+ * the host nor any configured router, and so no traffic forwarded by those routers.
  */
 export const natLeases: readonly Cidr[] = [
   natPart(50, 31),

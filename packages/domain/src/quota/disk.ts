@@ -18,7 +18,7 @@ export interface NamedThing extends KeptThing {
   readonly name: string
 }
 
-/** At least the size of a blueprint's texts, or of a source's credentials. */
+/** Cost of a row: at least the size of a blueprint's descriptive texts, or of a source's credentials. */
 const rowBytes = 40 * 1024
 
 /** A source or blueprint: the cost of its row, plus `bytes`. */

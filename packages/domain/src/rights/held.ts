@@ -43,7 +43,7 @@ export const aboutToHold = (held: HeldAccess, desired: DesiredAccess, changes: r
     accounts[account] = { admin, password: null, ...(isKept ? { keep } : {}) }
   }
   const ranges: Record<RangeId, readonly AccountId[]> = { ...held.ranges }
-  // a range being removed gets no new accounts
+  // a range being removed keeps its recorded accounts
   for (const [id, { accounts: people, leaving }] of desired.ranges)
     if (!leaving) ranges[id] = union(holders(ranges, id) ?? [], people)
   return { ...held, accounts, ranges, vnets: distinct([...held.vnets, ...vnetsOf(changes)]), unsettled: true }

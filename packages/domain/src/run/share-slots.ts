@@ -27,8 +27,8 @@ export interface SlotAnswer {
   /** For each demand: how many of its waiting steps got a slot. */
   readonly granted: readonly number[]
   /**
-   * For each demand: whether it was taken into account. False while the run's lease has lapsed and no other worker has claimed the run: repeat
-   * the demand then. Demands of a superseded worker and of an ended run mean nothing and need no repetition: true.
+   * For each demand: whether it was taken into account. False while the run's lease has lapsed and no other worker has claimed the run:
+   * repeat the demand then. Demands of a superseded worker and of an ended run mean nothing and need no repetition: true.
    */
   readonly counted: readonly boolean[]
   /** Whether to ask again soon although no own step ends: another process holds slots or waits for them. */
@@ -143,9 +143,9 @@ const shareOne = (
 }
 
 /**
- * Shares resources among the runs of all processes. Each queue holds all demands of its process for one resource; other processes count with
- * their last demands. `standingOf`: undefined when the run has ended. A worker without its run's lease gets nothing, and its demands are
- * ignored. Changes the ledgers.
+ * Shares resources among the runs of all processes. Each queue holds all demands of its process for one resource; other processes count
+ * with their last demands. `standingOf`: undefined when the run has ended. A worker without its run's lease gets nothing, and its demands
+ * are ignored. Changes the ledgers.
  */
 export const shareSlots = (
   ledgers: Map<string, SlotLedger>,
