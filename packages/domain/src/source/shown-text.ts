@@ -1,4 +1,4 @@
-/**
+/*
  * Text from sources, blueprints and the tools of a run is shown to other users, also in terminals: terminal control characters, and
  * bidirectional overrides that make text read as something else, are not allowed in it.
  */
