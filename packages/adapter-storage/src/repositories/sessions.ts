@@ -1,4 +1,4 @@
-import { hasSessionEnded, isSecretStill, type UserId, UserNotFound } from "@rangewright/domain"
+import { endedSessions, isSecretStill, type UserId, UserNotFound } from "@rangewright/domain"
 import { mostSessions, Sessions } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -35,15 +35,28 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
             const secrets = yield* lockSecrets(tx, database.engine, session.userId)
             if (secrets === undefined) return yield* new UserNotFound({ userId: session.userId })
             if (!isSecretStill(secrets, seen)) return false
-            const now = new Date(yield* Clock.currentTimeMillis)
-            const all = (yield* tx((db) => db.selectFrom("sessions").selectAll().execute())).map(toSession)
-            const ended = all.filter((one) => hasSessionEnded(one, now))
-            const unused = all
-              .filter((one) => one.userId === session.userId && !ended.includes(one))
-              .toSorted((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime())
-              .slice(mostSessions - 1)
-            const forgotten = [...ended, ...unused].map(({ hash }) => hash)
-            if (forgotten.length > 0) yield* tx((db) => db.deleteFrom("sessions").where("hash", "in", forgotten).execute())
+            const ended = endedSessions(new Date(yield* Clock.currentTimeMillis))
+            yield* tx((db) =>
+              db
+                .deleteFrom("sessions")
+                .where(({ eb, or }) =>
+                  or([
+                    eb("created_at", "<=", ended.createdUntil.getTime()),
+                    eb("last_seen_at", "<=", ended.lastSeenUntil.getTime()),
+                  ]),
+                )
+                .execute(),
+            )
+            const own = yield* tx((db) =>
+              db
+                .selectFrom("sessions")
+                .select("hash")
+                .where("user_id", "=", session.userId)
+                .orderBy("last_seen_at", "desc")
+                .execute(),
+            )
+            const unused = own.slice(mostSessions - 1).map(({ hash }) => hash)
+            if (unused.length > 0) yield* tx((db) => db.deleteFrom("sessions").where("hash", "in", unused).execute())
             yield* tx((db) => db.insertInto("sessions").values(sessions.write(session)).execute())
             return true
           }),

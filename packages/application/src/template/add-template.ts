@@ -63,7 +63,7 @@ const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]
   if (!isTemplateName(name))
     return yield* invalid(
       `Cannot add the template: a template cannot be named ${shown(name)}`,
-      "Letters, digits, ., _ and -, first a letter or digit.",
+      "Use letters, digits, ., _ and -, beginning with a letter or digit.",
     )
   const told = yield* toldOf(facts, facts.icon, entries)
   return { name, told, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }

@@ -25,4 +25,13 @@ const idleMillis = 12 * hour
 export const sessionEndsAt = ({ createdAt, lastSeenAt }: Session): Date =>
   new Date(Math.min(createdAt.getTime() + sessionMillis, lastSeenAt.getTime() + idleMillis))
 
-export const hasSessionEnded = (session: Session, now: Date): boolean => sessionEndsAt(session) <= now
+/** Sessions that were created, or last seen, at these times or earlier have ended. */
+export const endedSessions = (now: Date): { readonly createdUntil: Date; readonly lastSeenUntil: Date } => ({
+  createdUntil: new Date(now.getTime() - sessionMillis),
+  lastSeenUntil: new Date(now.getTime() - idleMillis),
+})
+
+export const hasSessionEnded = ({ createdAt, lastSeenAt }: Session, now: Date): boolean => {
+  const { createdUntil, lastSeenUntil } = endedSessions(now)
+  return createdAt <= createdUntil || lastSeenAt <= lastSeenUntil
+}

@@ -1,5 +1,5 @@
 /** Plans the removal of items of a source. */
-import { sortedUnique } from "../catalog/needs.ts"
+import { parentCollection, sortedUnique } from "../catalog/needs.ts"
 import { guessCollection } from "../source/names.ts"
 import type { ConfigReferences, Requirements } from "../source/content.ts"
 import type { InstallItemKind } from "./dry-run.ts"
@@ -90,9 +90,4 @@ const neededBy = ({
       ]),
     },
   }
-}
-
-const parentCollection = (role: string): string | undefined => {
-  const [namespace, name, ...rest] = role.split(".")
-  return rest.length === 0 ? undefined : `${namespace}.${name}`
 }
