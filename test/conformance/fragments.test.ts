@@ -76,3 +76,13 @@ it.each(fragments.map((row) => [row[0], row[3], row] as const))("%s: of %s", asy
   // the command line prints the error, or the reason of an item
   expect(body.error ?? body.errors?.[0]?.reason).toContain(fragment)
 })
+
+it("a user who is not there is not said to exist, though a range has the ID", async () => {
+  const response = await fetch(`${service.url}/api/v2/user`, {
+    method: "POST",
+    headers: { "x-api-key": service.keys.admin, "content-type": "application/json" },
+    body: JSON.stringify({ ...someBody, userID: "R1" }),
+  })
+  expect(response.status).toBe(400)
+  expect(await response.text()).not.toMatch(/already exists/iu)
+})

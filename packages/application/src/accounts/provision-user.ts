@@ -45,7 +45,7 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
     }
     const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
     if ((yield* control.account(name)) !== undefined)
-      return yield* new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` })
+      return yield* new InvalidInput({ what: `Cannot create user ${id}: the hypervisor has an account ${name} already` })
     return account
   })
 

@@ -48,7 +48,7 @@ export class UserNotFound extends defineFault("UserNotFound", "not-found", (f: {
 
 const fieldNames = { userID: "ID", name: "name", email: "email address" } as const
 
-/** Scripts match "User with that … already exists". */
+/** Scripts match "User with that … already exists", and take "already exists" in any refusal of POST /user to mean that the user is there. */
 export class UserExists extends defineFault(
   "UserExists",
   "invalid",

@@ -13,7 +13,7 @@ export const rangeIdKey = (id: string): string => id.toLowerCase()
 
 /** The message for an ID that another range has or that is kept for a user: one text for both, so that it reveals no more. */
 export const takenRangeId = (id: string): string =>
-  `Cannot create range ${id}: a range with this ID already exists, or it is the ID of a user; IDs that differ only in case are the same`
+  `Cannot create range ${id}: a range or a user has this ID already; IDs that differ only in case are the same`
 
 /** The range, or folder of ranges, directly above an ID; undefined: it is at the top. */
 export const parentRangeId = (id: RangeId): RangeId | undefined => {
