@@ -1,5 +1,6 @@
 import { type Fault, type Range, type RangeId, type User, type WindowsReport } from "@rangewright/domain"
-import type { HandlerRequest } from "@rangewright/application"
+import { type HandlerRequest, operations } from "@rangewright/application"
+import * as Schema from "effect/Schema"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { labSettings } from "../runs/support/lab.ts"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
@@ -90,6 +91,13 @@ describe("activation of Windows", () => {
     expect(await statusOf("files01")).toBe("N/A")
     expect(await service.end(ada, told.runID ?? "")).toMatchObject({ status: "success", kind: "kms-license" })
     expect(await license([vmid])).toMatchObject({ success: [String(vmid)] })
+  })
+
+  it.each([["20001, 20002"], [[20_001]], [["20001", 20_002]]])("takes machines as %j", (vmIDs) => {
+    const body = operations.find(({ id }) => id === "kmsLicense")?.input.body
+    if (body?.type !== "json") throw new Error("it has a body")
+    const read = Schema.decodeUnknownSync(body.schema as Schema.Codec<unknown, unknown>)
+    expect(read({ vmIDs })).toEqual({ vmIDs })
   })
 
   it("begins nothing on what cannot be activated, and tells the reason of each", async () => {

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { licenseMachines } from "../kms/license-machines.ts"
 import { operation } from "../operation/operation.ts"
 import { BulkResult } from "../wire/bulk.ts"
-import { commaList } from "../wire/parameters.ts"
+import { commaList, SentVmid } from "../wire/parameters.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 
 /** Most machines of one request. */
@@ -31,7 +31,7 @@ export const kmsLicense = operation({
       /** VMIDs: a list, or a comma-separated text. */
       vmIDs: Schema.Union([
         Schema.String.check(Schema.isMaxLength(longestList)),
-        Schema.Array(Schema.Int).check(Schema.isMaxLength(mostMachines)),
+        Schema.Array(SentVmid).check(Schema.isMaxLength(mostMachines)),
       ]),
       /** Absent or empty: the KMS client key that Microsoft publishes for the edition of each machine. */
       productKey: Schema.optionalKey(Schema.String),

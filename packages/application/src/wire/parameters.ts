@@ -41,6 +41,9 @@ export const WholeNumberText = Schema.String.pipe(
   }),
 )
 
+/** The number of a VM in a body: clients send it as a text, too. */
+export const SentVmid = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])
+
 /** A time in a query: RFC 3339, with a zone. */
 export const TimeText = Schema.String.pipe(
   Schema.decodeTo(Schema.Date, {

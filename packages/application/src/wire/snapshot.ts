@@ -1,12 +1,12 @@
 import { findSnapshot, readSnapshotText } from "@rangewright/domain"
 import type { KeptSnapshots, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
+import { SentVmid } from "./parameters.ts"
 import { hypervisorAway } from "./statuses.ts"
 
 const name = Schema.String
-const vmid = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])
 /** Absent, null and empty mean all. Any other type is refused: it must never be taken for all. */
-const vmids = Schema.optionalKey(Schema.NullOr(Schema.Array(vmid).check(Schema.isMaxLength(10_000))))
+const vmids = Schema.optionalKey(Schema.NullOr(Schema.Array(SentVmid).check(Schema.isMaxLength(10_000))))
 
 /** Which snapshot of which machines; without `vmids`, of all machines of the range. */
 export const SnapshotSelectPayload = Schema.Struct({ name, vmids }).annotate({ identifier: "SnapshotSelectPayload" })
