@@ -121,7 +121,9 @@ describe("while a run changes the whole installation", () => {
     const wrong = { body: { name: "New", rangeID: "no good", userID: ["Ada"] } }
     expect(await app.fails("createRange", admin, wrong)).toMatchObject({ _tag: "RangeExists" })
     const taken = { body: { name: "New", rangeID: "LAB", userID: ["Ada"] } }
-    expect(await app.fails("createRange", admin, taken)).toMatchObject({ message: expect.stringContaining("has this ID already") })
+    expect(await app.fails("createRange", admin, taken)).toMatchObject({
+      message: expect.stringContaining("has this ID already"),
+    })
     expect(await app.fails("deleteUser", admin, { path: { userID: "NOBODY" } })).toMatchObject({ kind: "not-found" })
   })
 

@@ -172,6 +172,17 @@ describe("logs", () => {
     expect(await app.call("getLogs", ada, { range, query: { cursor: page.cursor + 1 } })).toEqual(page)
   })
 
+  it("show an update of Windows that came after the deploy, and no power change", async () => {
+    await app.addMachine(range, 141, "LAB-dc01")
+    await deploy()
+    app.runs.plan = () => ({ ...plan, notes: ["an update"] })
+    const { runID } = (await app.call("update", ada, { range, body: { name: "LAB-dc01" } })) as { runID: string }
+    await app.ended(runID)
+    app.runs.plan = () => ({ ...plan, notes: ["a power change"] })
+    await app.call("powerOffRange", ada, { range, body: { machines: ["all"] } })
+    expect(await app.call("getLogs", ada, { range, query: {} })).toMatchObject({ result: expect.stringContaining("an update") })
+  })
+
   it("are kept for each deploy, newest first, and not for other runs", async () => {
     await app.addMachine(range, 141, "LAB-dc01")
     await deploy()

@@ -1,4 +1,4 @@
-import { Failed, rangeSubject, readLog, howTo } from "@rangewright/domain"
+import { Failed, type RangeRunKind, rangeSubject, readLog, howTo } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -7,12 +7,15 @@ import { runLog } from "../range/run-log.ts"
 import { LogPage } from "../wire/log-history.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
 
+/** The runs that clients follow here: in the original, each of them begins the log of the range anew. */
+const followed: readonly RangeRunKind[] = ["deploy", "testing-start", "testing-stop", "testing-update"]
+
 export const getLogs = operation({
   id: "getLogs",
   route: "GET /range/logs",
   group: "Range",
   does: "read the log of a range",
-  summary: "Log of the newest deploy, whole or from a given position",
+  summary: "Log of the newest deploy, start or end of testing, or update of Windows, whole or from a given position",
   access: "range-access",
   target: "range",
   query: { tail: Schema.optionalKey(WholeNumberText), cursor: Schema.optionalKey(WholeNumberText) },
@@ -25,7 +28,7 @@ export const getLogs = operation({
   handle: ({ range, query }) =>
     Effect.gen(function* () {
       const journal = yield* RunJournal
-      const [run] = yield* journal.list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: 1 })
+      const [run] = yield* journal.list({ subject: rangeSubject(range.id), kinds: followed, limit: 1 })
       if (run === undefined)
         return yield* new Failed({
           what: `Range ${range.id} has no log: it was never deployed`,
