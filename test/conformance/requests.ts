@@ -95,7 +95,8 @@ const samples: Readonly<Record<string, Sample>> = {
   allow: { json: { ips: ["203.0.113.8"] }, testing: true },
   deny: { json: { ips: ["203.0.113.9"] }, testing: true },
   update: { json: { name: "R1-win11" } },
-  antiSandboxEnable: { json: { vmIDs: "R1-win11,20000", vendor: "Lenovo", registeredOwner: "Jo", persist: true } },
+  // clients send an empty text for what their user left out
+  antiSandboxEnable: { json: { vmIDs: "R1-win11,20000", vendor: "", registeredOwner: "Jo", persist: true } },
   antiSandboxDisable: { json: { vmIDs: "R1-win11" } },
   createGroup: { json: { name: "New", description: "Made by a test" } },
   setGroupNotice: { json: { text: "The exam ends at noon", duration: "2h" } },

@@ -14,7 +14,7 @@ export const AntiSandboxPayload = Schema.Struct({
   vmIDs,
   registeredOwner: text,
   registeredOrganization: text,
-  vendor: Schema.optionalKey(Schema.Literals(disguiseVendors)),
+  vendor: Schema.optionalKey(Schema.Literals(["", ...disguiseVendors])),
   product: text,
   processorName: text,
   processorVendor: text,
