@@ -73,6 +73,19 @@ describe("a blueprint", () => {
     expect(await configOf("plain")).toBe(exampleRangeConfig)
   })
 
+  it("is made as if what is empty had been left out", async () => {
+    const range = await app.addRange("LAB", [ada], config)
+    const empty = { name: "", description: "" }
+    const detail = (blueprintID: string) => app.call("getBlueprintDetail", ada, { path: { blueprintID } })
+    await create(ada, { ...empty, version: "", min_ludus_version: "", config: "" })
+    expect(await detail(web)).toMatchObject({ name: web, description: "", version: "1.0.0" })
+    expect(await configOf()).toBe(exampleRangeConfig)
+    await app.call("copyBlueprint", ada, { path, body: { ...empty, blueprintID: "" } })
+    expect(await detail("web/basic-copy")).toMatchObject({ name: `${web} (Copy)` })
+    await app.call("createBlueprintFromRange", ada, { range, body: { ...empty, blueprintID: "lab", rangeID: "" } })
+    expect(await detail("lab")).toMatchObject({ name: `${range.name} Blueprint`, description: "Configuration of range LAB" })
+  })
+
   it("is not created under an ID that is invalid or in use, or from an invalid configuration; nothing is stored then", async () => {
     for (const blueprintID of ["", "1", "../etc", "a/b/c/d", "a b", "x".repeat(256), "a\u0000"])
       expect(await app.fails("createBlueprint", ada, { body: { blueprintID } })).toMatchObject({

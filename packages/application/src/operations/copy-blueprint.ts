@@ -80,10 +80,10 @@ export const copyBlueprint = operation({
   handle: ({ path, body = {}, user }) =>
     Effect.gen(function* () {
       const original = yield* readableBlueprint(path.blueprintID, user)
-      // the longest names leave no room for this suffix
-      const name = body.name ?? `${original.name.slice(0, 240)} (Copy)`
-      const text = { name, description: body.description ?? original.description }
-      const { id } = yield* copyUnder(original, body.blueprintID, text, user)
+      // clients send an empty text for what their user left out; the longest names leave no room for this suffix
+      const name = body.name || `${original.name.slice(0, 240)} (Copy)`
+      const text = { name, description: body.description || original.description }
+      const { id } = yield* copyUnder(original, body.blueprintID || undefined, text, user)
       return { result: `Blueprint ${original.id} copied to ${id}`, blueprintID: id }
     }),
 })

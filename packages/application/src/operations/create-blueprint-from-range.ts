@@ -51,9 +51,9 @@ export const createBlueprintFromRange = operation({
         })
       }
       const text = {
-        // the longest names leave no room for this suffix
-        name: body.name ?? `${range.name.slice(0, 240)} Blueprint`,
-        description: body.description ?? `Configuration of range ${range.id}`,
+        // clients send an empty text for what their user left out; the longest names leave no room for this suffix
+        name: body.name || `${range.name.slice(0, 240)} Blueprint`,
+        description: body.description || `Configuration of range ${range.id}`,
         version: firstBlueprintVersion,
         tags: [],
         minVersion: "",

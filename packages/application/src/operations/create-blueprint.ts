@@ -30,9 +30,10 @@ export const createBlueprint = operation({
   handle: ({ body, user }) =>
     Effect.gen(function* () {
       const id = yield* freeBlueprintId(body.blueprintID)
-      const config = yield* wellFormedConfig(body.config ?? exampleRangeConfig)
-      const unsaid = { name: id, description: "", version: firstBlueprintVersion, tags: [], minVersion: "" }
-      const text = { ...unsaid, ...blueprintText(body) }
+      // clients send an empty text for what their user left out
+      const config = yield* wellFormedConfig(body.config || exampleRangeConfig)
+      const unsaid = { description: "", tags: [], minVersion: "" }
+      const text = { ...unsaid, ...blueprintText(body), name: body.name || id, version: body.version || firstBlueprintVersion }
       const outcomes = yield* makeFromConfig(id, text, config, user)
       return { result: `Blueprint ${id} created`, blueprintID: id, ...installedForNew(outcomes) }
     }),
