@@ -814,6 +814,9 @@ describe("testing mode of a range", () => {
       const { runID } = await update("LAB-ws01")
       expect(await service.end(ada, runID)).toMatchObject({ status: "success", kind: "testing-update" })
       expect(updated()).toEqual(["LAB-ws01"])
+      await service.end(ada, (await update("windows")).runID)
+      expect(updated()).toContain("LAB-dc01")
+      expect(updated()).not.toContain("LAB-web01")
     })
 
     it("are refused while testing is on, and where no machine with Windows is named", async () => {

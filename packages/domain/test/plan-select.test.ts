@@ -150,6 +150,13 @@ describe("the limit", () => {
     expect(keys({ limit: "LAB-web", prune: true }, world, config)).toEqual([])
   })
 
+  test("names machines by their operating system, too", () => {
+    const cloned = (limit: string) =>
+      plan(labWorld(), { limit }).steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))
+    expect(new Set(cloned("windows:!LAB-dc"))).toEqual(new Set(["LAB-dc2", "LAB-ws"]))
+    expect(cloned("debian")).toContain("LAB-web")
+  })
+
   test("names what it leaves out although steps need it", () => {
     expect(plan(labWorld(), { limit: "LAB-ws" }).notes).toContain(
       'Join LAB-ws to CORP.example: "Create domain corp.example on LAB-dc" must run before it but was not selected',

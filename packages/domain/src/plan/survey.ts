@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
+import { osIdOf, taggedTemplates } from "../machine/guest-system.ts"
 import { renderName } from "../range/config/index.ts"
 import { type DesiredMachine, type DesiredRange, desiredRange } from "./desired.ts"
 import { matchHosts } from "./host-pattern.ts"
@@ -36,8 +37,13 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
   const identified = identify(range.id, world)
   const wanted = new Map(desired.machines.map((m) => [m.name, m]))
   const unwanted = [...identified.own.values()].filter((o) => !wanted.has(o.mark.machine))
+  const tagged = taggedTemplates(world.cluster.machines, range.id)
   const limited = matchHosts(input.choice.limit, [
-    ...desired.machines,
+    // machines are in the group of their operating system, as in the inventory
+    ...desired.machines.map(({ name, groups, os, template }) => ({
+      name,
+      groups: [...groups, osIdOf({ kind: os, claimed: undefined, tagged: tagged.get(template), template }) ?? os],
+    })),
     ...unwanted.map((o) => ({ name: o.mark.machine, groups: o.groups })),
   ])
   if (Result.isFailure(limited)) return Result.fail(limited.failure)

@@ -27,11 +27,14 @@ export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan
   if (guestsLeftOut)
     return Result.fail([{ code: "nothing-runs-inside", message: "this service is configured to do nothing inside machines" }])
   const own = [...identify(range.id, world).own.values()]
-  const hosts = own.map(({ mark, groups }) => ({ name: mark.machine, groups }))
+  const windows = new Set(
+    config.machines.flatMap(({ name, os }) => (os.kind === "windows" ? [renderName(name, { rangeId: range.id })] : [])),
+  )
+  const hosts = own.map(({ mark: { machine: name }, groups }) => ({
+    name,
+    groups: windows.has(name) ? [...groups, "windows"] : groups,
+  }))
   return Result.flatMap(matchHosts(machines, hosts), (names) => {
-    const windows = new Set(
-      config.machines.flatMap(({ name, os }) => (os.kind === "windows" ? [renderName(name, { rangeId: range.id })] : [])),
-    )
     const chosen = own.filter(({ mark }) => names.has(mark.machine))
     const updated = chosen.filter(({ mark }) => windows.has(mark.machine))
     const others = chosen.filter((one) => !updated.includes(one)).map(({ mark }) => mark.machine)
