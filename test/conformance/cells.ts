@@ -39,7 +39,6 @@ const wrongNames = {
     "RANGE_ID",
     "range.id",
     "rangeID[]",
-    "rangeNumber",
     "range_number",
     "rangeName",
   ],

@@ -139,12 +139,35 @@ describe("the range", () => {
   })
 
   it("is never guessed for a change that names one by a name we do not know", async () => {
-    for (const name of ["rangeNumber", "range", "id", "range_id"]) {
+    for (const name of ["range_number", "range", "id", "range_id"]) {
       const { status, text } = await call("member", "DELETE", `/api/v2/range?${name}=2&force=true`)
       expect([name, status]).toEqual([name, 400])
       expect(text).toContain("?rangeID=")
       expect(await call("member", "GET", `/api/v2/range?${name}=2`)).toMatchObject({ status: 200, text: "ME R1" })
     }
+  })
+})
+
+describe("the number of a range", () => {
+  const remove = (query: string) => call("member", "DELETE", `/api/v2/range?${query}`)
+
+  it("selects it for a change, in any letter case, and only for those who may use it", async () => {
+    for (const name of ["rangeNumber", "rangenumber", "RANGENUMBER"]) {
+      expect(await remove(`${name}=3`)).toMatchObject({ status: 200, text: "ME lab/web/1 unset" })
+      expect((await remove(`${name}=2`)).status).toBe(403)
+    }
+    for (const wrong of ["99", "0", "-1", "03", "R1", "1e0"])
+      expect([wrong, (await remove(`rangeNumber=${wrong}`)).status]).toEqual([wrong, 404])
+  })
+
+  it("beside an ID must be of the same range", async () => {
+    expect(await remove("rangeID=lab/web/1&rangeNumber=3")).toMatchObject({ status: 200, text: "ME lab/web/1 unset" })
+    const { status, text } = await remove("rangeID=R1&rangeNumber=3")
+    expect([status, text]).toEqual([400, expect.stringContaining("?rangeID=R1 and ?rangeNumber=3 name different ranges")])
+  })
+
+  it("is ignored by what only reads, as the wire has it", async () => {
+    expect(await call("member", "GET", "/api/v2/range?rangeNumber=3")).toMatchObject({ status: 200, text: "ME R1" })
   })
 })
 

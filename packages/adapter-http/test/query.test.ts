@@ -42,7 +42,6 @@ describe("a query parameter", () => {
       "RANGE_ID",
       "range.id",
       "rangeID[]",
-      "rangeNumber",
       "range_number",
       "ranges",
       "amp;rangeID",

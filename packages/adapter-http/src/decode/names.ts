@@ -6,6 +6,9 @@ import type { SentQuery } from "./url.ts"
 /** The selectors that every operation takes in its query. */
 const selectors = ["userID", "rangeID"] as const
 
+/** Also a selector, for scripts that send it: of a change only, as the wire ignores it in reads. */
+const numberSelector = "rangeNumber"
+
 /** What people write who mean a selector: what it is called elsewhere, without letter case and separators. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ...["range", "ranges", "rangeids", "rangename", "rangenumber", "rangeno", "id", "ids", "rid"].map(
@@ -54,9 +57,11 @@ export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
 export const nameQuery = (operation: Operation): NameQuery => {
   const { does, input, mutates } = operation
   const known = [...new Set([...selectors, ...Object.keys(input.query)])]
-  const names = new Map(known.map((name) => [name.toLowerCase(), name]))
+  const members = membersOf(operation)
+  const numbered = mutates && !members.includes(numberSelector) ? [numberSelector] : []
+  const names = new Map([...known, ...numbered].map((name) => [name.toLowerCase(), name]))
   const inQuery = meantBy(known)
-  const inBody = meantBy(membersOf(operation))
+  const inBody = meantBy(members)
   const check = (name: string): void => {
     const member = inBody(name)
     const meant = member === undefined || known.includes(member) ? partsOf(name).map(inQuery).find(Boolean) : undefined

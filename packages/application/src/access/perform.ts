@@ -105,15 +105,18 @@ const requireEntitlement = Effect.fnUntraced(function* ({ does }: Operation) {
 /** Fills in the user, the range and the group; fails when the caller may not run the operation. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
   const { key } = admission
+  const { rangeID, rangeNumber, userID } = call.query
   yield* refuseSession(operation, admission.session)
   if (key !== undefined) yield* requireScope(operation, call, caller, key)
-  admission.user = yield* selectUser(caller, call.query["userID"])
+  admission.user = yield* selectUser(caller, userID)
   // administrator rights are the caller's own: acting as another user neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin) return yield* refuseNonAdmin(operation)
   admission.range = yield* selectRange(operation, caller, admission.user, {
     // a key for one range selects that range when none is named
     rangeId:
-      call.query["rangeID"] ?? (key?.scope.kind === "range" && operation.target === "range" ? key.scope.rangeId : undefined),
+      rangeID ??
+      (rangeNumber === undefined && key?.scope.kind === "range" && operation.target === "range" ? key.scope.rangeId : undefined),
+    rangeNumber,
     inPath: call.path["rangeID"],
   })
   if (key !== undefined) yield* requireRangeOf(operation, key, admission.range)

@@ -1,6 +1,7 @@
 import {
   DefaultRangeNotFound,
   Forbidden,
+  InvalidInput,
   isRangeId,
   mayUse,
   RangeNotFound,
@@ -60,6 +61,25 @@ const open = Effect.fnUntraced(function* <Missing>(
 const named = (id: string, user: User, access: "range-access" | "range-owner") =>
   open(isRangeId(id) ? id : undefined, user, access, () => new RangeNotFound({ rangeId: id }))
 
+/** The range with this number, open to the user. Fails as `named` does; `beside` is the range that is selected by its ID, if there is one. */
+const numbered = Effect.fnUntraced(function* (
+  text: string,
+  beside: Range | undefined,
+  user: User,
+  access: "range-access" | "range-owner",
+): Effect.fn.Return<Range, InvalidInput | RangeNotFound | Forbidden | StorageFault, Ranges> {
+  if (beside === undefined) {
+    const ranges = yield* Ranges
+    const id = (yield* ranges.list()).find(({ number }) => String(number) === text)?.id
+    return yield* open(id, user, access, () => new RangeNotFound({ rangeId: `number ${text}` }))
+  }
+  if (String(beside.number) === text) return beside
+  return yield* new InvalidInput({
+    what: `?rangeID=${beside.id} and ?rangeNumber=${text} name different ranges`,
+    hint: "Send only rangeID.",
+  })
+})
+
 const byDefault = (user: User, access: "range-access" | "range-owner") =>
   open(user.defaultRangeId, user, access, () => new DefaultRangeNotFound({ rangeId: user.defaultRangeId, userId: user.id }))
 
@@ -80,6 +100,8 @@ export const rangeOfBody = (
 export interface RangeSelection {
   /** `?rangeID=`. */
   readonly rangeId: string | undefined
+  /** `?rangeNumber=`, which selects a range as well. */
+  readonly rangeNumber: string | undefined
   /** The path parameter `rangeID`. */
   readonly inPath: string | undefined
 }
@@ -103,13 +125,12 @@ export const selectRange = Effect.fnUntraced(function* (
   caller: User,
   user: User,
   selection: RangeSelection,
-): Effect.fn.Return<Range | undefined, RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
+): Effect.fn.Return<Range | undefined, InvalidInput | RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
   const access = operation.access === "range-owner" ? "range-owner" : "range-access"
   const { target, route } = operation
-  const byQuery =
-    selection.rangeId === undefined
-      ? undefined
-      : yield* named(selection.rangeId, user, target === "range" ? access : "range-access")
+  const needed = target === "range" ? access : "range-access"
+  const byId = selection.rangeId === undefined ? undefined : yield* named(selection.rangeId, user, needed)
+  const byQuery = selection.rangeNumber === undefined ? byId : yield* numbered(selection.rangeNumber, byId, user, needed)
   if (byQuery === undefined && user.id === rootUserId && !isForRoot(route))
     return yield* new Forbidden({
       reason: `${caller.id} has no range and may only manage users`,
