@@ -51,7 +51,7 @@ def lend(client):
 
 
 def serve(listener):
-    # not for the tool's way: it starts the later
+    # imported here, in the child: importing it earlier would delay the start of the tool
     import threading
 
     threading.stack_size(256 * 1024)

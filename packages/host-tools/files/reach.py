@@ -11,7 +11,7 @@ relay.connect(path)
 at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 relay.sendall(f"CONNECT {at} HTTP/1.1\r\nHost: {at}\r\n\r\n".encode())
 
-# byte by byte: what comes after the blank line is the other end's
+# byte by byte: everything after the blank line already belongs to the other end's stream
 head = b""
 while not head.endswith(b"\r\n\r\n"):
     byte = relay.recv(1)
@@ -29,7 +29,7 @@ if how == ["pass"]:
     ssh.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [relay.fileno()]))])
     os._exit(0)
 
-# only now: SSH waits for what comes before
+# imported only now: SSH waits for everything above
 import threading
 
 

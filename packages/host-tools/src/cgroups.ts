@@ -5,25 +5,25 @@ import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** What one run of a tool may take, with everything that it starts. */
+/** Limits of one run of a tool, shared by all processes it starts. */
 export interface RunLimits {
   readonly processes: number
   readonly memoryBytes: number
 }
 
-/** A control group for one run: what joins it is limited together with all that it starts. */
+/** A control group for one run: every process that joins it, and all its children, share the limits. */
 export interface Cgroup {
-  /** Files that a process writes its id to, to join. */
+  /** Files that a process writes its id to in order to join. */
   readonly joins: readonly string[]
 }
 
-/** A folder below which the service may make groups, and the files by which one is limited. */
+/** A folder in which the service may create groups, and the files that set the limits of one. */
 interface Hierarchy {
   readonly folder: string
   readonly limits: (limits: RunLimits) => Readonly<Record<string, string>>
 }
 
-/** Where runs are limited by the kernel as a whole; or why they are not. */
+/** The hierarchies in which the kernel can limit a run as a whole, or the reason why there are none. */
 export type Cgroups = { readonly hierarchies: readonly Hierarchy[] } | { readonly because: string }
 
 const processLimits = ({ processes }: RunLimits) => ({ "pids.max": String(processes) })
@@ -47,7 +47,7 @@ const isWritable = (path: string): Promise<boolean> =>
 const words = async (file: string): Promise<readonly string[]> =>
   (await readFile(file, "utf8").catch(() => "")).split(/\s+/u).filter((word) => word !== "")
 
-/** The lines of /proc/self/cgroup: each hierarchy's controllers, and the group of this process in it. */
+/** Parses /proc/self/cgroup: the controllers of each hierarchy, and this process's group in it. */
 const ownGroups = async (proc: string): Promise<ReadonlyMap<string, string>> =>
   new Map(
     (await readFile(join(proc, "self/cgroup"), "utf8").catch(() => "")).split("\n").flatMap((line) => {
@@ -57,12 +57,12 @@ const ownGroups = async (proc: string): Promise<ReadonlyMap<string, string>> =>
   )
 
 const needed = ["pids", "memory"]
-/** The service's own processes: a group whose children are limited may hold none itself. */
+/** Group of the service's own processes: a group whose children are limited may not contain processes itself. */
 const ownLeaf = "service"
 
 /**
- * The subtree that systemd delegates to the unit (`Delegate=yes`). Moves this process into a leaf of it, as the kernel asks, and lets the
- * others of its children be limited.
+ * The subtree that systemd delegates to the unit (`Delegate=yes`). Moves this process into a leaf of it, as the kernel requires, and
+ * enables limits for its other children.
  */
 const delegated = async (root: string, own: string | undefined): Promise<Cgroups> => {
   if (own === undefined) return { because: "this host has no control groups of the second version" }
@@ -77,7 +77,7 @@ const delegated = async (root: string, own: string | undefined): Promise<Cgroups
     await mkdir(join(folder, ownLeaf), { recursive: true })
     for (const id of await words(join(folder, "cgroup.procs")))
       await writeFile(join(folder, ownLeaf, "cgroup.procs"), id).catch((error: NodeJS.ErrnoException) => {
-        // it has ended by itself
+        // it has already ended
         if (error.code !== "ESRCH") throw error
       })
     await writeFile(join(folder, "cgroup.subtree_control"), needed.map((name) => `+${name}`).join(" "))
@@ -87,7 +87,7 @@ const delegated = async (root: string, own: string | undefined): Promise<Cgroups
   return { hierarchies: [unified(folder)] }
 }
 
-/** Hierarchies of the first version, one for each controller, where the service may make groups in them: as root. */
+/** Hierarchies of cgroups version 1, one for each controller in which the service may create groups, which takes root. */
 const separate = async (root: string, own: ReadonlyMap<string, string>): Promise<readonly Hierarchy[]> => {
   const below = async (controller: string, limits: Hierarchy["limits"]): Promise<readonly Hierarchy[]> => {
     const path = own.get(controller)
@@ -101,7 +101,7 @@ const separate = async (root: string, own: ReadonlyMap<string, string>): Promise
   return found.every(({ length }) => length === 1) ? found.flat() : []
 }
 
-/** Names of groups tell whose they are: where the service is root, several may share the folder. */
+/** Marks groups as the service's: when it runs as root, others may have groups in the same folder. */
 const prefix = "rangewright-run-"
 
 const isAlive = (pid: number): boolean => {
@@ -113,7 +113,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Removes what killed services left, with what still runs in it. */
+/** Removes groups left behind by killed services, and kills the processes that still run in them. */
 const sweep = async ({ folder }: Hierarchy): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
     const owner = Number(/^rangewright-run-(?<pid>\d+)-/u.exec(name)?.groups?.["pid"])
@@ -122,17 +122,17 @@ const sweep = async ({ folder }: Hierarchy): Promise<void> => {
 }
 
 const end = async (group: string): Promise<void> => {
-  // newer kernels end all at once
+  // newer kernels kill the whole group at once
   await writeFile(join(group, "cgroup.kill"), "1", { flag: "r+" }).catch(() => {})
   for (const id of await words(join(group, "cgroup.procs")))
     try {
       process.kill(Number(id), "SIGKILL")
     } catch {
-      // it has ended by itself
+      // it has already ended
     }
 }
 
-/** A group is busy until its last process is reaped. */
+/** Removes a group; it stays busy until its last process is reaped. */
 const clear = async (group: string): Promise<void> => {
   for (let left = 50; left > 0; left--) {
     await end(group)
@@ -146,8 +146,8 @@ const clear = async (group: string): Promise<void> => {
 }
 
 /**
- * Finds where runs can be limited, once when the service starts. `root` and `proc` are where the kernel shows its groups and processes.
- * Nothing outside of the service's own group is touched.
+ * Finds out how runs can be limited, once at service start. `root` and `proc` are the mount points of the kernel's cgroup and proc file
+ * systems. Touches nothing outside the service's own group.
  */
 export const findCgroups = async (root = "/sys/fs/cgroup", proc = "/proc"): Promise<Cgroups> => {
   const own = await ownGroups(proc)
@@ -157,7 +157,7 @@ export const findCgroups = async (root = "/sys/fs/cgroup", proc = "/proc"): Prom
   return found
 }
 
-/** A group for one run; everything in it ends with the scope. */
+/** Opens a group for one run; closing the scope ends every process in it. */
 export const openCgroup = (cgroups: Cgroups, limits: RunLimits): Effect.Effect<Cgroup, Error, Scope.Scope> => {
   const groups = ("hierarchies" in cgroups ? cgroups.hierarchies : []).map(({ folder, limits: filesFor }) => ({
     group: join(folder, `${prefix}${process.pid}-${randomUUID()}`),
@@ -166,7 +166,7 @@ export const openCgroup = (cgroups: Cgroups, limits: RunLimits): Effect.Effect<C
   const make = async () => {
     for (const { group, files } of groups) {
       await mkdir(group)
-      // a kernel without swap accounting has no limit of it
+      // a kernel without swap accounting has no such limit
       for (const [file, value] of files)
         await writeFile(join(group, file), value).catch((error: NodeJS.ErrnoException) => {
           if (!file.includes("swap") && !file.includes("oom")) throw error

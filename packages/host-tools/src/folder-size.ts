@@ -2,14 +2,17 @@ import * as Effect from "effect/Effect"
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 
-/** What an entry takes beside its bytes: many empty files fill a disk too. */
+/** Cost of a directory entry besides its content: many empty files fill a disk too. */
 const entryBytes = 512
 
-/** What is in a folder; undefined for one that cannot be looked into: its path is too long, or its owner closed it. */
+/** Entries of a folder; undefined when it cannot be read, because its path is too long or its owner denies access. */
 const entriesOf = (path: string) =>
   readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? [] : undefined))
 
-/** Bytes of all files below a folder, as far as `most`. What goes while it is counted does not count; what cannot be counted is too much. */
+/**
+ * Bytes of all files below a folder; counting stops beyond `most`. Files deleted meanwhile do not count; a folder that cannot be read
+ * counts as too large.
+ */
 const folderSize = async (folder: string, most: number): Promise<number> => {
   let total = 0
   const pending = [folder]
@@ -29,7 +32,9 @@ const folderSize = async (folder: string, most: number): Promise<number> => {
 
 const [lookEveryMillis, lookAtLeastEveryMillis, restForEachLook] = [500, 5000, 20]
 
-/** Returns when these folders hold more than so many bytes together. Large ones are looked at less often, so that looking takes little. */
+/**
+ * Returns once these folders hold more than `most` bytes together. Large folders are checked less often, to keep the cost of checking low.
+ */
 export const untilLarger = (folders: readonly string[], most: number): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (;;) {
@@ -40,7 +45,7 @@ export const untilLarger = (folders: readonly string[], most: number): Effect.Ef
     }
   })
 
-/** Bytes of all files below these folders, as far as `most`; more than `most` where something cannot be counted. */
+/** Bytes of all files below these folders; counting stops beyond `most`. More than `most` when something cannot be read. */
 export const sizeOf = async (folders: readonly string[], most: number): Promise<number> => {
   let total = 0
   for (const folder of folders) if (total <= most) total += await folderSize(folder, most - total)

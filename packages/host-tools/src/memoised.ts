@@ -1,4 +1,4 @@
-/** Asks again when the last answer is older than so many seconds; a failed one is not kept. */
+/** Caches the answer for this many seconds. Failures are not cached. */
 export const memoised = <A>(seconds: number, ask: () => Promise<A>): (() => Promise<A>) => {
   let known: { readonly until: number; readonly answer: Promise<A> } | undefined
   return () => {

@@ -1,14 +1,14 @@
 import { stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
 
-/** Where programs of the system are found. */
+/** Search path for system programs. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Where tools find a program of this name. */
+/** The paths where tools look for a program of this name. */
 export const placesOf = (program: string): readonly string[] =>
   isAbsolute(program) ? [program] : systemPath.split(":").map((folder) => join(folder, program))
 
-/** A text that is the same as long as nothing of these files and folders was made, replaced or removed. */
+/** A fingerprint that stays the same as long as none of these files and folders is created, replaced or removed. */
 export const traceOf = async (paths: readonly string[]): Promise<string> =>
   (
     await Promise.all(

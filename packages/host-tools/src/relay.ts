@@ -15,10 +15,10 @@ import { join } from "node:path"
 import type { Dial } from "./dial.ts"
 import type { Permission } from "./reach.ts"
 
-/** The relay's name in the folder of a run. */
+/** Name of the relay's socket in the folder of a run. */
 export const relaySocket = "relay"
 
-/** Connections of one run at a time; more of them wait for nothing and are closed. */
+/** Connections of one run at a time; further ones are closed at once. */
 const mostConnections = 128
 
 /** How the relay of one run decides and connects. */
@@ -29,7 +29,7 @@ export interface RelayOptions {
   readonly onRefused?: (because: string) => void
 }
 
-/** Not allowed, as told to the tool; the text is in words for who wrote its input. */
+/** The connection is not allowed. The message is sent to the tool, worded for the author of its input. */
 class Refusal extends Error {}
 
 const words: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const inWords = (failure: unknown): string => {
   return words[code] ?? failure.message
 }
 
-/** The first of the permitted addresses that answers. */
+/** Connects to the first permitted address that answers. */
 const connectTo = async ({ permission, dial }: RelayOptions, host: string, port: number): Promise<Duplex> => {
   const permitted = await permission(host, port)
   if ("because" in permitted) throw new Refusal(permitted.because)
@@ -59,11 +59,11 @@ const connectTo = async ({ permission, dial }: RelayOptions, host: string, port:
   throw new Error(`${host}:${port} cannot be reached: ${inWords(failure)}`)
 }
 
-/** One line of a header. */
+/** The error's message as one header line. */
 const lineOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/[^\x20-\x7e]+/gu, " ").slice(0, 300)
 
-// tools try again for minutes when a gateway (502, 504) is in trouble, and give up at once when they connect in vain: this is the latter
+// tools retry for minutes on a gateway error (502, 504), but give up at once on other errors, which is what we want here
 const tell = (options: RelayOptions, error: unknown): { readonly status: 403 | 500; readonly reason: string } => {
   const reason = lineOf(error)
   if (!(error instanceof Refusal)) return { status: 500, reason }
@@ -106,7 +106,7 @@ const onConnect =
     )
   }
 
-/** Meant for the connection between tool and relay alone. */
+/** Headers that concern only the connection between tool and relay. */
 const hopByHop = ["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"]
 
 const withoutHops = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
@@ -124,7 +124,7 @@ const onRequest =
     if (url === null || url.protocol !== "http:") return fail(new Error("only http URLs are forwarded"))
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const port = url.port === "" ? 80 : Number(url.port)
-    // what is thrown in here must not end the service: the other side may be anybody's
+    // an exception thrown in here must not end the service: the other side may be anybody
     const passOn = (socket: Duplex): void => {
       if (answer.destroyed) return void socket.destroy()
       answer.once("close", () => socket.destroy())
@@ -146,7 +146,7 @@ const onRequest =
         response.pipe(answer)
       })
       passed.on("error", fail)
-      // an upgrade that nobody asked for ends without an error
+      // an upgrade that nobody asked for ends without an error event
       passed.once("close", () => (answer.headersSent ? undefined : fail(new Error(`${host}:${port} closed without an answer`))))
       asked.pipe(passed)
     }
@@ -160,8 +160,8 @@ const listening = (server: Server, path: string): Promise<void> =>
   })
 
 /**
- * Opens the only way out of a run's network namespace: an HTTP proxy on a socket in the run's folder, until the scope ends. Every connection
- * is decided on by itself, and made to an address that was decided on.
+ * Opens the only way out of a run's network namespace: an HTTP proxy on a socket in the run's folder, open until the scope ends. Each
+ * connection is decided on separately, and made only to an address that was permitted.
  */
 export const openRelay = (folder: string, options: RelayOptions): Effect.Effect<void, Error, Scope.Scope> =>
   Effect.asVoid(
@@ -180,7 +180,7 @@ export const openRelay = (folder: string, options: RelayOptions): Effect.Effect<
           server.on("clientError", (_, client) => client.destroy())
           server.on("connection", (client) => sockets.add(client.once("close", () => sockets.delete(client))))
           await rm(join(folder, relaySocket), { force: true })
-          // paths of sockets have to be short, and that of a data folder need not be
+          // socket paths are limited in length, and the path of a data folder may be longer
           const place = await open(folder)
           await listening(server, `/proc/self/fd/${place.fd}/${relaySocket}`).catch(async (error: unknown) => {
             await place.close()
@@ -195,7 +195,7 @@ export const openRelay = (folder: string, options: RelayOptions): Effect.Effect<
           const closed = new Promise((resolve) => server.close(resolve))
           for (const socket of sockets) socket.destroy()
           await closed
-          // the server removes its socket by that path: whoever had the number next would lose theirs
+          // closed last: the server unlinks its socket by that path, and a reused descriptor number would lead to another run's socket
           await place.close()
         }),
     ),

@@ -2,13 +2,13 @@ import { execFile } from "node:child_process"
 import { rm } from "node:fs/promises"
 import { systemPath } from "./places.ts"
 
-/** Walks from folder to folder, whatever the whole path's length is, and follows no link. */
+/** Descends folder by folder, so it works whatever the length of the full path, and follows no symbolic links. */
 const thorough = `chmod -R u+rwx -- "$1"
 exec rm -rf -- "$1"`
 
 /**
- * Removes a folder that a tool could write to, with everything in it. Tools leave what cannot be removed by its path: folders so deep that no
- * path is long enough, and such as their owner may not enter. Fails with what stays.
+ * Removes a folder that a tool could write to, with everything in it. Tools can leave what cannot be removed by path: folders nested too
+ * deep for any path, or ones that even their owner may not enter. Fails when something could not be removed.
  */
 export const removeFolder = async (path: string): Promise<void> => {
   try {

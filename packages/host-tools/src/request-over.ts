@@ -3,20 +3,20 @@ import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
 import { connect } from "node:tls"
 
-/** What is asked of a server. */
+/** A request to a server. */
 export interface AskedOver {
   readonly method: string
   readonly headers: OutgoingHttpHeaders
   readonly body?: string | Uint8Array
-  /** Certificates of authorities, PEM, in place of those that are known everywhere. */
+  /** CA certificates, PEM, that replace the default ones. */
   readonly ca?: string
-  /** Ends the request and the answer. */
+  /** Aborts the request and the response. */
   readonly signal: AbortSignal
 }
 
 /**
- * One request over a connection that is open: TLS for the host of the URL where that says so. The connection ends with the answer. Rejects
- * with the error of Node.js.
+ * Sends one request over an open connection, with TLS for the URL's host when the URL is https. The connection ends with the response.
+ * Rejects with the error of Node.js.
  */
 export const requestOver = async (
   raw: Duplex,
@@ -52,7 +52,7 @@ export const requestOver = async (
   })
 }
 
-/** The whole of an answer; undefined: it is larger than `most` bytes, and what is left of it was not read. */
+/** The whole body of a response; undefined when it exceeds `most` bytes, in which case the rest is not read. */
 export const bytesOf = async (answer: IncomingMessage, most: number): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let length = 0

@@ -4,23 +4,23 @@ import type { Readable } from "node:stream"
 import { limited, type Limits, notJoined, notThere } from "./limited.ts"
 import { endProcessesBelow } from "./processes.ts"
 
-/** A program with everything it is given. No shell reads any of it. */
+/** A program with its arguments and environment. Nothing is interpreted by a shell. */
 export interface Command extends Limits {
   readonly program: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Its own alone. `HOME` lies below it, by which whatever it starts is told from everything else. */
+  /** Used by this program alone. `HOME` must lie below it; that identifies every process the program starts. */
   readonly folder: string
 }
 
 export type ProcessEnd =
   | { readonly type: "exited"; readonly code: number }
   | { readonly type: "killed"; readonly signal: string }
-  /** It printed more than it may, and was killed. */
+  /** It printed more than allowed, and was killed. */
   | { readonly type: "flooded" }
   | { readonly type: "not-started"; readonly because: string }
 
-/** Why a program is over that was to go on: what it said last, or else how it ended. */
+/** Why a long-running program ended: its last output, or else how it ended. */
 export const whyItEnded = (name: string, said: string, end: ProcessEnd): string => {
   if (said.trim() !== "") return said.trim().slice(-500)
   if (end.type === "not-started") return end.because
@@ -29,33 +29,34 @@ export const whyItEnded = (name: string, said: string, end: ProcessEnd): string 
 
 export type OutputStream = "stdout" | "stderr"
 
-/** A line is cut here; what a result event holds beyond is of no use to anybody. */
+/** Longer lines are cut here; the rest of a result event is of no use to anybody. */
 const longestLine = 4 * 1024 * 1024
 
 /**
- * Waits until nobody holds the other end of its input, which is when the service dies, however it dies. Then it ends what has a home below
- * the folder `$2`, and the group `$1`, which it is in. Without an environment it is not one of them before.
+ * Blocks until the other end of its stdin is closed, which happens when the service dies, however it dies. Then kills every process with
+ * its HOME below the folder `$2`, and the process group `$1`, which includes this script. Its own environment is empty, so the first step
+ * does not match it.
  */
 const guard = `read -r _
 grep -lsF "HOME=$2/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ id _; do kill -s KILL "$id"; done
 kill -s KILL -- "-$1"`
 
-/** Runs in front of the program, and becomes it. */
+/** Starts the guard, then execs the program. */
 const launch = `env -i /bin/sh -c "$1" sh "$$" "$2" <&3 >/dev/null 2>&1 &
 shift 2
 exec "$@" 3<&-`
 
-/** The whole group: the tool's workers and connections go with it. */
+/** Kills the whole group, so that the tool's workers and connections end with it. */
 const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, "SIGKILL")
   } catch {
-    // it has ended by itself
+    // it has already ended
   }
 }
 
-/** Calls `take` with each line; true in `cut` for one that was longer than any may be. */
+/** Calls `take` with each line; `cut` is true for a line that exceeded the longest length. */
 const eachLine = (stream: Readable, take: (line: string, cut: boolean) => void): void => {
   let parts: string[] = []
   let length = 0
@@ -90,9 +91,9 @@ const endOf = ({ program, joins }: Command, code: number | null, signal: string 
 }
 
 /**
- * Runs a program in a process group of its own and calls `onLine` with each line that it prints, on either stream. Never fails: how it
- * ended is the answer. When the fiber is interrupted, or more than `outputBytes` are printed, the program is killed with everything that it
- * started; the same happens when this process dies. The effect is over when the program and all that it started are.
+ * Runs a program in its own process group and calls `onLine` with each line it prints on stdout or stderr. Never fails: the result says how
+ * it ended. When the fiber is interrupted, when more than `outputBytes` are printed, or when this process dies, the program is killed with
+ * everything it started. The effect completes once the program and all its processes have ended.
  */
 export const runCommand = (
   command: Command,
@@ -128,7 +129,7 @@ export const runCommand = (
         resolve()
       }
       child.once("error", (error) => end({ type: "not-started", because: error.message }))
-      // what it started and left behind would keep its pipes open
+      // processes left behind would keep the pipes open
       child.once("exit", () => {
         killGroup(child)
         rest = endProcessesBelow(command.folder)

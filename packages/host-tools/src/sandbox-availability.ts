@@ -6,10 +6,10 @@ import { join } from "node:path"
 import { placesOf, systemPath, traceOf } from "./places.ts"
 import { sandboxed } from "./sandbox.ts"
 
-/** Whether tools can be kept from the rest of this host, and if not, why. */
+/** Whether tools can be isolated from the rest of this host, and if not, why. */
 export type SandboxAvailability = { readonly works: true } | { readonly works: false; readonly because: string }
 
-/** How the operator wants it. `auto`: where it works. `required`: no tool runs without. */
+/** The operator's choice. `auto`: use it where it works. `required`: no tool runs without it. */
 export type SandboxChoice = "auto" | "required" | "off"
 
 const tryOnce = Effect.scoped(
@@ -30,7 +30,7 @@ const tryOnce = Effect.scoped(
   }),
 )
 
-// a fact of the host: that it worked serves all adapters of the process for as long as the program is the same
+// a property of the host: once it worked, the result holds for all adapters of the process until the program changes
 let tried: { readonly trace: string; readonly found: Promise<SandboxAvailability> } | undefined
 
 const tryOf = (trace: string): Promise<SandboxAvailability> => {
@@ -44,12 +44,15 @@ const tryOf = (trace: string): Promise<SandboxAvailability> => {
   return trial.found
 }
 
-/** Tries the sandbox, unless it is switched off, being tried, or worked before; one that does not work may have been fixed since. */
+/**
+ * Tries the sandbox, unless it is switched off, already being tried, or worked before. One that did not work is tried again, since it may
+ * have been fixed.
+ */
 export const sandboxAvailability = (choice: SandboxChoice): Effect.Effect<SandboxAvailability> =>
   choice === "off"
     ? Effect.succeed({ works: false, because: "it is turned off" })
     : Effect.promise(async () => tryOf(await traceOf(placesOf("bwrap"))))
 
-/** Why no tool may run at all; undefined where one may. */
+/** Why no tool may run at all; undefined when tools may. */
 export const sandboxProblem = (choice: SandboxChoice, found: SandboxAvailability): string | undefined =>
   choice === "required" && !found.works ? `tools may only run in a sandbox, and ${found.because}` : undefined

@@ -7,12 +7,12 @@ import { relaySocket } from "./relay.ts"
 /** A folder or file of the host that a sandboxed program sees. */
 export interface Mount {
   readonly from: string
-  /** Where it sees it; its own path where absent. */
+  /** Path inside the sandbox; the same as `from` when absent. */
   readonly to?: string
   readonly writable?: boolean
 }
 
-/** What programs of a Linux host need to run at all. Of `/etc` only what is nobody's secret. */
+/** What programs of a Linux host need to run at all. From `/etc`, only files without secrets. */
 const systemFiles = [
   "/usr",
   "/etc/alternatives",
@@ -33,14 +33,14 @@ const systemFiles = [
 ]
 
 /**
- * What of `/proc` turns the kernel's wheels for the whole host. Its files are root's by their mode alone: a service that is root could turn
- * them without any capability, and a role with it (`core_pattern` names a program that the host runs).
+ * Parts of `/proc` that control the kernel of the whole host. Only their file mode restricts them to root: if the service runs as root, it
+ * and any role could write to them without any capability (`core_pattern` names a program that the host runs).
  */
 const kernelFiles = ["/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sysrq-trigger"]
 
 const systemLinks = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
-/** On hosts with a merged `/usr` they are links, which the sandbox gets too; on others folders. */
+/** On hosts with a merged `/usr` these are symbolic links, which are recreated in the sandbox; on others they are folders. */
 const systemFolder = (path: string): readonly string[] => {
   try {
     return lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path]
@@ -49,21 +49,22 @@ const systemFolder = (path: string): readonly string[] => {
   }
 }
 
-/** Bytes of the folders in memory that a sandboxed program may write to, each. */
+/** Size limits of the tmpfs folders that a sandboxed program may write to. */
 const [temporaryBytes, sharedMemoryBytes] = [1024 ** 3, 64 * 1024 ** 2]
 
 const temporary = (path: string, bytes = temporaryBytes): readonly string[] => ["--size", String(bytes), "--tmpfs", path]
 
 /**
- * Inside, whoever the service is, is nobody: root's tools do not take themselves for what they are not, and SSH, which wants a name for
- * its user, finds one where the service's account is known to a directory or to the system's manager alone, or to nobody.
+ * Inside the sandbox the user is always nobody, whatever the service's account is. Tools run by root do not mistake themselves for root,
+ * and SSH, which requires a name for its user, finds one even when the service's account is known only to a directory or to systemd, or has
+ * no entry at all.
  */
 const nobody = { id: "65534", home: "/nonexistent" }
 
 /**
- * Arguments of bwrap, before the program: process tree and user namespace of its own, which end with ours and make no further ones; a network
- * namespace that leads nowhere; no capabilities; nothing of the kernel to set; of the host's files nothing but the system's programs
- * and these mounts. What it can write to is limited in size, or is one of the mounts.
+ * Arguments of bwrap that precede the program: its own process tree and user namespace, which end with ours and allow no nested ones; a
+ * network namespace without routes; no capabilities; no writable kernel settings; of the host's files only the system's programs and these
+ * mounts. Everything it can write to is limited in size or is one of the mounts.
  */
 export const sandboxArguments = (mounts: readonly Mount[], network: "own" | "given" = "own"): readonly string[] => [
   "--die-with-parent",
@@ -95,37 +96,37 @@ export const sandboxArguments = (mounts: readonly Mount[], network: "own" | "giv
   "--dir",
   "/run",
   ...temporary("/var/tmp"),
-  // an empty one: some modules work there, whatever HOME says
+  // an empty folder: some modules work there, whatever HOME says
   ...temporary(nobody.home),
   ...mounts.flatMap(({ from, to, writable }) => [writable === true ? "--bind" : "--ro-bind-try", from, to ?? from]),
   "--remount-ro",
   "/",
 ]
 
-/** The programs of this package that run in front of tools. */
+/** Folder of this package's programs that run in front of tools. */
 const filesFolder = join(fileURLToPath(new URL(".", import.meta.url)), "..", "files")
 
-/** Isolated from the user's and the environment's Python: it runs before anything is checked. */
+/** Isolated from Python packages and settings of the user and the environment, since it runs before anything is checked. */
 const python = ["python3", "-I", "-S"]
 
-/** A tool behind the gate: in its network namespace it finds an HTTP proxy, which leads to the relay in its working folder. */
+/** Puts a tool behind the gate: in its network namespace it finds an HTTP proxy that leads to the relay in its working folder. */
 const gated = (tool: readonly string[]): readonly string[] => [...python, join(filesFolder, "gate.py"), relaySocket, ...tool]
 
-/** Command, in the sense of SSH's `ProxyCommand`, that connects to a host and port over the relay in the working folder. */
+/** A command, as for SSH's `ProxyCommand`, that connects to a host and port through the relay in the working folder. */
 export const reachCommand = (...words: readonly string[]): string =>
   [...python, `'${join(filesFolder, "reach.py")}'`, relaySocket, ...words].join(" ")
 
-/** The same as a program that takes a host and a port, as git's `core.gitProxy` is. */
+/** The same as a program that takes a host and a port, for git's `core.gitProxy`. */
 export const gitReachCommand = join(filesFolder, "git-reach")
 
-/** What a tool is given of the host. */
+/** What a sandboxed tool can access of the host. */
 export interface Confinement {
-  /** Working folder; writable, and the relay's socket is in it. */
+  /** Working folder; writable, and contains the relay's socket. */
   readonly folder: string
   readonly mounts: readonly Mount[]
 }
 
-/** The command line of a tool in a sandbox. The only way out of its network is the relay that is open in its folder (`openRelay`). */
+/** The command line of a tool in a sandbox. Its only way onto the network is the relay opened in its folder (`openRelay`). */
 export const sandboxed = (tool: readonly string[], { folder, mounts }: Confinement): readonly string[] => [
   "bwrap",
   ...sandboxArguments([{ from: filesFolder }, ...mounts, { from: folder, writable: true }]),
@@ -135,21 +136,21 @@ export const sandboxed = (tool: readonly string[], { folder, mounts }: Confineme
   ...gated(tool),
 ]
 
-/** A network of machines that a tool works with as if its host were in it. */
+/** A network of machines that a tool works with as if its host were part of it. */
 export interface LentNetwork {
-  /** The tool's own address there, by which it tells machines where it waits for them. */
+  /** The tool's own address in it, which it gives to machines that are to connect back. */
   readonly address: string
-  /** All addresses of machines, as `192.0.2.0/24`. */
+  /** The networks of the machines, such as `192.0.2.0/24`. */
   readonly networks: readonly string[]
-  /** Ports of machines that it connects to. */
+  /** Ports of machines that the tool connects to. */
   readonly ports: readonly number[]
-  /** Ports of loopback that lead to hosts which only the relay knows, by their names there, port 80. */
+  /** Loopback ports that lead to port 80 of hosts whose names only the relay knows, by name. */
   readonly named: Readonly<Record<string, number>>
 }
 
 /**
- * Makes the network namespace: addresses of machines are its own, so that connections to them reach the gate. Who does this has rights in
- * that namespace; what comes after has none.
+ * Sets up the network namespace: the machines' addresses become local, so that connections to them reach the gate. This script has rights
+ * in that namespace; whatever it starts has none.
  */
 const makeNetwork = `ip address add "$1/32" dev lo
 shift
@@ -158,7 +159,9 @@ shift
 echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
 exec setpriv --ambient-caps=-all --inh-caps=-all -- "$@"`
 
-/** The command line of a tool in a sandbox that works with machines; ways out and in as `sandboxed` has them, and `inward.ts`. */
+/**
+ * The command line of a sandboxed tool that works with machines. Outgoing connections as in `sandboxed`, incoming ones as in `inward.ts`.
+ */
 export const sandboxedAmong = (
   tool: readonly string[],
   { folder, mounts }: Confinement,
@@ -202,5 +205,5 @@ export const sandboxedAmong = (
   ...tool,
 ]
 
-/** The same tool where there is no sandbox: it uses the relay, and nothing holds it to that. */
+/** The same tool without a sandbox: it uses the relay, but nothing forces it to. */
 export const unconfined = gated

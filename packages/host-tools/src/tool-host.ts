@@ -8,21 +8,21 @@ import { openRelay } from "./relay.ts"
 import { type LentNetwork, type Mount, sandboxed, sandboxedAmong, unconfined } from "./sandbox.ts"
 import { sandboxAvailability, type SandboxAvailability, type SandboxChoice } from "./sandbox-availability.ts"
 
-/** How tools run on this host. Everything has a safe default. */
+/** How tools run on this host. Every option has a safe default. */
 export interface ToolOptions {
   readonly sandbox?: SandboxChoice
-  /** Whether runs may use the internet; each may be held to less. */
+  /** Whether runs may use the internet; a single run may be restricted further. */
   readonly internet?: boolean
-  /** Addresses that no run connects to, beside all that this host has itself: the hypervisor's, the database's. Asked for each connection. */
+  /** Addresses that no run may connect to, besides all of this host's own: the hypervisor's, the database's. Called for each connection. */
   readonly never?: () => Promise<readonly string[]>
-  /** Of names that tools ask for; the host's name servers where absent. */
+  /** Resolves names that tools ask for; the host's name servers when absent. */
   readonly resolve?: Resolve
   readonly limits?: Partial<RunLimits>
-  /** Connects from the service's host; its own routes where absent. */
+  /** Connects from the service's host; uses its own routes when absent. */
   readonly dial?: Dial
 }
 
-/** Where tools run, as it was found when the service started. */
+/** The tool environment as found at service start. */
 export interface ToolHost {
   readonly sandbox: SandboxAvailability
   readonly choice: SandboxChoice
@@ -35,10 +35,10 @@ export interface ToolHost {
 
 const defaultLimits: RunLimits = { processes: 1024, memoryBytes: 4 * 1024 ** 3 }
 
-// a fact of the host: finding them moves this process into a group of its own
+// once per process: detecting them moves this process into its own group
 const cgroups = Effect.runSync(Effect.cached(Effect.promise(() => findCgroups())))
 
-/** Looks once what this host offers. Never fails: what does not work is in the answer. */
+/** Detects what this host offers. Never fails: the result says what does not work. */
 export const openToolHost = (options: ToolOptions = {}): Effect.Effect<ToolHost> =>
   Effect.gen(function* () {
     const { sandbox: choice = "auto", never = () => Promise.resolve([]) } = options
@@ -59,26 +59,26 @@ export const openToolHost = (options: ToolOptions = {}): Effect.Effect<ToolHost>
 
 /** What one run is given. */
 export interface RunOptions {
-  /** Of this run alone, and its working folder. */
+  /** Used by this run alone; its working folder. */
   readonly folder: string
   readonly mounts: readonly Mount[]
   readonly reach: Reach
-  /** For addresses that the host has no route to; the host's own routes where absent. */
+  /** For addresses the host has no route to; the host's own routes when absent. */
   readonly dial?: Dial
   readonly onRefused?: (because: string) => void
-  /** Machines that it works with. Such a tool runs in a sandbox or not at all. */
+  /** Machines that the tool works with. Such a tool runs in a sandbox or not at all. */
   readonly among?: LentNetwork
 }
 
-/** A run that is prepared: its relay is open, and its control group is there. */
+/** A prepared run: its relay is open, and its control group exists. */
 export interface PreparedRun {
-  /** The command line in front of which everything stands that holds the tool to its limits. */
+  /** Prefixes the tool's command line with everything that enforces its limits. */
   readonly confine: (tool: readonly string[]) => readonly string[]
-  /** Memory is the address space of each process, and what all of them have where there are control groups. */
+  /** Memory limits the address space of each process, and the total of all of them where control groups are available. */
   readonly limits: Required<Pick<Limits, "joins" | "memoryBytes" | "processes">>
 }
 
-/** Prepares a run of a tool; what was opened for it is closed with the scope, and whatever it started ends. */
+/** Prepares a run of a tool. Closing the scope closes everything opened for it and ends every process it started. */
 export const prepareRun = (host: ToolHost, options: RunOptions): Effect.Effect<PreparedRun, Error, Scope.Scope> =>
   Effect.gen(function* () {
     const { folder, mounts, reach, dial = host.dial, onRefused, among } = options

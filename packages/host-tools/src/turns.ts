@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** Lets work go on when it is its turn. */
+/** Runs work when it is its turn. */
 export type Turns = <A, E, R>(whose: string, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** So much work goes on at a time, and less of one of those whose it is, so that nobody has all turns. The others wait. */
+/** Limits how much work runs at a time, in total and for each owner, so that nobody takes all turns. The rest waits. */
 export const makeTurns = (ofAll: number, ofOne: number): Turns => {
   const all = Semaphore.makeUnsafe(ofAll)
   const waiting = new Map<string, { readonly own: Semaphore.Semaphore; count: number }>()
@@ -16,7 +16,7 @@ export const makeTurns = (ofAll: number, ofOne: number): Turns => {
         line.count += 1
         return line
       }),
-      // one's own turn first: who waits for it takes none of all
+      // the owner's own turn first: work waiting for it takes no turn away from others
       ({ own }) => own.withPermit(all.withPermit(work)),
       (line) =>
         Effect.sync(() => {
