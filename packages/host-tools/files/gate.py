@@ -1,5 +1,5 @@
-"""Stands in front of a tool whose network namespace leads nowhere: lends it an HTTP proxy on loopback, every connection to which goes on
-over the socket that is named first, and becomes the tool that is named after it. What may be connected to is decided at the other end."""
+"""Runs in front of a tool in a network namespace without routes: opens an HTTP proxy on loopback, forwards every connection to the socket
+given as the first argument, and execs the tool given after it. The other end of the socket decides what may be connected to."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ path, *tool = sys.argv[1:]
 
 
 def is_own(client):
-    """Whether the other end is a socket of the same user: outside a sandbox others can reach this loopback too."""
+    """Whether the client's socket belongs to the same user: outside a sandbox other users can reach this loopback too."""
 
     def as_in_table(address, port):
         number = int.from_bytes(socket.inet_aton(address), sys.byteorder)

@@ -1,10 +1,10 @@
-"""Stands in front of a tool that works with machines, in a network namespace where all addresses of theirs lead to itself: what the tool
-connects to there goes on over the relay, to the same address and port. Lends an HTTP proxy on loopback besides, and ports there that lead to
-hosts which only the relay knows. Becomes the tool at the end. What may be connected to is decided at the other end.
+"""Runs in front of a tool that works with machines, in a network namespace where all the machines' addresses are local: connections of the
+tool to them are forwarded through the relay to the same address and port. Also opens an HTTP proxy on loopback, and loopback ports that lead
+to hosts which only the relay knows. Execs the tool at the end. The relay decides what may be connected to.
 
 machine-gate.py RELAY INWARD PORT... NAME:PORT... -- TOOL
 
-Who holds the socket INWARD may ask which ports something waits at, be connected to one of them, and interrupt the tool."""
+Clients of the socket INWARD may ask which ports have listeners, connect to one of them, and interrupt the tool."""
 
 import os
 import signal
@@ -71,7 +71,7 @@ def to_machine(client):
 
 
 def waiting():
-    """Ports that something waits at on all addresses, but those of this program."""
+    """Ports with a listener on all addresses, except this program's own."""
     found = set()
     for table in ("tcp", "tcp6"):
         try:
@@ -86,7 +86,7 @@ def waiting():
 
 
 def interrupt():
-    """As a terminal does: whatever runs here hears it."""
+    """Interrupts every process here, as Ctrl-C in a terminal does."""
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in (1, os.getpid()):
             try:

@@ -1,5 +1,5 @@
-"""Connects SSH or git to a host and port over the relay whose socket is named first. SSH may ask for the connection itself (`ProxyUseFdpass`)
-with the word `pass` at the end; otherwise everything is passed on between the connection and this program's own streams."""
+"""Connects SSH or git to a host and port through the relay whose socket is the first argument. With `pass` as the last argument the open
+connection itself is handed to SSH (`ProxyUseFdpass`); otherwise data is copied between the connection and this program's stdin and stdout."""
 
 import os
 import socket
