@@ -29,7 +29,7 @@ import { ordinaryPlaces } from "./templates/rights.ts"
 import { atScale, serviceAtScale } from "./time.ts"
 import { makeWatcher } from "./tasks/watcher.ts"
 
-/** Requests whose answers are lost and that may be repeated are sent three times in all. */
+/** Total number of times that a repeatable request is sent when its answers are lost. */
 const attempts = 3
 
 const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
@@ -64,15 +64,15 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
     Context.add(HypervisorTemplates, timed(makeHypervisorTemplates(client, awaitTask, builds))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
-    // viewers and commands on a node live in real time
+    // consoles and commands on nodes use real time
     Context.add(MachineConsole, makeMachineConsole(client)),
     Context.add(NodeShell, shell),
   )
 })
 
 /**
- * All ports of one Proxmox cluster over one client. GuestAutomation is the guest program of the simulator's machines (`guestProgramAutomation`);
- * with real ones provide another GuestAutomation over this layer, or `noGuestAutomation`.
+ * All ports of one Proxmox cluster over one client. GuestAutomation runs the simulator's guest program (`guestProgramAutomation`); for real
+ * machines provide another GuestAutomation over this layer, or `noGuestAutomation`.
  */
 export const proxmoxLayer = (
   options: ProxmoxOptions,

@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** Lasting things last `scale` times as short; the time of day stays what it is. */
+/** A clock whose durations are `scale` times shorter; the time of day is unchanged. */
 const scaled = (clock: Clock.Clock, scale: number): Clock.Clock => {
   const nanos = (): bigint => BigInt(Math.round(Number(clock.monotonicTimeNanosUnsafe()) * scale))
   return {
@@ -16,7 +16,7 @@ const scaled = (clock: Clock.Clock, scale: number): Clock.Clock => {
   }
 }
 
-/** Runs an effect, and the fibers it leaves behind, where time goes `scale` times as fast. */
+/** Runs an effect, and the fibers it forks, with time `scale` times as fast. */
 export const atScale =
   (scale: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -26,7 +26,7 @@ export const atScale =
           Effect.provideService(effect, Clock.Clock, scaled(clock, scale)),
         )
 
-/** A service all of whose methods run at that scale. */
+/** A service whose methods all run at that scale. */
 export const serviceAtScale = <S extends object>(service: S, scale: number): S => {
   if (scale === 1) return service
   const wrap = (value: unknown): unknown => {

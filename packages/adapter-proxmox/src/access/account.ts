@@ -2,18 +2,18 @@ import { type AccountId, ownRealm, realmOf } from "@rangewright/domain"
 import { type Fields, flag, list, recordOf, child, text, words } from "../wire/read.ts"
 import { isGroupName } from "./names.ts"
 
-/** Accounts and groups that the service made say so; others are never removed or made again. */
+/** Comment on accounts and groups that the service created; others are never removed or recreated. */
 export const ourComment = "rangewright"
 
-/** An account as the list of accounts has it, and as it is answered alone. */
+/** An account, as read from the list of accounts or by itself. */
 export interface Account {
   readonly ours: boolean
   readonly groups: readonly string[]
-  /** What of it others may have written and nothing depends on. */
+  /** Fields that others may have set and that nothing depends on. */
   readonly names: Readonly<Record<string, string>>
   readonly hasTokens: boolean
   readonly hasSecondFactor: boolean
-  /** Switched off, or from some day on. */
+  /** Disabled, or with an expiry date. */
   readonly isEnding: boolean
 }
 
@@ -40,7 +40,9 @@ export const accountIn = (value: unknown): Account => {
   }
 }
 
-/** Why a service with a token cannot set the account's password: it would have to make it again. `remake`: why it may not do that. */
+/**
+ * Why a service with a token cannot set the account's password: it would have to recreate the account. `remake`: why it may not do that.
+ */
 export const obstacleOf = (id: AccountId, account: Account, remake?: string): string | undefined => {
   const because = "an API token cannot set passwords, and the account cannot be created again: "
   if (realmOf(id) !== ownRealm) return `the realm ${realmOf(id)} stores it`

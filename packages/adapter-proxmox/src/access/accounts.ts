@@ -19,7 +19,7 @@ import { groupsAmong } from "./groups.ts"
 import { foreignRights, readRights, writeRight } from "./rights.ts"
 
 type Change<K extends AccessChange["kind"]> = Extract<AccessChange, { readonly kind: K }>
-/** Both end with the account there, with its password, groups, and what it had from others. */
+/** Both end with the account in place, with its password, groups, and what others had given it. */
 type Making = Change<"create-account"> | Change<"set-password">
 type Made = Effect.Effect<void, HypervisorFault>
 
@@ -37,11 +37,11 @@ const append = (client: PveClient, id: AccountId, groups: readonly string[], doi
     ? Effect.void
     : Effect.asVoid(client.put(path`/access/users/${id}`, { groups: groups.join(","), append: true }, { doing }))
 
-/** A role that is gone, or a path that this version does not know. That the service may not give the role is `invalid` too. */
+/** The role is gone, or this version does not know the path. Proxmox also answers `invalid` when the service may not grant the role. */
 const isOfNothing = ({ facts }: HypervisorFault): boolean =>
   facts.reason === "invalid" && /invalid ACL path|role '[^']*' does not exist/u.test(facts.detail)
 
-/** Writes the rights that others gave the account. A path or role that no longer exists is passed over. */
+/** Restores the rights that others gave the account. Skips a path or role that no longer exists. */
 const writeKept = (client: PveClient, id: AccountId, rights: AccountKeep["rights"], doing: string): Made =>
   Effect.forEach(
     rights,
@@ -55,7 +55,7 @@ const union = (a: AccountKeep, b: AccountKeep): AccountKeep => ({
   rights: [...new Map([...a.rights, ...b.rights].map((right) => [JSON.stringify([right.path, right.role]), right])).values()],
 })
 
-/** Makes an account that is not there. */
+/** Creates an account that does not exist. */
 const create = Effect.fnUntraced(function* (
   client: PveClient,
   { account, groups, keep }: Making,
@@ -79,7 +79,7 @@ const create = Effect.fnUntraced(function* (
   yield* writeKept(client, account, keep.rights, doing)
 })
 
-/** Brings an account that is there to its groups and to what it had from others. */
+/** Gives an existing account its groups and what others had given it. */
 const complete = Effect.fnUntraced(function* (
   client: PveClient,
   { account, groups, keep }: Making,
@@ -91,8 +91,8 @@ const complete = Effect.fnUntraced(function* (
 })
 
 /**
- * A token may not set passwords, so the account is made again with the new one. All that it had is written once before it goes: what
- * cannot be given back is refused while nothing is lost.
+ * A token may not set passwords, so the account is recreated with the new one. Everything it has is written once before it is deleted: what
+ * cannot be given back is refused while nothing is lost yet.
  */
 const replace = Effect.fnUntraced(function* (
   client: PveClient,
@@ -117,9 +117,9 @@ const replace = Effect.fnUntraced(function* (
   yield* create(client, { ...change, keep }, password, found.names, doing)
 })
 
-/** What each change of an account is, for a service that acts as `self`. */
+/** The implementation of each change of an account, for a service that acts as `self`. */
 export const accountChanges = (client: PveClient, self: ServiceAccount) => {
-  /** Fails for the service's own account: what a user of it may have is not what the service needs. */
+  /** Fails for the service's own account: a user's rights are not the rights that the service needs. */
   const guarded =
     <C extends { readonly account: AccountId } & AccessChange>(
       act: (change: C, doing: string, password?: Redacted.Redacted) => Made,
@@ -136,7 +136,7 @@ export const accountChanges = (client: PveClient, self: ServiceAccount) => {
   ): Effect.fn.Return<void, HypervisorFault> {
     if (self.byToken) return yield* replace(client, change, password, doing)
     const set = client.put("/access/password", { userid: change.account, password: Redacted.value(password) }, { doing })
-    // the password last: with it the change is made
+    // the password comes last: it completes the change
     yield* Effect.catchIf(Effect.andThen(complete(client, change, doing), Effect.asVoid(set)), has("not-found"), () =>
       create(client, change, password, {}, doing),
     )
@@ -147,13 +147,13 @@ export const accountChanges = (client: PveClient, self: ServiceAccount) => {
     doing: string,
     given: Redacted.Redacted | undefined,
   ): Effect.fn.Return<void, HypervisorFault> {
-    // the password of an account of another realm is not the hypervisor's to set
+    // the hypervisor cannot set the password of an account in another realm
     const password = realmOf(change.account) === ownRealm ? given : undefined
     const made = yield* Effect.result(create(client, change, password, {}, doing))
     if (made._tag === "Success") return
     if (!has("taken")(made.failure)) return yield* Effect.fail(made.failure)
     const found = yield* readAccount(client, change.account, doing)
-    // somebody takes it away at the same time: another try will tell
+    // somebody is deleting it at the same time: a retry will tell
     if (found === undefined) return yield* Effect.fail(made.failure)
     if (found.ours && password !== undefined) yield* setPassword(change, password, doing)
     else yield* complete(client, change, doing)

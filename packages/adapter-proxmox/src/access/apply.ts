@@ -10,7 +10,7 @@ import { createGroup, removeGroup } from "./groups.ts"
 import { ensurePool, membersOf, removeRangePool } from "./pools.ts"
 import { writeRight } from "./rights.ts"
 
-/** One call for the place: the API takes lists of roles and of groups. */
+/** One call for each place: the API takes lists of roles and of groups. */
 const grant = (client: PveClient, { place, groups }: Extract<AccessChange, { kind: "grant" }>, doing: string) =>
   Effect.asVoid(
     client.put(
@@ -20,7 +20,7 @@ const grant = (client: PveClient, { place, groups }: Extract<AccessChange, { kin
     ),
   )
 
-/** One call for each subject: one that is gone must not keep the others' rights. */
+/** One call for each subject: a subject that is gone must not keep the others from losing their rights. */
 const revoke = Effect.fnUntraced(function* (
   client: PveClient,
   { place, subjects }: Extract<AccessChange, { kind: "revoke" }>,

@@ -12,7 +12,7 @@ export const createGroup = (client: PveClient, groupid: string, doing: string): 
     Effect.catchIf(has("taken"), () => Effect.void),
   )
 
-/** Removes a group that the service made, and its rights with it. One that is gone is a success. */
+/** Removes a group that the service created, with its rights. Succeeds when it is already gone. */
 export const removeGroup = (client: PveClient, groupid: string, doing: string): Effect.Effect<void, HypervisorFault> =>
   Effect.gen(function* () {
     const reply = yield* client.get(path`/access/groups/${groupid}`, {}, { doing })
@@ -21,7 +21,7 @@ export const removeGroup = (client: PveClient, groupid: string, doing: string): 
     yield* client.remove(path`/access/groups/${groupid}`, {}, { doing })
   }).pipe(Effect.catchIf(has("not-found"), () => Effect.void))
 
-/** Those of the groups that exist. */
+/** Returns the groups that exist. */
 export const groupsAmong = (
   client: PveClient,
   groups: readonly string[],
@@ -34,7 +34,7 @@ export const groupsAmong = (
         return groups.filter((group) => there.has(group))
       })
 
-/** Makes those of the groups that are missing. */
+/** Creates the missing groups. */
 export const ensureGroups = Effect.fnUntraced(function* (
   client: PveClient,
   groups: readonly string[],

@@ -10,7 +10,7 @@ import { observeAccess } from "./observe.ts"
 import { ensurePool, poolExists, removePool } from "./pools.ts"
 import { buildsOfTemplates, makesRoles, neededByFeature, neededPrivileges, nodeDownloads, processorModels } from "./roles.ts"
 
-/** Before PVE 9 one privilege stood for all of the guest agent's. */
+/** Before PVE 9 a single privilege covered everything of the guest agent. */
 const namesIn = (names: readonly string[], version: string): readonly string[] =>
   Number.parseInt(version, 10) >= 9
     ? names
@@ -21,7 +21,7 @@ const hasProcessorModels = (version: string): boolean => {
   return major > 9 || (major === 9 && minor >= 2)
 }
 
-/** `1` is granted here and below, `0` here only; both are held. */
+/** `1` means granted here and below, `0` here only; both count as held. */
 const privileges = Effect.fnUntraced(function* (
   client: PveClient,
   downloads: boolean,

@@ -1,4 +1,4 @@
-/** Names as Proxmox allows them. None has a comma, so that a list of them cannot be read as more. */
+/** Names that Proxmox allows. None contains a comma, so a list of them cannot be misread as having more entries. */
 const userName = /^[^\s:/,;\p{C}]+@[A-Za-z][A-Za-z0-9._-]+$/u
 const plainName = /^[A-Za-z0-9._-]+$/u
 

@@ -11,7 +11,7 @@ import { blindness, ownEntries, ownRightsIn, pathsToRemake, pathsToSee, readOwnR
 import { rangeComment } from "./pools.ts"
 import { ownRightsBySubject, grantedPlace, rightsIn } from "./rights.ts"
 
-/** The names in a list, each with its comment. */
+/** The names in a list with their comments. */
 const commentsBy = (list: readonly Fields[], key: string): readonly (readonly [name: string, comment: string | undefined])[] =>
   list.flatMap((row) => {
     const name = text(row, key)
@@ -24,14 +24,14 @@ const aliasOf = (row: Fields): readonly (readonly [string, string])[] => {
   return [[placePath({ type: "vnet", zone, name }), (text(row, "alias") ?? "").trim()]]
 }
 
-/** Everything about access, each list in one call, however much there is. Fails where Proxmox would leave something out. */
+/** Reads everything about access, each list in one call regardless of size. Fails when Proxmox would leave something out. */
 export const observeAccess = Effect.fnUntraced(function* (
   client: PveClient,
   self: ServiceAccount,
   zone: string | undefined,
 ): Effect.fn.Return<ObservedAccess, HypervisorFault> {
   const doing = "read accounts, groups, pools and rights"
-  // an answer that is no list would read as a hypervisor without accounts
+  // an answer that is not a list would look like a hypervisor without accounts
   const read = (path: string, params: { readonly full?: boolean } = {}): Effect.Effect<readonly Fields[], HypervisorFault> =>
     Effect.flatMap(client.get(path, params, { doing }), (reply) => {
       const found = listed(reply.data)
@@ -45,12 +45,12 @@ export const observeAccess = Effect.fnUntraced(function* (
       read("/access/groups"),
       read("/access/acl"),
       read("/pools"),
-      // a node without SDN has none
+      // a node without SDN has no VNets
       read("/cluster/sdn/vnets").pipe(Effect.catchIf(has("invalid"), () => Effect.succeed([]))),
     ],
     { concurrency: "unbounded" },
   )
-  // realms may take a name in any case
+  // realms may be case-insensitive
   const me = users.find((row) => text(row, "userid")?.toLowerCase() === self.id.toLowerCase())
   const rights = rightsIn(acl)
   const entries = ownEntries(rights, self, me === undefined ? [] : words(me, "groups"))
@@ -59,7 +59,7 @@ export const observeAccess = Effect.fnUntraced(function* (
   const remade = self.byToken ? pathsToRemake(ownRealm, [...own.keys()].filter((id) => id !== self.id).flatMap(others)) : []
   const paths = new Set([...pathsToSee(entries, zone), ...remade])
   const holds = ownRightsIn(yield* readOwnRights(client, paths, doing), entries)
-  // a token that may not see accounts does not see its own user either
+  // a token that may not list accounts does not see its own user either
   const blind = blindness(holds, entries, self, zone, doing)
   if (blind !== undefined) return yield* blind
   if (me === undefined)

@@ -5,13 +5,16 @@ import type { ServiceAccount } from "../client/credentials.ts"
 import { child, type Fields, flag, recordOf } from "../wire/read.ts"
 import type { Right } from "./rights.ts"
 
-/** Whether the service's own credentials have one of the privileges at a path. One that ends with `/` stands for all below that have no entries of their own. */
+/**
+ * Whether the service's own credentials have one of the privileges at a path. A path that ends with `/` stands for everything below it that
+ * has no entries of its own.
+ */
 export type OwnRights = (path: string, ...privileges: readonly string[]) => boolean
 
-/** Up to this many paths are asked for one by one: the whole answer lists all privileges on every VM of every pool, 9 MB for 10,000 VMs. */
+/** Up to this many paths are queried one by one: the full answer lists all privileges on every VM of every pool, 9 MB for 10,000 VMs. */
 const pathsOneByOne = 16
 
-/** What `GET /access/permissions` answers for these paths; it may hold others too. */
+/** Reads `GET /access/permissions` for these paths; the answer may contain others too. */
 export const readOwnRights = Effect.fnUntraced(function* (
   client: PveClient,
   paths: ReadonlySet<string>,
@@ -24,7 +27,7 @@ export const readOwnRights = Effect.fnUntraced(function* (
   return Object.fromEntries(yield* Effect.forEach(paths, one, { concurrency: "unbounded" }))
 })
 
-/** Paths that the answer always has where anything is held, whether or not they have entries. */
+/** Paths that the answer always contains when anything is held there, even if they have no entries. */
 const alwaysThere = ["/", "/access", "/access/groups", "/pool"]
 
 /** The paths with entries for the service's account, its tokens or its groups. */
@@ -37,8 +40,8 @@ export const ownEntries = (rights: readonly Right[], self: ServiceAccount, group
 const above = (path: string): string => path.slice(0, Math.max(path.lastIndexOf("/"), 1))
 
 /**
- * What `readOwnRights` read: by path, 1 for a privilege there and below, 0 for one there only. Of paths that it does not
- * have, those with own entries have nothing, and the others what is held above.
+ * Interprets what `readOwnRights` read: by path, 1 for a privilege there and below, 0 for there only. Of paths missing from the answer,
+ * those with own entries hold nothing; the others inherit from above.
  */
 export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRights => {
   const known = new Set([...alwaysThere, ...entries])
@@ -52,10 +55,13 @@ export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRi
   }
 }
 
-/** What the service's credentials are called in sentences. */
+/** Name of the service's credentials in messages. */
 const ownName = ({ byToken }: ServiceAccount): string => (byToken ? "the service's API token" : "the service's account")
 
-/** The lists of accounts, groups, rights, pools and VNets leave out without a word what the caller may not see. `below`: at any path below too. */
+/**
+ * Privileges needed to see the lists of accounts, groups, rights, pools and VNets in full: they silently omit what the caller may not see.
+ * `below`: needed at every path below as well.
+ */
 const toSee = (
   zone: string | undefined,
 ): readonly { readonly path: string; readonly anyOf: readonly string[]; readonly below: boolean }[] => [
@@ -68,11 +74,11 @@ const toSee = (
 const entriesBelow = (entries: ReadonlySet<string>, path: string): readonly string[] =>
   [...entries].filter((entry) => entry.startsWith(`${path}/`))
 
-/** The paths that `blindness` asks about. */
+/** The paths that `blindness` checks. */
 export const pathsToSee = (entries: ReadonlySet<string>, zone: string | undefined): readonly string[] =>
   toSee(zone).flatMap(({ path, below }) => [path, ...(below ? entriesBelow(entries, path) : [])])
 
-/** The failure where the service may not see all of these lists, of VNets those of the zone. */
+/** The fault when the service may not see all of these lists; of VNets, those of the zone. */
 export const blindness = (
   holds: OwnRights,
   entries: ReadonlySet<string>,
@@ -96,18 +102,21 @@ export const blindness = (
       })
 }
 
-/** The privileges needed to remove an account and make it again with these rights of others, each with its path. */
+/** The privileges needed to delete an account and recreate it with these rights of others, each with its path. */
 const toRemake = (realm: string, rights: readonly { readonly path: string }[]): readonly (readonly [string, string])[] => [
   ["User.Modify", "/access/groups"],
   ["Realm.AllocateUser", `/access/realm/${realm}`],
   ...rights.map(({ path }) => ["Permissions.Modify", path] as const),
 ]
 
-/** The paths that `remakeObstacle` asks about. */
+/** The paths that `remakeObstacle` checks. */
 export const pathsToRemake = (...about: Parameters<typeof toRemake>): readonly string[] =>
   toRemake(...about).map(([, path]) => path)
 
-/** Why the service may not remove an account and make it again with these rights of others, to follow "because"; undefined: it may. */
+/**
+ * Why the service may not delete an account and recreate it with these rights of others, phrased to follow "because"; undefined when it
+ * may.
+ */
 export const remakeObstacle = (
   holds: OwnRights,
   self: ServiceAccount,

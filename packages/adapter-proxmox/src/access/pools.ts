@@ -4,22 +4,22 @@ import type { PveClient } from "../client/client.ts"
 import { type Fields, list, rows, text } from "../wire/read.ts"
 import { has } from "./faults.ts"
 
-/** Pools above a nested one that exist for nothing else; they go when the last one below them goes. */
+/** Parent pools that exist only for the pools nested in them; each is removed with the last pool below it. */
 const folderComment = "rangewright folder"
 export const rangeComment = "rangewright range"
 
-/** The pool with its members; undefined where there is none. */
+/** The pool with its members; undefined when it does not exist. */
 export const findPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
   client.get("/pools", { poolid }, { doing }).pipe(
     Effect.map((reply) => rows(reply.data).find((row) => text(row, "poolid") === poolid)),
     Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
   )
 
-/** The pool's comment; undefined when there is no such pool. */
+/** The pool's comment; undefined when it does not exist. */
 const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
   Effect.map(findPool(client, poolid, doing), (row) => row && (text(row, "comment") ?? ""))
 
-/** What is in a pool: VMs, containers and storages; nothing when there is no such pool. */
+/** Members of a pool: VMs, containers and storages; empty when the pool does not exist. */
 export const membersOf = (client: PveClient, poolid: string, doing: string): Effect.Effect<readonly Fields[], HypervisorFault> =>
   Effect.map(findPool(client, poolid, doing), (row = {}) => list(row, "members"))
 
@@ -37,7 +37,7 @@ const create = (client: PveClient, poolid: string, comment: string, doing: strin
     Effect.catchIf(has("taken"), () => Effect.void),
   )
 
-/** Makes the pool, and the ones above it that are missing: a parent must exist. One that was a folder until now is a range's. */
+/** Creates the pool and its missing parents. A pool that was only a folder becomes a range's pool. */
 export const ensurePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,
@@ -53,7 +53,7 @@ export const ensurePool = Effect.fnUntraced(function* (
 
 const containsPool = /contains pool/u
 
-/** Removes the pool, its rights with it, and the folders above that are empty now. Members stop it, as do pools below it (`not-ours`). */
+/** Removes the pool, its rights, and parent folders that are now empty. Fails with `not-ours` when it has members or nested pools. */
 export const removePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,
@@ -64,7 +64,7 @@ export const removePool = Effect.fnUntraced(function* (
       Effect.asVoid,
       Effect.catchIf(has("not-found"), () => Effect.void),
     )
-  // members leave a pool by themselves once their VMs are gone; another pool below it does not
+  // VMs leave a pool by themselves once they are deleted; a nested pool does not
   yield* remove(poolid).pipe(
     Effect.mapError((fault) =>
       fault.facts.reason === "failed" && containsPool.test(fault.facts.detail ?? "")
@@ -75,13 +75,13 @@ export const removePool = Effect.fnUntraced(function* (
   for (const parent of parentsOf(poolid).toReversed()) {
     if ((yield* readPool(client, parent, doing)) !== folderComment) return
     const gone = yield* Effect.result(remove(parent))
-    // another range lives below it
+    // another range's pool is nested in it
     if (gone._tag === "Failure" && gone.failure.facts.reason === "failed") return
     if (gone._tag === "Failure") return yield* Effect.fail(gone.failure)
   }
 })
 
-/** The same for a pool that nobody asked to be removed: only one that the service made for a range is (`not-ours`). */
+/** The same for a pool whose removal nobody requested: only one that the service created for a range is removed (`not-ours`). */
 export const removeRangePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,

@@ -20,7 +20,7 @@ const isNameOf = { user: isAccountName, group: isGroupName, token: isTokenName }
 const typeOf = (value: string | undefined): Right["type"] | undefined =>
   value === "user" || value === "group" || value === "token" ? value : undefined
 
-/** The entries in rows of the access list. One with names that Proxmox does not allow is none. */
+/** The entries in rows of the access list, without those whose names Proxmox does not allow. */
 export const rightsIn = (list: readonly Fields[]): readonly Right[] =>
   list.flatMap((row): readonly Right[] => {
     const [path, role, subject, type] = [text(row, "path"), text(row, "roleid"), text(row, "ugid"), typeOf(text(row, "type"))]
@@ -33,13 +33,13 @@ export const rightsIn = (list: readonly Fields[]): readonly Right[] =>
 export const readRights = (client: PveClient, doing: string): Effect.Effect<readonly Right[], HypervisorFault> =>
   Effect.map(client.get("/access/acl", {}, { doing }), (reply) => rightsIn(rows(reply.data)))
 
-/** The place of an entry with a role that the service grants at such a place; undefined: the entry is others'. */
+/** The place of an entry whose role the service grants there; undefined when the entry is someone else's. */
 export const grantedPlace = ({ path, role }: Pick<Right, "path" | "role">): AccessPlace | undefined => {
   const place = placeAt(path)
   return place !== undefined && rolesAt(place).includes(role) ? place : undefined
 }
 
-/** What users have of their own, by their names. */
+/** Rights granted to users directly, by user name. */
 export const ownRightsBySubject = (rights: readonly Right[]): ReadonlyMap<string, AccountKeep["rights"]> => {
   const found = new Map<string, AccountKeep["rights"][number][]>()
   for (const right of rights) {
@@ -52,13 +52,13 @@ export const ownRightsBySubject = (rights: readonly Right[]): ReadonlyMap<string
   return found
 }
 
-/** What a user has of its own, but for rights that the service grants at such a place. */
+/** Rights granted to a user directly, except those that the service grants. */
 export const foreignRights = (rights: readonly Right[], user: string): AccountKeep["rights"] =>
   ownRightsBySubject(rights.filter((right) => right.subject === user && grantedPlace(right) === undefined)).get(user) ?? []
 
 const listOf = { user: "users", group: "groups", token: "tokens" } as const
 
-/** Gives a right, or takes it with `remove`. A subject that is gone has lost it already. */
+/** Grants a right, or revokes it with `remove`. Succeeds when the subject is already gone. */
 export const writeRight = (
   client: PveClient,
   right: Right,
@@ -84,7 +84,7 @@ export const writeRight = (
       ),
     )
 
-/** Takes away every right at a path: what is removed from the network leaves no entry behind. */
+/** Revokes every right at a path, so that a removed network leaves no entries behind. */
 export const dropRights = Effect.fnUntraced(function* (
   client: PveClient,
   path: string,

@@ -4,15 +4,15 @@ type ByPath = Readonly<Record<string, readonly string[]>>
 export const buildsOfTemplates = "builds of templates"
 export const nodeDownloads = "downloads of images by nodes"
 
-/** Where models of processors are since PVE 9.2; the path is unknown before. */
+/** The path of CPU models since PVE 9.2; unknown before. */
 export const processorModels = "/mapping/cpu"
 
-/** What makes the roles of builds, where nobody has made them. */
+/** The privilege to create the roles for builds when they do not exist. */
 export const makesRoles = { path: "/access", privilege: "Sys.Modify" } as const
 
 /**
- * What the service itself needs, feature by feature: the least that each can work with. A token with privilege separation needs these itself. Guest
- * agent rights are those of PVE 9; on 8 `VM.Monitor` stands for them. Without the first feature there is no other.
+ * What the service itself needs, by feature: the minimum for each. A token with privilege separation needs these itself. Guest agent rights
+ * are those of PVE 9; PVE 8 has `VM.Monitor` instead. All other features depend on the first.
  */
 export const neededByFeature: Readonly<Record<string, ByPath>> = {
   "ranges and their machines": {

@@ -1,25 +1,25 @@
 import type { HypervisorReason } from "@rangewright/ports"
 
-/** `guest-off`: the VM does not run. `silent-guest`: its guest agent does not answer (yet). Everything else is a reason of the port. */
+/** `guest-off`: the VM is not running. `silent-guest`: its guest agent does not answer (yet). Everything else is a reason of the port. */
 export type Verdict = HypervisorReason | "guest-off" | "silent-guest"
 
 interface Rule {
   readonly text: RegExp
-  /** Calls the rule is for, as `METHOD /path` without values' meaning; all when absent. */
+  /** Calls the rule applies to, as `METHOD /path`; all when absent. */
   readonly call?: RegExp
   readonly verdict: Verdict
   readonly hint?: string
-  /** The call certainly had no effect, and what kept it from it passes by itself: also one that changes something is sent again. */
+  /** Set when the call certainly had no effect and the cause is temporary: even a changing call is then sent again. */
   readonly again?: Patience
 }
 
-/** How often a call is sent again by itself: `short` for answers that took long, or are lost, `long` for those that come at once. */
+/** How long a call is retried automatically: `short` for answers that were slow or lost, `long` for those that come at once. */
 export type Patience = "none" | "short" | "long"
 
 /**
- * What Proxmox's sentences mean. Most of its failures are a 500 with a sentence, the same ones end tasks, so this list is
- * the only place where texts are matched. The first rule that fits decides; fragments, never whole sentences, because file names and line
- * numbers may follow them.
+ * What Proxmox's messages mean. Most failures are a 500 with a sentence, and tasks end with the same sentences, so this list is the only
+ * place that matches texts. The first matching rule decides. Match fragments, never whole sentences: file names and line numbers may
+ * follow.
  */
 const rules: readonly Rule[] = [
   {
@@ -57,7 +57,7 @@ const rules: readonly Rule[] = [
     hint: "Somebody has locked the SDN configuration; it is retried when it is released.",
   },
   { text: /checksum mismatch|detected modified configuration/iu, verdict: "locked", hint: "It was changed in the meantime." },
-  // a worker that its parent gave up on ends before it begins
+  // a worker that its parent gave up on ends before doing anything
   { text: /got no worker upid|start worker failed|proxy loop detected/iu, verdict: "away", again: "long" },
   { text: /received interrupt|interrupted by signal|^unexpected status$/iu, verdict: "unknown-effect" },
   {
@@ -102,7 +102,7 @@ const rules: readonly Rule[] = [
     hint: "The VM's node lacks the network: apply the node's network (in a cluster Datacenter > SDN > Apply), then deploy again.",
   },
   {
-    // QEMU tells only how the network script ended: 65280 is this one
+    // QEMU only reports the exit status of the network script: 65280 is this one
     text: /no physical interface on bridge|network script \S+ failed with status 65280/u,
     verdict: "failed",
     hint: "Make the bridge VLAN-aware on the node (System > Network > the bridge > VLAN aware, then Apply Configuration): the VM's card has a VLAN tag.",
@@ -125,7 +125,7 @@ const rules: readonly Rule[] = [
     verdict: "failed",
     hint: "Install ifupdown2 on the node (apt install ifupdown2): networks cannot be applied without it.",
   },
-  // nothing in these questions can be wrong: whatever the sentence is, it tells of the hypervisor's own trouble
+  // these requests cannot be wrong: whatever the message is, the trouble is the hypervisor's own
   { text: /^/u, call: /^GET \/(?:cluster\/(?:resources|status|tasks)|nodes|version)$/u, verdict: "away", again: "long" },
 ]
 
@@ -134,7 +134,7 @@ export interface Classified {
   readonly hint: string | undefined
 }
 
-/** What an answer with an error status means, and whether the same call is sent again by itself. */
+/** What an answer with an error status means, and whether the call is retried automatically. */
 export interface ClassifiedAnswer extends Classified {
   readonly again: Patience
 }
@@ -142,16 +142,16 @@ export interface ClassifiedAnswer extends Classified {
 const byText = (text: string, call: string): Rule | undefined =>
   rules.find((rule) => rule.text.test(text) && (rule.call === undefined || rule.call.test(call)))
 
-/** What the end of a task says that is neither `OK` nor `WARNINGS: n`. It has ended: to wait for it again would be of no use. */
+/** Classifies a task's exit status other than `OK` or `WARNINGS: n`. The task has ended: waiting for it again would be of no use. */
 export const classifyTask = (text: string): Classified => {
   const { verdict = "failed", hint } = byText(text, "task") ?? {}
   return { verdict: verdict === "away" || verdict === "no-quorum" ? "unknown-effect" : verdict, hint }
 }
 
 /**
- * What an answer with an error status means. `mutating` decides what a lost answer is: 595 comes only while a connection to the node is
- * being made, so nothing happened; 596 and a gateway's own errors come after the request may have been passed on. A read that fails for a
- * reason that nobody knows is tried again, a change is not.
+ * Classifies an answer with an error status. `mutating` decides what a lost answer means: 595 comes only while the connection to the node
+ * is being opened, so nothing happened; 596 and a gateway's own errors may come after the request was passed on. A read that fails for an
+ * unknown reason is retried, a change is not.
  */
 export const classifyAnswer = (answer: {
   readonly status: number

@@ -9,19 +9,19 @@ import { encodeForm, type Params } from "./form.ts"
 import { readReply, refusalText, type Reply as ReadReply } from "./reply.ts"
 import type { OpenSocket, PveMethod } from "./transport.ts"
 
-/** What a call is for, and how it may be treated. */
+/** What a call is for, and how it may be handled. */
 export interface Call {
   /** Completes "Cannot …": `clone VM 20001`. */
   readonly doing: string
   readonly pace?: Pace
-  /** A POST that changes nothing: it may be repeated like a read. */
+  /** A POST that changes nothing: it may be retried like a read. */
   readonly harmless?: boolean
 }
 
 /** The VM is off or its agent does not answer. */
 export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string; readonly off: boolean }> {}
 
-/** An answer, and which endpoint gave it: a port that it opened is there alone. */
+/** An answer, with the endpoint that gave it: a port that it opened exists there only. */
 export interface Reply extends ReadReply {
   readonly endpoint: number
 }
@@ -29,8 +29,8 @@ export interface Reply extends ReadReply {
 type Ask<E> = (path: string, params: Params, call: Call) => Effect.Effect<Reply, E>
 
 /**
- * Calls of the API. Reads are repeated with back-off; a call that changes something is repeated only when it certainly had no effect, and
- * fails with `unknown-effect` when its answer was lost.
+ * Calls of the API. Reads are retried with back-off; a changing call is retried only when it certainly had no effect, and fails with
+ * `unknown-effect` when its answer was lost.
  */
 export interface PveClient {
   readonly get: Ask<HypervisorFault>
@@ -38,23 +38,23 @@ export interface PveClient {
   readonly put: Ask<HypervisorFault>
   /** Parameters go in the query: a body on DELETE is refused. */
   readonly remove: Ask<HypervisorFault>
-  /** Calls of a VM's guest agent: always slow, and they tell a silent guest from a hypervisor that is unreachable. */
+  /** Calls of a VM's guest agent: always slow, and their faults tell a silent guest from an unreachable hypervisor. */
   readonly guest: {
     readonly get: Ask<HypervisorFault | GuestSilent>
     readonly post: Ask<HypervisorFault | GuestSilent>
   }
-  /** What opens a web socket at an endpoint, as the account that the calls are made as. */
+  /** Returns a function that opens a web socket at an endpoint, under the account used for calls. */
   readonly socket: (endpoint: number, path: string, params: Params, call: Call) => Effect.Effect<OpenSocket, HypervisorFault>
 }
 
 export interface ClientOptions {
   /** Longest wait for one answer. A node gives up on another node after 30 s. */
   readonly timeoutSeconds: number
-  /** How often a request is sent in all whose answers are lost; twice as often where it is refused at once for what passes by itself. */
+  /** How often a request is sent in total when its answers are lost; twice as often when it is refused at once for a temporary reason. */
   readonly attempts: number
 }
 
-/** What came of sending a request once. `again`: it certainly had no effect, or is a read. */
+/** Result of sending a request once. `again`: it certainly had no effect, or is a read. */
 type Outcome =
   | { readonly type: "reply"; readonly reply: Reply }
   | ({ readonly type: "fault" } & Missed)
@@ -65,13 +65,16 @@ interface Missed {
   readonly again: Patience
 }
 
-/** With six tries they are spread over eight seconds: a node's cluster file system is back after a restart. */
+/** Six tries spread over eight seconds, which is enough for a node's cluster file system to restart. */
 const growingPauses = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.setInputType<Missed>())
 
-/** What the endpoint itself lacks: its votes, or the API behind its gateway. That it does not reach another node says nothing about it. */
+/**
+ * The endpoint itself is at fault: it has no quorum, or its gateway does not reach the API. Failing to reach another node says nothing
+ * about the endpoint.
+ */
 const isOfEndpoint = (status: number, verdict: Verdict): boolean => verdict === "no-quorum" || [502, 503, 504].includes(status)
 
-/** The answer's words; of a node that cannot be reached they say only how. */
+/** The answer's message; for an unreachable node it only says how it is unreachable, so the node is named. */
 const detailOf = (status: number, words: string, path: string): string => {
   const node = /^\/nodes\/([^/]+)/u.exec(path)?.[1]
   if (status === 595 && node !== undefined)
@@ -104,7 +107,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     const detail = detailOf(answer.status, words, path)
     if (verdict === "guest-off" || verdict === "silent-guest")
       return { type: "fault", fault: new GuestSilent({ detail, off: verdict === "guest-off" }), again: "none" }
-    // a node that is cut off from the others refuses what another one takes
+    // a node cut off from the cluster refuses what another one accepts
     if (isOfEndpoint(answer.status, verdict)) exchange.deprioritise(answer)
     return fault(verdict, detail, hint, again)
   }
@@ -143,7 +146,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
 
   const notLoggedIn = (fault: HypervisorFault): Missed => ({ fault, again: fault.facts.reason === "away" ? "short" : "none" })
 
-  /** Sends once, or twice where the log-in had to be renewed. */
+  /** Sends the request, and a second time when the login had to be renewed. */
   const attempt = Effect.fnUntraced(function* (
     method: PveMethod,
     path: string,

@@ -10,14 +10,14 @@ import { encodeForm } from "./form.ts"
 import { readReply, refusalText } from "./reply.ts"
 import type { PveMethod } from "./transport.ts"
 
-/** How the service proves who it is. A token is preferred: it needs no renewal and can be given exactly the rights that are needed. */
+/** How the service authenticates. A token is preferred: it needs no renewal and can have exactly the rights that are needed. */
 export type PveAuth =
   /** `id` is `user@realm!name`. */
   | { readonly type: "token"; readonly id: string; readonly secret: Redacted.Redacted }
   /** `username` is `user@realm`. */
   | { readonly type: "password"; readonly username: string; readonly password: Redacted.Redacted }
 
-/** The account that the service acts as, and whether it does so by an API token, which may set no passwords. */
+/** The account that the service acts as, and whether it uses an API token, which cannot set passwords. */
 export interface ServiceAccount {
   readonly id: string
   readonly byToken: boolean
@@ -32,7 +32,7 @@ type Headers = Readonly<Record<string, string>>
 
 export interface Credentials {
   readonly headers: (method: PveMethod) => Effect.Effect<Headers, HypervisorFault>
-  /** After a 401: true when new credentials were obtained and the request, which was refused unread, may be sent again. */
+  /** After a 401: true when new credentials were obtained and the request, which was rejected unread, may be sent again. */
   readonly renew: (refused: Headers) => Effect.Effect<boolean, HypervisorFault>
 }
 
@@ -47,7 +47,7 @@ interface Ticket {
   readonly issuedAt: number
 }
 
-/** Tickets live 2 h; renewed early enough that no request meets the end. */
+/** Tickets are valid for 2 h; they are renewed early enough that none expires during a request. */
 const renewAfterMs = 90 * 60_000
 const lifeMs = 115 * 60_000
 
@@ -57,7 +57,7 @@ const ticketHeaders = (ticket: Ticket, method: PveMethod): Headers => ({
 })
 
 const ticketCredentials = (username: string, password: Redacted.Redacted, exchange: Exchange): Credentials => {
-  /** One log-in at a time: every other request waits for its ticket. */
+  /** One login at a time: all other requests wait for its ticket. */
   const gate = Semaphore.makeUnsafe(1)
   let current: Ticket | undefined
   const fault = (reason: "away" | "unauthenticated" | "failed", detail: string) =>
@@ -94,7 +94,7 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
   const fresh = Effect.gen(function* () {
     const now = yield* monotonicMillis
     if (current !== undefined && now - current.issuedAt < renewAfterMs) return current
-    // a ticket that still lives is its own password; when that is refused, the real one decides
+    // a ticket that is still valid serves as the password; when it is refused, the real password decides
     const renewed =
       current !== undefined && now - current.issuedAt < lifeMs ? yield* Effect.result(login(current.ticket)) : undefined
     current = renewed?._tag === "Success" ? renewed.success : yield* login(Redacted.value(password))

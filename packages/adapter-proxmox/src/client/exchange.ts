@@ -12,7 +12,7 @@ export interface Limits {
   readonly quickPerNode: number
 }
 
-/** An answer, which endpoint gave it, and when (milliseconds of the monotonic clock). */
+/** An answer, the endpoint that gave it, and when (milliseconds of the monotonic clock). */
 export interface Answered extends PveAnswer {
   readonly endpoint: number
   readonly at: number
@@ -20,27 +20,27 @@ export interface Answered extends PveAnswer {
 
 export interface Exchange {
   readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
-  /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when none is known to be better. */
+  /** Marks an endpoint as unable to do its work: the next requests go to another one. False when no better one is known. */
   readonly deprioritise: (answer: Answered) => boolean
-  /** How an endpoint opens web sockets; undefined: it does not. */
+  /** How an endpoint opens web sockets; undefined when it cannot. */
   readonly socket: (endpoint: number) => PveTransport["socket"]
 }
 
-/** An endpoint that could not be reached, or was to be avoided, comes last for so long: one that hangs costs seconds each time. */
+/** How long an endpoint that failed or was deprioritised is tried last: one that hangs costs seconds each time. */
 const coolingMs = 60_000
 
-/** The node a path is worked on: the one it names, else the one that is asked. */
+/** The node that handles a path: the one it names, else the one that receives the request. */
 const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(path)?.[1] ?? ""
 
 /**
- * Sends requests within the limits per node. With several endpoints it stays with one while it can be reached and is not to be avoided; a
+ * Sends requests within the limits per node. With several endpoints it stays with one while that is reachable and not deprioritised; a
  * request that was certainly not delivered goes to the next. Fails when none could be reached, or with the first failure after a delivery.
  */
 export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits): Exchange => {
   let preferred = 0
   const coolingUntil = endpoints.map(() => Number.NEGATIVE_INFINITY)
   const isCooling = (index: number, now: number): boolean => (coolingUntil[index] ?? 0) > now
-  /** The order in which endpoints are tried: the preferred one and those after it, then those that rest. */
+  /** The order in which endpoints are tried: the preferred one and those after it, then those cooling down. */
   const order = (now: number): readonly number[] => {
     const all = endpoints.map((_, at) => (preferred + at) % endpoints.length)
     return [...all.filter((index) => !isCooling(index, now)), ...all.filter((index) => isCooling(index, now))]
@@ -56,7 +56,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
   }
   const via = (index: number, request: PveRequest) =>
     Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: (error) => asTransportFailure(error) })
-  /** Of many requests that fail on one endpoint only the first turns away from it. */
+  /** Of many requests that fail on one endpoint, only the first switches away from it. */
   const failOver = (index: number, now: number): void => {
     coolingUntil[index] = now + coolingMs
     if (preferred === index) preferred = order(now).find((other) => other !== index) ?? index

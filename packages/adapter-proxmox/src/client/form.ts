@@ -2,11 +2,11 @@
 export type Param = string | number | boolean | readonly string[] | undefined
 export type Params = Readonly<Record<string, Param>>
 
-/** Percent-encodes one word. A blank becomes `%20`, which is right in forms, queries and paths alike; `+` would not be. */
+/** Percent-encodes one value. A space becomes `%20`, which is right in forms, queries and paths alike; `+` would not be. */
 const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/gu, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The server wants this value percent-encoded itself, so it is encoded twice. */
+/** Keys whose values the server expects to be percent-encoded themselves, so they are encoded twice. */
 const encodedTwice: ReadonlySet<string> = new Set(["sshkeys"])
 
 const plain = (key: string, value: string | number | boolean): string => {
@@ -24,8 +24,8 @@ export const encodeForm = (params: Params): string =>
     .join("&")
 
 /**
- * A path whose values are percent-encoded, so that none can change the route: path`/nodes/${node}/qemu/${vmid}`. A value that a server could
- * read as a step up or as nothing is a programming error here: it was checked where it entered.
+ * A path whose values are percent-encoded, so that none can change the route: path`/nodes/${node}/qemu/${vmid}`. A value that a server
+ * could read as a parent folder or as empty is a programming error here: values are checked where they enter.
  */
 export const path = (parts: TemplateStringsArray, ...values: readonly (string | number)[]): string =>
   parts.reduce((made, part, index) => {

@@ -6,21 +6,24 @@ import * as tls from "node:tls"
 import { openSocket } from "./open-socket.ts"
 import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, TransportFailure } from "./transport.ts"
 
-/** How the node's certificate is trusted. Without any of these, by the certificate authorities of the system. */
+/** How the node's certificate is verified. Without any of these, the system's certificate authorities decide. */
 export interface PveTls {
-  /** SHA-256 of the node's certificate, 32 bytes in hex; colons and case do not matter. Of several nodes each has its own: any of them will do. */
+  /**
+   * SHA-256 of the node's certificate, 32 bytes in hex; colons and case are ignored. Each node has its own: with several, any of them is
+   * accepted.
+   */
   readonly fingerprint?: string | readonly string[] | undefined
   /** The cluster's own authority, PEM (`/etc/pve/pve-root-ca.pem`). */
   readonly ca?: string | undefined
-  /** Trusts anybody. For a node that is reached over a trusted wire only. */
+  /** Accepts any certificate. Only for a node that is reached over a trusted network. */
   readonly insecure?: boolean | undefined
 }
 
-/** Answers are cut off here: a cluster of 10,000 guests fits ten times. */
+/** Largest accepted answer: ten times what a cluster of 10,000 guests needs. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** pveproxy closes idle connections after 5 s: ours go earlier, so that no request meets a closing one. */
+/** pveproxy closes idle connections after 5 s: ours close earlier, so that no request is sent on a closing one. */
 const idleMs = 3_000
-/** Longest wait for a connection, TLS included: what hangs before it has done nothing, so the next node can be asked. */
+/** Longest wait for a connection, including TLS: a connection that hangs earlier has done nothing, so the next node can be tried. */
 const openingMs = 10_000
 
 const hexBytes = (text: string): Buffer => Buffer.from(text.replace(/[^0-9a-fA-F]/gu, ""), "hex")
@@ -30,10 +33,13 @@ const samePin = (pin: string, seen: string): boolean => {
   return a.length === 32 && a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Opens a connection whose certificate is compared with the pin before any byte of a request, and so any secret, is sent. */
+/** Opens connections and compares the certificate with the pin before any byte of a request, and so any secret, is sent. */
 class PinnedAgent extends https.Agent {
   readonly #pins: readonly string[]
-  /** Not the agent's yet: it would neither time these out nor destroy them, and one that hangs would hold its place for ever. */
+  /**
+   * Connections being opened. Not yet managed by the agent, which would neither time them out nor destroy them, so a hanging one would keep
+   * its slot for ever.
+   */
   readonly #opening = new Set<tls.TLSSocket>()
   constructor(pins: readonly string[], options: https.AgentOptions) {
     super({ ...options, maxCachedSessions: 0 })
@@ -76,7 +82,7 @@ class PinnedAgent extends https.Agent {
   }
 }
 
-/** What connects to a node and trusts it as that says. */
+/** An agent that connects to a node and verifies its certificate as `trust` says. */
 export const proxmoxAgent = (base: string, trust: PveTls): http.Agent => {
   const url = new URL(base)
   const keep = { keepAlive: true, timeout: idleMs, maxSockets: 16 }
@@ -86,7 +92,7 @@ export const proxmoxAgent = (base: string, trust: PveTls): http.Agent => {
   return new https.Agent(trust.ca === undefined ? keep : { ...keep, ca: trust.ca })
 }
 
-/** Calls back once when the request has a connection that it can be sent on. A pinned agent hands out no other. */
+/** Calls back once the request has a usable connection. A pinned agent hands out only verified ones. */
 const whenOpen = (outgoing: http.ClientRequest, secure: boolean, open: () => void): void =>
   void outgoing.once("socket", (socket) =>
     socket.connecting ? void socket.once(secure ? "secureConnect" : "connect", open) : open(),
@@ -113,8 +119,8 @@ const receive = (
 }
 
 /**
- * Requests to one node over HTTPS, or plain HTTP when the URL says so. Rejects with a `TransportFailure`; a time-out, a reset and an answer
- * that breaks off count as delivered.
+ * Sends requests to one node over HTTPS, or plain HTTP when the URL says so. Rejects with a `TransportFailure`; a time-out, a reset and a
+ * truncated answer count as delivered.
  */
 export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport => {
   const url = new URL(base)
@@ -131,7 +137,7 @@ export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport =
         headers: body === undefined ? request.headers : { ...request.headers, "content-length": String(body.length) },
         signal,
       })
-      /** An agent that still opens a connection does not hear that its request was destroyed. */
+      /** An agent that is still opening a connection does not notice that its request was destroyed. */
       const giveUpAfter = (ms: number, what: string, delivered: boolean) =>
         setTimeout(() => {
           const failure = new TransportFailure(`no ${what} within ${ms / 1000} s`, delivered)

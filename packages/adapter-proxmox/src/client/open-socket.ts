@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream"
 import { WebSocket } from "ws"
 import type { PveRequest } from "./transport.ts"
 
-/** The hypervisor sends a screen in pieces of some kilobytes. */
+/** The hypervisor sends a screen in chunks of a few kilobytes. */
 const largestFrame = 1024 * 1024
 
-/** Begins to open a web socket as the hypervisor's proxy takes it, over an agent of HTTP or one connection of its own. */
+/** Starts opening a web socket as the hypervisor's proxy expects it, over an HTTP agent or a single connection. */
 export const openSocket = (
   place: URL,
   headers: PveRequest["headers"],

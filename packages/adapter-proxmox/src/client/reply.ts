@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 
-/** A decoded answer: `data`, and what stands beside it (`total`, `changes`). Nothing in it is trusted yet. */
+/** A decoded answer: `data`, and the fields beside it (`total`, `changes`). None of it is trusted yet. */
 export interface Reply {
   readonly data: unknown
   readonly beside: Readonly<Record<string, unknown>>
@@ -8,7 +8,10 @@ export interface Reply {
 
 const maxDepth = 32
 
-/** Whether the nesting exceeds the limit, before the parser sees the text. Answers may be megabytes, so this is one pass over the bytes. */
+/**
+ * Whether the nesting exceeds the limit, checked before the parser sees the text. Answers may be megabytes, so this is one pass over the
+ * bytes.
+ */
 const tooDeep = (body: Uint8Array): boolean => {
   let depth = 0
   for (let i = 0; i < body.length; i += 1) {
@@ -32,7 +35,7 @@ const parse = (body: Uint8Array): unknown => {
   }
 }
 
-/** Reads `{"data": …}`. Anything else is no answer of PVE; the failure says what is wrong with it. */
+/** Reads `{"data": …}`. Anything else is not an answer of PVE; the failure says what is wrong with it. */
 export const readReply = (body: Uint8Array): Result.Result<Reply, string> => {
   const value = parse(body)
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, "data"))
@@ -48,7 +51,7 @@ const oneLine = (text: string): string =>
     .trim()
     .slice(0, 600)
 
-/** The words of a refusal: the body's message and the parameters it names, else the reason phrase. */
+/** The text of an error: the body's message and the parameters it names, else the reason phrase. */
 export const refusalText = (statusText: string, body: Uint8Array): string => {
   const value = parse(body.subarray(0, 65_536))
   const record: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {}

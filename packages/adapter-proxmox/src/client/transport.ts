@@ -2,10 +2,10 @@ import type { WebSocket } from "ws"
 
 export type PveMethod = "GET" | "POST" | "PUT" | "DELETE"
 
-/** One request as it goes on the wire. */
+/** One request as it is sent. */
 export interface PveRequest {
   readonly method: PveMethod
-  /** From `/api2/json` on, percent-encoded, with the query. */
+  /** Starts with `/api2/json`, percent-encoded, including the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
@@ -14,20 +14,20 @@ export interface PveRequest {
 
 export interface PveAnswer {
   readonly status: number
-  /** The reason phrase: before PVE 8.3 the only place of an error's text. */
+  /** The reason phrase: before PVE 8.3 the only place for an error's text. */
   readonly statusText: string
   readonly body: Uint8Array
 }
 
 /**
- * Carries requests to one node. Rejects with a `TransportFailure` when it knows whether the request was delivered; any other rejection
- * counts as "may have been delivered", unless its `code` says that no connection was made.
+ * Sends requests to one node. Rejects with a `TransportFailure` when it knows whether the request was delivered; any other rejection counts
+ * as "may have been delivered", unless its `code` says that no connection was made.
  */
 export interface PveTransport {
   readonly send: (request: PveRequest, signal: AbortSignal) => Promise<PveAnswer>
-  /** Begins to open a web socket; path and headers as in a request. Undefined: it carries none. */
+  /** Starts opening a web socket; path and headers as in a request. Undefined when not supported. */
   readonly socket?: ((path: string, headers: PveRequest["headers"]) => WebSocket) | undefined
-  /** Ends idle connections. */
+  /** Closes idle connections. */
   readonly close?: () => void
 }
 
@@ -47,7 +47,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Codes of failures that come before the first byte of a request. */
+/** Codes of failures that happen before the first byte of a request is sent. */
 const undelivered: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -94,10 +94,10 @@ const hints: ReadonlyMap<string, string> = new Map([
   ["ENETUNREACH", "Check the network between this host and the node."],
 ])
 
-/** OpenSSL's reason, where Node names only `EPROTO`: as of a handshake that fails while it writes. */
+/** OpenSSL's reason, for cases where Node only reports `EPROTO`, such as a handshake that fails while it writes. */
 const reasonOfOpenssl = /:SSL routines:[^:]*:([^:\n]+)/u
 
-/** A failure's code and words: those of OpenSSL are the same whichever way Node tells them. */
+/** A failure's code and text: normalised for OpenSSL's errors, which Node reports in different ways. */
 const toldBy = (error: Error): { readonly code: string; readonly text: string } => {
   const code = "code" in error && typeof error.code === "string" ? error.code : ""
   const reason = code === "EPROTO" ? reasonOfOpenssl.exec(error.message)?.[1] : undefined
@@ -111,12 +111,12 @@ const hintOf = (code: string, message: string, isPlain: boolean): string | undef
   return hints.get(code)
 }
 
-/** Reads any rejection of a transport; `isPlain`: one without TLS. */
+/** Converts any rejection of a transport; `isPlain`: one without TLS. */
 export const asTransportFailure = (error: unknown, isPlain = false): TransportFailure => {
   if (error instanceof TransportFailure) return error
   if (!(error instanceof Error)) return new TransportFailure("the connection failed", true)
   const { code, text } = toldBy(error)
-  // the same code may come from a connection that is being made and from one that was
+  // the same code may come while connecting and from an established connection
   const connecting = "syscall" in error && error.syscall === "connect"
   return new TransportFailure(
     code === "" || text.includes(code) ? text : `${text} (${code})`,

@@ -9,7 +9,7 @@ import { child, flag, recordOf, text } from "../wire/read.ts"
 import { pastSecurity } from "./security.ts"
 import { socketChannel } from "./socket-channel.ts"
 
-/** The hypervisor waits ten seconds for the viewer of a console; what takes longer has failed. */
+/** The hypervisor waits ten seconds for a console's viewer; anything longer has failed. */
 const patience = "15 seconds"
 
 const privilege = "VM.Console"
@@ -18,7 +18,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
   const failure = (doing: string, reason: HypervisorFault["facts"]["reason"], detail: string, hint?: string) =>
     new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
 
-  /** The node where the machine runs, once it has proved to be the one that is meant. */
+  /** The node where the machine runs, once it is verified to be the intended one. */
   const running = (machine: ConsoleRef, doing: string) =>
     onItsNode(client, machine, doing, (node) =>
       Effect.gen(function* () {
@@ -59,7 +59,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
         const doing = doingFor(machine)
         const node = yield* running(machine, doing)
         const at = path`/nodes/${node}/qemu/${machine.vmid}`
-        // nothing changes by it, and a proxy that nobody comes to ends by itself
+        // it changes nothing, and a proxy that nobody connects to ends by itself
         const call = { doing, harmless: true }
         const { data, endpoint } = yield* client.post(`${at}/vncproxy`, { websocket: true, "generate-password": true }, call)
         const proxy = recordOf(data)
@@ -70,7 +70,7 @@ export const makeMachineConsole = (client: PveClient): Context.Service.Shape<typ
         const channel = yield* Effect.mapError(socketChannel(connect), ({ message, hint }) =>
           failure(doing, "failed", message, hint),
         )
-        // before 8.0 no password is made, and the ticket is taken for it
+        // before 8.0 no password is generated, and the ticket serves as one
         return yield* Effect.mapError(pastSecurity(channel, text(proxy, "password") ?? ticket), (detail) =>
           failure(doing, "failed", detail, "Check that the machine still runs, and try again."),
         )

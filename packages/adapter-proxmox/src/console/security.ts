@@ -5,10 +5,10 @@ import { vncAnswer } from "./vnc-answer.ts"
 const none = 1
 const byPassword = 2
 const version = new TextEncoder().encode("RFB 003.008\n")
-/** More than any server has of types; longest reason that is read. */
+/** More security types than any server has, and the longest reason that is read. */
 const longest = 1_000
 
-/** Why the server lets nobody in, in its own words. */
+/** Reads why the server refused, in its own words. */
 const readReason = (take: (count: number) => Effect.Effect<Uint8Array | undefined>) =>
   Effect.gen(function* () {
     const head = yield* take(4)
@@ -22,8 +22,8 @@ const readReason = (take: (count: number) => Effect.Effect<Uint8Array | undefine
   })
 
 /**
- * The viewer's side of an RFB connection up to the end of its security (RFC 6143, 7.1): what follows is the channel from there on. Fails with what
- * went wrong, in words.
+ * The client side of an RFB handshake up to the end of security (RFC 6143, 7.1); returns the channel from there on. Fails with a
+ * description of what went wrong.
  */
 export const pastSecurity = (channel: ByteChannel, password: string): Effect.Effect<ByteChannel, string> =>
   Effect.gen(function* () {

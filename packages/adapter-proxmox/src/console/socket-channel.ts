@@ -4,7 +4,7 @@ import type * as Scope from "effect/Scope"
 import type { WebSocket } from "ws"
 import { asTransportFailure, TransportFailure } from "../client/transport.ts"
 
-/** The hypervisor's proxy ends a socket whose frame is longer than 128 KiB, or in parts. */
+/** The hypervisor's proxy closes a socket when a frame is longer than 128 KiB or fragmented. */
 const longestFrame = 64 * 1024
 
 /** A web socket to the hypervisor as a byte channel, open until the scope is closed. */

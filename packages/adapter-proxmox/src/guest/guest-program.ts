@@ -12,20 +12,22 @@ import { factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
 export interface GuestProgramOptions {
   /** Longest run of one stage. */
   readonly stageSeconds: number
-  /** How long a guest may stay silent within a stage: some stages restart it. */
+  /** How long a guest may stay silent within a stage: some stages reboot it. */
   readonly silentSeconds: number
 }
 
-/** How long a node may be unreachable within a stage before the run says that it waits: longer than its services need to start anew. */
+/**
+ * How long a node may be unreachable within a stage before the run reports that it is waiting: longer than its services take to restart.
+ */
 const awaySeconds = 20
 
-/** The guest agent's exec call takes no more (parameter `input-data`). */
+/** The guest agent's exec call accepts no more (parameter `input-data`). */
 const maxInput = 65_536
 
 /**
- * Runs stages with a program called `guest-stage` in the guest, over the guest agent's exec call: the stage's name is its argument, the
- * input its standard input as JSON, and it prints what came of it. The simulator's guests have that program; real ones do not, so this is a
- * stand-in until stages are run by Ansible. A stage with the same input again changes nothing, which is why starting it anew is always safe.
+ * Runs stages with a program called `guest-stage` in the guest, through the guest agent's exec call: its argument is the stage's name, its
+ * stdin the input as JSON, and it prints the result. The simulator's guests have that program, real ones do not, so this is a stand-in for
+ * Ansible. Repeating a stage with the same input changes nothing, so starting it again is always safe.
  */
 export const guestProgramAutomation = (
   client: PveClient,
@@ -53,7 +55,7 @@ export const guestProgramAutomation = (
         reason: "unsupported",
         detail: `its input has ${Buffer.byteLength(input)} bytes; the guest agent takes at most ${maxInput}`,
       })
-    // read anew each time: what runs in a guest cannot be taken back
+    // verified anew: what runs in a guest cannot be undone
     identity.forget(task.machine.vmid)
     const reply = yield* identity.at(task.machine, doing, ({ node }) =>
       client.guest.post(
@@ -67,7 +69,9 @@ export const guestProgramAutomation = (
     return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail: "the answer names no process" })
   })
 
-  /** The program's end, `lost` when the guest does not know the process (it restarted, or the end was read before), undefined while it runs. */
+  /**
+   * The program's end; `lost` when the guest does not know the process (it rebooted, or the end was read before); undefined while it runs.
+   */
   const look = Effect.fnUntraced(function* (
     task: GuestTask,
     pid: number,
@@ -90,7 +94,7 @@ export const guestProgramAutomation = (
 
   const patienceWith = (failure: HypervisorFault | GuestSilent): number => {
     if (failure._tag === "HypervisorFault") return retryOf(failure) !== "never" ? awaySeconds : 0
-    // what ran in one that is off has ended, and nothing is known to start it
+    // in a guest that is off the program has ended, and nothing is known to start the guest
     return failure.off ? 0 : options.silentSeconds
   }
 

@@ -12,7 +12,7 @@ const unsupported = ({ stage, name }: GuestTask): Effect.Effect<never, GuestFaul
     }),
   )
 
-/** For operators who want nothing done inside machines: plans leave such work out and say so. */
+/** For operators who want nothing done inside machines: plans omit such work and say so. */
 export const noGuestAutomation: Context.Service.Shape<typeof GuestAutomation> = {
   leftOut: true,
   roles: () => Effect.succeed(undefined),

@@ -1,7 +1,7 @@
 import { coverOf, type Json, type StepFacts } from "@rangewright/domain"
 import { type Fields, child, recordOf, text, words } from "../wire/read.ts"
 
-/** What came of a program in a guest. */
+/** Result of a program in a guest. */
 export interface Finished {
   readonly exitCode: number
   readonly output: string
@@ -10,7 +10,7 @@ export interface Finished {
 
 const maxOutput = 64 * 1024
 
-/** The answer of `exec-status`; undefined while the program runs. A signal counts as a failure. */
+/** Parses the answer of `exec-status`; undefined while the program runs. A signal counts as a failure. */
 export const finishedOf = (data: Fields): Finished | undefined => {
   if (text(data, "exited") !== "1" && data["exited"] !== true) return undefined
   return {
@@ -20,7 +20,7 @@ export const finishedOf = (data: Fields): Finished | undefined => {
   }
 }
 
-/** Undefined when it is not one JSON object. */
+/** Undefined when the output is not a single JSON object. */
 const parsed = (output: string): Fields | undefined => {
   try {
     const value: unknown = JSON.parse(output)
@@ -30,10 +30,10 @@ const parsed = (output: string): Fields | undefined => {
   }
 }
 
-/** What of the output is for people. The result that a stage prints as JSON is not: it repeats the input, and `factsOf` reads it. */
+/** The part of the output that is meant for people. A result printed as JSON is not: it repeats the input, and `factsOf` reads it. */
 export const linesOf = (output: string, input: Json): string => (parsed(output) === undefined ? coverOf(input)(output) : "")
 
-/** The facts that a stage prints as JSON: `{"changed": bool, "state": {…}}`. Whatever else it prints tells nothing. */
+/** The facts that a stage prints as JSON: `{"changed": bool, "state": {…}}`. Any other output is ignored. */
 export const factsOf = (output: string): StepFacts => {
   const printed = parsed(output) ?? {}
   const address = text(child(printed, "state"), "address")

@@ -7,10 +7,10 @@ import { flag, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { onItsNode, readConfig } from "./identity.ts"
 
-// descriptions come back with a line end
+// Proxmox returns descriptions with a trailing newline
 const same = (a: string, b: string): boolean => a.trim() === b.trim()
 
-/** Writes a description over the one that was read; the digest refuses when somebody changes the VM in between. */
+/** Replaces the description that was read; the digest makes the call fail when somebody changes the VM in between. */
 export const adopt = Effect.fnUntraced(function* (
   client: PveClient,
   vm: Pick<MachineDetail, "vmid" | "node" | "name" | "description">,

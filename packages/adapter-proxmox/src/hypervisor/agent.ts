@@ -9,17 +9,17 @@ import type { MachineContext } from "./machine-kind.ts"
 
 export interface AgentWait {
   readonly ref: MachineRef
-  /** Guests of one kind boot alike: the type of operating system that the configuration names. */
+  /** Guests of one kind boot alike: the OS type in the configuration. */
   readonly kind: string
   /** When it was started, in milliseconds of the monotonic clock. */
   readonly startedAt: number
   readonly seconds: number
 }
 
-/** A guest that boots is on nearly always: its state is asked for now and then only. */
+/** A booting guest is nearly always on, so its state is only queried occasionally. */
 const stateEverySeconds = 60
 
-/** Waits until the guest agent answers, which ends the boot. Ends early when the VM is off again. */
+/** Waits until the guest agent answers, which ends the boot. Returns early when the VM is off again. */
 export const awaitAgent = Effect.fnUntraced(function* (
   { client, identity, bootTimes }: Pick<MachineContext, "client" | "identity" | "bootTimes">,
   { ref, kind, startedAt, seconds }: AgentWait,
@@ -77,7 +77,7 @@ const usableAddress = (address: string): boolean => {
   return octets.length === 4 && octets.every((octet) => octet < 256) && !/^(?:0|127|169\.254)\./u.test(address)
 }
 
-/** The `result` of what the guest's agent tells, on whichever node the VM is; undefined while the guest does not answer. */
+/** The `result` of a guest agent command, on whichever node the VM is; undefined while the guest does not answer. */
 const askGuest = (
   client: PveClient,
   machine: Pick<MachineRef, "node" | "vmid">,
@@ -91,7 +91,7 @@ const askGuest = (
     ),
   )
 
-/** IPv4 addresses of all interfaces, without loopback and link-local; empty while the guest does not answer. */
+/** IPv4 addresses of all interfaces, except loopback and link-local; empty while the guest does not answer. */
 export const guestAddresses = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<readonly string[], HypervisorFault> =>
   askGuest(client, { node, vmid }, "network-get-interfaces", `read the addresses of VM ${vmid}`).pipe(
     Effect.map((told = {}) => {
@@ -104,7 +104,7 @@ export const guestAddresses = (client: PveClient, node: string, vmid: Vmid): Eff
     }),
   )
 
-/** Names of users that are logged in; undefined when no agent answers. */
+/** Names of logged-in users; undefined when no agent answers. */
 export const guestSessions = (
   client: PveClient,
   node: string,
@@ -123,7 +123,7 @@ export const guestSessions = (
     ),
   )
 
-/** What the guest says of its operating system; undefined while it does not answer, or says nothing of use. */
+/** The operating system as the guest reports it; undefined while it does not answer or reports nothing useful. */
 export const guestSystem = (
   client: PveClient,
   node: string,

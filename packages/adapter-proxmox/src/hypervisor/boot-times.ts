@@ -1,15 +1,15 @@
 /**
- * When to ask a booting guest's agent. Asking too early holds a worker of the node for 3 s and hides an answer that comes
- * meanwhile; asking late keeps everything after the boot waiting. So boots of one kind of guest teach each other how long they last: one of
- * them, the scout, asks early, the others ask when it is known to be enough. All times are milliseconds since the start.
+ * Decides when to query a booting guest's agent. A query that comes too early holds a worker of the node for 3 s and hides an answer that
+ * comes meanwhile; a late one delays everything that follows the boot. So boots of one kind of guest share what they learn about its
+ * duration: one of them, the scout, asks early; the others ask when it is known to be enough. All times are milliseconds since the start.
  */
 export interface Boot {
-  /** When to ask next. May change while others learn, so look again at least once a second. */
+  /** When to ask next. May change as others learn, so check again at least once a second. */
   readonly next: () => number
-  /** It was asked at `at` and gave up at `until`. */
+  /** A query at `at` gave up at `until`. */
   readonly missed: (at: number, until: number) => void
   readonly answered: (at: number) => void
-  /** Nobody waits for this boot any more. */
+  /** Nobody waits for this boot any longer. */
   readonly end: () => void
 }
 
@@ -22,9 +22,9 @@ interface Known {
   readonly since: number
 }
 
-/** Machines and templates change: what was learned is looked into again after an hour. */
+/** Machines and templates change: what was learned is tested again after an hour. */
 const memoryMs = 3_600_000
-/** Closer than this it is not worth searching. */
+/** Closer than this the search is not worth continuing. */
 const closeEnoughMs = 500
 const scoutStartsMs = 3_000
 const othersStartMs = 15_000
@@ -71,10 +71,10 @@ export const makeBootTimes = () => {
         if (known.enough === undefined || at < known.enough) known.tooEarly = Math.max(known.tooEarly, at)
       },
       answered: (at) => {
-        // the first boot seen may be one that took long by chance: what was too early for it says nothing about the others
+        // the first boot seen may have been slow by chance: what was too early for it says nothing about others
         if (known.enough === undefined) known.tooEarly = 0
         const slower = known.enough !== undefined && misses > 0 && lastAsked >= known.enough
-        // for the same reason a slower one makes the next wait at most twice as long as was usual when it began
+        // for the same reason a slower boot raises the next wait to at most twice the usual one at its start
         known.enough = slower ? Math.max(known.enough ?? 0, Math.min(at, 2 * (usual ?? at))) : Math.min(known.enough ?? at, at)
         if (known.tooEarly >= known.enough) known.tooEarly = known.enough / 2
       },

@@ -12,7 +12,7 @@ const doingOf = (action: CloneAction): string =>
   `clone ${action.name} (VM ${action.machine.vmid}) from template ${action.template.name} (VM ${action.template.vmid})`
 
 /**
- * `full` is always said: left out, a source that is no template any more would be copied in full. A storage may be named for full clones
+ * `full` is always set: if omitted, a source that is no longer a template would be copied in full. A storage may be given for full clones
  * only, a target only when it is another node.
  */
 const cloneParams = (action: CloneAction): Params => ({
@@ -25,7 +25,7 @@ const cloneParams = (action: CloneAction): Params => ({
   target: action.machine.node === action.template.node ? undefined : action.machine.node,
 })
 
-/** A stuck `lock: clone` is told from a clone that goes on by the tasks: it is stale when no clone runs. */
+/** Tasks distinguish a stale `lock: clone` from a running clone: it is stale when no clone runs. */
 const cloneRuns = (context: MachineContext, doing: string) =>
   context.client
     .get("/cluster/tasks", {}, { doing })
@@ -35,10 +35,10 @@ const cloneRuns = (context: MachineContext, doing: string) =>
       ),
     )
 
-/** How long a machine stays locked by a clone that no task belongs to before the clone counts as broken off. */
+/** How long a machine stays locked by a clone without a task before the clone counts as aborted. */
 const staleSeconds = 60
 
-/** Waits until the VM is no longer being made, then tells whose it is. */
+/** Waits until the VM is no longer being created, then returns whose it is. */
 const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (context, action) {
   const doing = doingOf(action)
   const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
@@ -51,7 +51,7 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
         if (carriesMark(text(found.config, "description") ?? "", action.machine.mark) && text(found.config, "lock") === undefined)
           return "ours" as const
         if (text(found.config, "lock") !== "clone") return "foreign" as const
-        // a clone whose task was lost may still go on
+        // a clone whose task was lost may still be running
         if (waited < staleSeconds || (yield* cloneRuns(context, doing))) return undefined
         return "stale" as const
       }),
@@ -67,8 +67,8 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
 })
 
 /**
- * Makes a VM. The call itself gives id, name, pool and mark, so the VM never exists without them. That the id is taken is found out by
- * asking for it; when the VM there is ours, from a call whose answer was lost, that is success.
+ * Creates a VM. The call itself sets id, name, pool and mark, so the VM never exists without them. Trying the id is how a taken one is
+ * detected; when the VM there is ours, from a call whose answer was lost, that is success.
  */
 export const clone: MachineKind<CloneAction> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
@@ -82,13 +82,13 @@ export const clone: MachineKind<CloneAction> = {
     if (answer.failure.facts.reason !== "taken") return yield* Effect.fail(answer.failure)
     const found = yield* context.identity.locate(action.machine, doing)
     if (found === undefined) return yield* Effect.fail(answer.failure)
-    // while it is being made it has no description yet: who made it shows when the lock is gone
+    // it has no description while it is being created: the mark can be checked once the lock is gone
     if (text(found.config, "lock") === "clone") return { task: undefined }
     return carriesMark(text(found.config, "description") ?? "", action.machine.mark) ? "done" : yield* Effect.fail(answer.failure)
   }),
   settle: Effect.fnUntraced(function* (context, action, outcome) {
     if (outcome?.type === "failed") {
-      // another call of ours may have made the VM, which is what made this task fail
+      // this task may have failed because another call of ours created the VM
       const doing = doingOf(action)
       const found = yield* context.identity.locate(action.machine, doing)
       const making = found !== undefined && text(found.config, "lock") === "clone"

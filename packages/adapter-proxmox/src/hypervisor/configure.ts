@@ -12,7 +12,7 @@ export type ConfigureAction = Extract<MachineAction, { readonly kind: "configure
 const word = /^[A-Za-z0-9_.:-]+$/u
 
 const cpuWord = /^[A-Za-z0-9][A-Za-z0-9_.,=+;-]*$/u
-/** Of vendor and product of a disk; its model and serial number are encoded. */
+/** Vendor and product of a disk; its model and serial number are encoded. */
 const diskWord = /^[A-Za-z0-9_ -]{1,16}$/u
 
 const badHardware = ({ hardware }: ConfigureAction["settings"]): string | undefined => {
@@ -22,7 +22,7 @@ const badHardware = ({ hardware }: ConfigureAction["settings"]): string | undefi
   return disk && `disk ${disk.slot} has a value that cannot be written: ${disk.vendor ?? ""} ${disk.product ?? ""}`
 }
 
-/** Values that stand in a property string: a comma in one would write other properties. */
+/** Checks values that are written into a property string: a comma in one would set other properties. */
 const checked = (action: ConfigureAction, doing: string): Effect.Effect<void, HypervisorFault> => {
   const hardware = badHardware(action.settings)
   if (hardware !== undefined) return Effect.fail(new HypervisorFault({ doing, reason: "invalid", detail: hardware }))
@@ -37,7 +37,9 @@ const checked = (action: ConfigureAction, doing: string): Effect.Effect<void, Hy
   )
 }
 
-/** Brings a VM's configuration to its settings in one call, guarded by the digest of what was compared; no difference, no call. */
+/**
+ * Applies the settings to a VM's configuration in one call, guarded by the digest of what was compared. Makes no call when nothing differs.
+ */
 export const configure: MachineKind<ConfigureAction> = {
   dispatch: Effect.fnUntraced(function* (context, action): Effect.fn.Return<Started, HypervisorFault> {
     const doing = `configure VM ${action.machine.vmid} (${action.machine.mark.machine})`

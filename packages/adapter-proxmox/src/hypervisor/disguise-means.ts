@@ -7,16 +7,16 @@ import { child, type Fields, flag, recordOf, rows, text } from "../wire/read.ts"
 
 const model = "rangewright-bare"
 
-/** The processor of disguised VMs, as their option names it. */
+/** CPU type of disguised VMs, as their option names it. */
 export const hiddenCpu = `custom-${model}`
 
 /**
- * The node's own processor without the bit and the names that a hypervisor shows. A VM's own option takes no such flags: they need a model,
- * which Proxmox keeps since 9.2.
+ * The node's own CPU without the flag and the names that reveal a hypervisor. A VM's own option accepts no such flags: they need a CPU
+ * model, which Proxmox supports since 9.2.
  */
 const wanted = { "reported-model": "host", flags: "-hypervisor", hidden: true, "hv-vendor-id": "GenuineIntel" } as const
 
-/** What every Proxmox can do: it hides the names and leaves the bit. */
+/** What every Proxmox version can do: it hides the names but not the flag. */
 const withoutModel = "host,hidden=1"
 
 const models = "/cluster/qemu/custom-cpu-models"
@@ -54,7 +54,7 @@ const cpuOf = Effect.fnUntraced(function* (client: PveClient, doing: string): Ef
     : fallBack(`somebody has changed the processor model ${model}. Remove it: it is created again when it is needed`)
 })
 
-/** What can be done here to hide that a VM is one. */
+/** What this hypervisor can do to hide that a VM is one. */
 export const disguiseMeans = (client: PveClient): Effect.Effect<DisguiseMeans, HypervisorFault> =>
   Effect.gen(function* () {
     const doing = "find out how machines can be disguised"
@@ -72,7 +72,7 @@ export const disguiseMeans = (client: PveClient): Effect.Effect<DisguiseMeans, H
     }
   })
 
-/** Makes the model where it is not there. One that somebody else made meanwhile is as good. */
+/** Creates the model if it does not exist. One that somebody else creates at the same time is as good. */
 export const ensureHiddenModel = (client: PveClient, doing: string): Effect.Effect<void, HypervisorFault> =>
   Effect.gen(function* () {
     const known = rows((yield* client.get(models, {}, { doing })).data)

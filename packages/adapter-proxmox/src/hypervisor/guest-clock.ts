@@ -11,15 +11,15 @@ import type { MachineContext } from "./machine-kind.ts"
 
 type Context = Pick<MachineContext, "client" | "identity">
 
-/** Differences that are not worth a command in the guest. */
+/** Differences up to this many seconds are not worth a command in the guest. */
 const worthSetting = 5
-/** What a clock may differ after it was set: the command takes its time to begin. Kerberos takes five minutes. */
+/** Difference allowed after setting the clock, in seconds: the command takes time to start. Kerberos tolerates five minutes. */
 const closeEnough = 30
-/** How long a guest that goes on from its memory may take to answer, and the command to end. */
+/** How long a guest resumed from its memory may take to answer, and the command to end. */
 const answerSeconds = 15
 const commandSeconds = 60
 
-/** The earliest and latest time that it can be on the node, in seconds, and the time that the guest shows. */
+/** The earliest and latest possible time on the node, in seconds, and the time that the guest shows. */
 interface Times {
   readonly from: number
   readonly to: number
@@ -28,13 +28,13 @@ interface Times {
 
 const differenceOf = ({ from, to, shown }: Times): number => (shown < from ? from - shown : Math.max(0, shown - to))
 
-/** Undefined: no time that could be one. */
+/** Undefined when it is not a valid time. */
 const dateText = (seconds: number): string | undefined => {
   const date = new Date(seconds * 1000)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** Sets a clock by a command that every system of this type has. */
+/** A command to set the clock that every system of this type has. */
 const commandFor = (osType: string, seconds: number): readonly string[] =>
   osType.startsWith("w")
     ? [
@@ -61,7 +61,7 @@ const readTimes = Effect.fnUntraced(function* (context: Context, ref: MachineRef
   return { from, to, shown: nanoseconds / 1e9 } satisfies Times
 })
 
-/** The same of a guest that may need a moment to answer. */
+/** The same for a guest that may need a moment to answer. */
 const awaitTimes = (context: Context, ref: MachineRef, node: string, doing: string) =>
   lookUntil(
     (waited) =>
@@ -73,7 +73,7 @@ const awaitTimes = (context: Context, ref: MachineRef, node: string, doing: stri
     { seconds: answerSeconds, fastest: 1, slowest: 2 },
   ).pipe(Effect.map((times) => times ?? "its guest agent does not answer"))
 
-/** What the command ended with; undefined when that is not known in time. */
+/** Exit code of the command; undefined when it is not known in time. */
 const run = Effect.fnUntraced(function* (
   { client }: Context,
   { vmid }: MachineRef,
@@ -106,7 +106,7 @@ const detailOf = (error: HypervisorFault | GuestSilent): string =>
   error._tag === "GuestSilent" ? `its guest agent does not answer (${error.detail})` : error.facts.detail
 
 const setClock = Effect.fnUntraced(function* (context: Context, ref: MachineRef, doing: string) {
-  // read anew: a command that runs in a guest cannot be taken back
+  // verified anew: a command that runs in a guest cannot be undone
   context.identity.forget(ref.vmid)
   return yield* context.identity.at(
     ref,
@@ -116,7 +116,7 @@ const setClock = Effect.fnUntraced(function* (context: Context, ref: MachineRef,
       if (typeof before === "string") return before
       if (differenceOf(before) <= worthSetting) return undefined
       const now = (yield* nodeTime(context, node, doing)) ?? before.to
-      // also where its answer was lost: what the clock shows then decides
+      // even when its answer was lost: what the clock shows then decides
       const end = yield* Effect.result(run(context, ref, node, commandFor(osType, Math.floor(now)), doing))
       const after = yield* awaitTimes(context, ref, node, doing)
       if (typeof after === "string") return after
@@ -132,8 +132,8 @@ const wayOut =
   "It shows the time of the snapshot until its own time service corrects it; a reboot (PUT /range/reboot) ends that at once"
 
 /**
- * Sets the clock of a machine that goes on from a saved memory to that of its node, through its guest agent. Gives why the clock could not be set;
- * undefined where it is right. Nothing of this fails: the machine is rolled back all the same.
+ * Sets the clock of a machine resumed from saved memory to its node's clock, through its guest agent. Returns why the clock could not be
+ * set; undefined when it is right. Never fails: the machine was rolled back in any case.
  */
 export const correctClock = (context: Context, ref: MachineRef): Effect.Effect<string | undefined> =>
   setClock(context, ref, `set the clock of VM ${ref.vmid} (${ref.mark.machine})`).pipe(

@@ -41,10 +41,10 @@ const kinds: Kinds = {
   "remove-snapshot": removeSnapshot,
 }
 
-/** Each action meets the kind of its own name; the record's type says so, which the compiler cannot follow through a lookup. */
+/** The record's type maps each action to the kind of its own name, which the compiler cannot follow through a lookup. */
 const kindOf = (action: MachineAction): MachineKind<MachineAction> => kinds[action.kind] as MachineKind<MachineAction>
 
-/** `dispatch` gives `{"task": "UPID:…"}`, or `{"task": null}` when there is something to wait for that has no task. */
+/** `dispatch` returns `{"task": "UPID:…"}`, or `{"task": null}` when there is something to wait for that has no task. */
 const readToken = (token: Json) => parseUpid(recordOf(token)["task"])
 
 export const makeHypervisor = (
@@ -68,7 +68,7 @@ export const makeHypervisor = (
     }
   })
 
-  /** If the node is down but the machine now runs on another one, the task counts as lost. */
+  /** When the node is down but the machine now runs on another one, the task counts as lost. */
   const outcomeOf = Effect.fnUntraced(function* (
     action: MachineAction,
     upid: Upid,
@@ -83,7 +83,7 @@ export const makeHypervisor = (
   return {
     observe: Effect.gen(function* () {
       const all = rows((yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })).data)
-      // of a large cluster nearly all rows are VMs: the rest is looked through more than once
+      // in a large cluster nearly all rows are VMs, so they are picked first; the rest is scanned more than once
       return yield* clusterOf(
         pick(all, machineOf),
         all.filter((row) => text(row, "type") !== "qemu"),
@@ -96,12 +96,12 @@ export const makeHypervisor = (
         [membersOf(client, poolid, doing), ofType("node"), ofType("storage"), ofType("sdn")],
         { concurrency: "unbounded" },
       )
-      // members do not name their pool, nor tell tags
+      // members name neither their pool nor their tags
       const { zones, ...seen } = yield* clusterOf(
         pick(members, (row) => machineOf({ ...row, pool: poolid, tags: "" })),
         others.flat(),
       )
-      // which zones are listed under this type depends on the version
+      // whether zones are listed under this type depends on the version
       return zones.length === 0 ? seen : { ...seen, zones }
     }),
     seek: (vmid, lastSeenOn) => seek(client, vmid, lastSeenOn),

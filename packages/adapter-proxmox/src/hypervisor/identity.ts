@@ -10,48 +10,51 @@ import { findElsewhere } from "./seek.ts"
 /** A VM that was found and is ours. */
 export interface Located {
   readonly node: string
-  /** The VM's name when it was verified: another name under the same id is another VM. */
+  /** The VM's name when it was verified: a different name under the same id means a different VM. */
   readonly name: string | undefined
-  /** The type of operating system that its configuration names; empty when it names none. */
+  /** The OS type in its configuration; empty when absent. */
   readonly osType: string
-  /** Undefined when this process had verified the VM before and nothing was read. */
+  /** Undefined when this process had verified the VM before and read nothing. */
   readonly config: Fields | undefined
 }
 
 /**
- * Where a VM is and whether it is ours. Nothing is concluded from one node's silence, nor from a list: a VM may have been migrated, so "gone"
- * means that the whole cluster does not know it when it is asked for that VM.
+ * Where a VM is and whether it is ours. One silent node or a list proves nothing: a VM may have been migrated, so "gone" means that the
+ * whole cluster does not know it when asked for that VM.
  */
 export interface Identity {
-  /** The configuration wherever in the cluster the VM is, whoever owns it; undefined when it is nowhere. */
+  /** The configuration, wherever in the cluster the VM is and whoever owns it; undefined when it does not exist. */
   readonly locate: (
     ref: MachineRef,
     doing: string,
   ) => Effect.Effect<{ readonly node: string; readonly config: Fields } | undefined, HypervisorFault>
-  /** Reads the configuration and compares the mark; undefined when the VM is nowhere. Fails with `not-ours` for templates and strangers. */
+  /**
+   * Reads the configuration and compares the mark; undefined when the VM does not exist. Fails with `not-ours` for templates and VMs of
+   * others.
+   */
   readonly verify: (ref: MachineRef, doing: string) => Effect.Effect<Located | undefined, HypervisorFault>
-  /** The same, but trusts an earlier verification of this process; fails with `not-found` when the VM is nowhere. */
+  /** The same, but trusts an earlier verification by this process; fails with `not-found` when the VM does not exist. */
   readonly expect: (ref: MachineRef, doing: string) => Effect.Effect<Located, HypervisorFault>
   /**
-   * Does something where the VM is. Where that node has it no more, or is unreachable, the cluster is asked, and when the VM proves to have moved
-   * it is done there: nothing has happened on the first node then.
+   * Runs `use` on the VM's node. When that node no longer has it, or is unreachable, asks the cluster, and runs it on the new node if the
+   * VM proves to have moved: nothing has happened on the first node then.
    */
   readonly at: <A, E>(
     ref: MachineRef,
     doing: string,
     use: (found: Located) => Effect.Effect<A, E | HypervisorFault>,
   ) => Effect.Effect<A, E | HypervisorFault>
-  /** Something spoke against what was known: the next look reads again. */
+  /** Forgets what was known after contradicting evidence: the next look reads again. */
   readonly forget: (vmid: Vmid) => void
 }
 
 const isAbsent = (fault: HypervisorFault): boolean => fault.facts.reason === "not-found"
 
-/** The node says that it has no such VM, or says nothing: the VM may be on another one. */
+/** The node says that it has no such VM, or does not answer: the VM may be on another one. */
 const mayBeElsewhere = (error: unknown): boolean =>
   error instanceof HypervisorFault && (isAbsent(error) || error.facts.reason === "away")
 
-/** A VM that was on the node a moment ago is not there any more: it moves, and the next try looks where it is. */
+/** The VM was on the node a moment ago and no longer is: it is moving, and the next try locates it. */
 export const movedAway =
   (doing: string, node: string) =>
   <A>(change: Effect.Effect<A, HypervisorFault>): Effect.Effect<A, HypervisorFault> =>
@@ -62,8 +65,8 @@ export const movedAway =
     )
 
 /**
- * The configuration as it will be when changes that wait for the VM's next start have taken effect, or with `inForce` as it is now.
- * Undefined when the node has no such VM.
+ * The configuration including pending changes that take effect at the VM's next start, or with `inForce` as it is now. Undefined when the
+ * node has no such VM.
  */
 export const readConfig = (
   client: PveClient,
@@ -77,7 +80,7 @@ export const readConfig = (
     Effect.catchIf(isAbsent, () => Effect.succeed(undefined)),
   )
 
-/** Does something on the node where a VM was last seen, or where the cluster says that it is now. */
+/** Runs `use` on the node where a VM was last seen, or where the cluster locates it now. */
 export const onItsNode = <A>(
   client: PveClient,
   { node, vmid }: Pick<MachineRef, "node" | "vmid">,
@@ -104,7 +107,7 @@ export const makeIdentity = (client: PveClient): Identity => {
     if (Result.isSuccess(here) && here.success !== undefined) return { node: ref.node, config: here.success }
     if (Result.isFailure(here) && !mayBeElsewhere(here.failure)) return yield* here.failure
     const elsewhere = yield* Effect.result(findElsewhere(client, ref.vmid, doing, ref.node))
-    // a node that is silent may have the VM, whatever the others say
+    // a silent node may have the VM, whatever the others say
     const node = Result.isSuccess(elsewhere) ? elsewhere.success?.node : undefined
     if (node === undefined) {
       if (Result.isFailure(here)) return yield* here.failure

@@ -6,9 +6,8 @@ import { detailOf } from "../wire/vm-config.ts"
 import type { MachineContext } from "./machine-kind.ts"
 
 /**
- * Makes the VNets of a VM's cards stand on its node where they are in force and the node lacks them: it has missed an apply since the deploy
- * looked, or the VM has come to a node that it was not planned for. Gives their names; none when the node lacked nothing. Fails when a VNet
- * cannot be brought there.
+ * Brings up a VM's VNets on its node when they are in force but missing there: the node missed an apply since the deploy checked, or the VM
+ * moved to a node it was not planned for. Returns their names; empty when none was missing. Fails when a VNet cannot be brought up.
  */
 export const bringNetworks = Effect.fnUntraced(function* (
   context: MachineContext,

@@ -22,8 +22,8 @@ interface Live extends Located {
 }
 
 /**
- * Where the VM is and its live state: `status/current` knows at once what the cluster's list learns seconds later. It tells the name too, so
- * that a VM that took our VM's place since it was verified is noticed, and verified anew.
+ * Where the VM is and its live state: `status/current` shows at once what the cluster's list shows seconds later. It includes the name, so
+ * a different VM that took the id since the last verification is noticed and verified anew.
  */
 const liveState = Effect.fnUntraced(function* (
   context: MachineContext,
@@ -49,7 +49,7 @@ const call = Effect.fnUntraced(function* (context: MachineContext, action: Power
   return { task: yield* startedTask(reply, doing) }
 })
 
-/** With high availability the call's task ends before the state follows, and a task that was lost may still go on. */
+/** With high availability the call's task ends before the state changes, and a lost task may still be running. */
 const followSeconds = 60
 
 /** The wanted state is the proof, whatever the task said: "already running" is a success as well. */
@@ -73,7 +73,7 @@ const settleAt = Effect.fnUntraced(function* (
   if (outcome !== undefined && outcome.type !== "ok") {
     const fault = taskFault(doing, outcome)
     if (fault.facts.reason !== "not-found") return yield* fault
-    // the VM is there, but not where the task looked for it
+    // the VM exists, but not where the task looked for it
     const detail = `it had moved to node ${seenOn} when its task began (${outcome.detail})`
     return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail })
   }
@@ -84,7 +84,7 @@ const settleAt = Effect.fnUntraced(function* (
   })
 })
 
-/** A VM does not start on a node that lacks a network of it. Where that could be fixed, the start is to be tried again. */
+/** A VM does not start on a node that lacks one of its networks. When that could be fixed, the start is to be retried. */
 const settleRunning = Effect.fnUntraced(function* (
   context: MachineContext,
   action: Action<"start">,
@@ -108,7 +108,7 @@ export const start: MachineKind<Action<"start">> = {
     return yield* call(context, action, live.node, live.power === "paused" ? "resume" : "start", {})
   }),
   settle: Effect.fnUntraced(function* (context, action, outcome) {
-    // an answering agent proves more than the state does
+    // an answering agent proves more than the power state does
     if (!action.untilAgent || outcome?.type !== "ok") yield* settleRunning(context, action, outcome)
     if (!action.untilAgent) return
     const ref = action.machine
@@ -116,12 +116,12 @@ export const start: MachineKind<Action<"start">> = {
     const known = context.startedAt.get(ref.vmid)
     yield* awaitAgent(context, {
       ref,
-      // a boot whose beginning was not seen teaches the others nothing
+      // a boot whose start was not seen teaches the others nothing
       kind: known === undefined ? `VM ${ref.vmid}` : osType,
       startedAt: known ?? (yield* monotonicMillis),
       seconds: context.options.agentSeconds,
     }).pipe(
-      // the time in which nobody could ask does not count: the next wait begins anew
+      // time in which the guest could not be queried does not count: the next wait starts over
       Effect.tapError(() => Effect.sync(() => context.startedAt.delete(ref.vmid))),
     )
     context.startedAt.delete(ref.vmid)
@@ -136,7 +136,7 @@ export const stop: MachineKind<Action<"stop">> = {
   settle: (context, action, outcome) => settleAt(context, action, outcome, "stopped"),
 }
 
-/** Asks the guest to shut down; what does not within the time stays on and the action fails. */
+/** Asks the guest to shut down; one that does not within the time stays on, and the action fails. */
 export const shutdown: MachineKind<Action<"shutdown">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
     const live = yield* liveState(context, action.machine, doingOf(action))

@@ -11,10 +11,10 @@ type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
 const doingOf = (action: DeleteAction): string => `delete VM ${action.machine.vmid} (${action.machine.mark.machine})`
 
 const lostSeconds = 60
-/** Between two questions: a node whose cluster file system restarts knows no VM at all. */
+/** Pause between two queries: a node whose cluster file system restarts knows no VM at all. */
 const askAgainSeconds = 5
 
-/** Makes sure that the VM is already gone: one look that finds nothing does not prove it. */
+/** Verifies that the VM is already gone: one look that finds nothing does not prove it. */
 const provenGone = Effect.fnUntraced(function* (context: MachineContext, { machine }: DeleteAction, doing: string) {
   yield* Effect.sleep(askAgainSeconds * 1000)
   const found = yield* seek(context.client, machine.vmid, machine.node)
@@ -30,8 +30,8 @@ const provenGone = Effect.fnUntraced(function* (context: MachineContext, { machi
 })
 
 /**
- * Deletes a VM with its disks and all that refers to it. Its mark is read right before, whatever was known: an id may have been given to
- * another VM meanwhile. Settled when the whole cluster no longer knows the VM.
+ * Deletes a VM with its disks and all references to it. Its mark is read right before, whatever was known: the id may have been given to
+ * another VM. Settled when the whole cluster no longer knows the VM.
  */
 export const remove: MachineKind<DeleteAction> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
@@ -51,7 +51,7 @@ export const remove: MachineKind<DeleteAction> = {
         Effect.map(context.identity.locate(action.machine, doing), (found) =>
           found === undefined ? ("gone" as const) : undefined,
         ),
-      // a task that was lost may still go on
+      // a lost task may still be running
       { seconds: outcome?.type === "vanished" ? lostSeconds : 0, fastest: 1, slowest: 5 },
     )
     if (gone !== undefined) return

@@ -7,8 +7,8 @@ import { powerOf } from "../wire/cluster.ts"
 import { child, flag, number, recordOf, rows, text } from "../wire/read.ts"
 
 /**
- * Whether a VM or container has the number, on whichever node: the cluster's own table of guests tells, which knows no rights, and a node that
- * is down does not keep it from it.
+ * Whether a VM or container has the number, on any node. The cluster's own guest table answers this regardless of rights and of nodes that
+ * are down.
  */
 const isTaken = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<boolean, HypervisorFault> =>
   client.get("/cluster/nextid", { vmid }, { doing }).pipe(
@@ -19,11 +19,11 @@ const isTaken = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<bo
     ),
   )
 
-/** The cluster's nodes, also those that are down. */
+/** The cluster's nodes, including those that are down. */
 const nodesOf = (client: PveClient, doing: string): Effect.Effect<readonly string[], HypervisorFault> =>
   Effect.map(client.get("/nodes", {}, { doing }), (reply) => rows(reply.data).flatMap((row) => text(row, "node") ?? []))
 
-/** What the node says of the VM; undefined: it has no such VM. The order of its checks makes that certain: rights come first. */
+/** What the node reports about the VM; undefined when it has no such VM. That is certain because Proxmox checks rights first. */
 const powerOn = (
   client: PveClient,
   node: string,
@@ -44,8 +44,9 @@ interface Place {
 }
 
 /**
- * Where the VM is when it is not where it was last seen. It is asked for by itself, because a list proves nothing. Undefined: nowhere, or a
- * container has its number now. Fails when a node that could have it is silent, and while the cluster and its nodes contradict each other.
+ * Locates a VM that is not where it was last seen. It is queried individually, because a list proves nothing. Undefined when it does not
+ * exist, or a container has its number now. Fails when a node that could have it is silent, and while the cluster and its nodes contradict
+ * each other.
  */
 export const findElsewhere = Effect.fnUntraced(function* (
   client: PveClient,
@@ -84,33 +85,33 @@ const place = Effect.fnUntraced(function* (
   if (lastSeenOn === undefined) return yield* findElsewhere(client, vmid, doing, undefined)
   const here = yield* Effect.result(powerOn(client, lastSeenOn, vmid, doing))
   if (here._tag === "Success" && here.success !== undefined) return { node: lastSeenOn, power: here.success }
-  // a node that has left the cluster has nothing any more; one that is only silent may have it
+  // a node that has left the cluster has nothing any more; one that is merely silent may have it
   const hasLeft =
     here._tag === "Failure" && here.failure.facts.reason === "away" && !(yield* nodesOf(client, doing)).includes(lastSeenOn)
   if (here._tag === "Failure" && !hasLeft) return yield* here.failure
   return yield* findElsewhere(client, vmid, doing, lastSeenOn)
 })
 
-/** One VM, asked for by itself. */
+/** Locates a single VM. */
 export const seek = (client: PveClient, vmid: Vmid, lastSeenOn: string | undefined): Effect.Effect<Sought> =>
   Effect.match(place(client, vmid, lastSeenOn), {
     onSuccess: (found): Sought => (found === undefined ? { type: "absent" } : { type: "there", ...found }),
     onFailure: ({ facts }): Sought => ({ type: "unknown", why: facts.detail }),
   })
 
-/** Without these, lists lack VMs, or the pools that tell whose they are, and nothing says so. */
+/** Without these rights, lists silently omit VMs, or the pools that show whose they are. */
 const sight = [
   ["/vms", "VM.Audit"],
   ["/pool", "Pool.Audit"],
 ] as const
 
-/** Why lists may lack what is there: three small reads, made only when a list lacks something. */
+/** Why lists may omit what exists: three small reads, made only when a list lacks something. */
 export const blindness = Effect.fnUntraced(function* (client: PveClient): Effect.fn.Return<string | undefined, HypervisorFault> {
   const doing = "read the rights of the service's account"
   const lacking: string[] = []
   for (const [place, privilege] of sight) {
     const held = child(recordOf((yield* client.get("/access/permissions", { path: place }, { doing })).data), place)
-    // a right that is given here only does not reach what lies below
+    // a right that is granted here only does not apply below
     if (!flag(held, privilege)) lacking.push(`${privilege} on ${place}`)
   }
   if (lacking.length > 0) return `the service's account lacks ${lacking.join(" and ")}, so lists may be incomplete`

@@ -1,7 +1,7 @@
 import type { ObservedMachine, ObservedNode, PowerState, Vmid } from "@rangewright/domain"
 import type { MachineAction } from "@rangewright/ports"
 
-/** The cluster's list learns a VM's state up to 10 s late; a little more is allowed for. */
+/** The cluster's list shows a VM's state up to 10 s late; this allows a little more. */
 const lateMs = 12_000
 
 const powerAfter: Partial<Record<MachineAction["kind"], PowerState>> = {
@@ -11,13 +11,13 @@ const powerAfter: Partial<Record<MachineAction["kind"], PowerState>> = {
 }
 
 /**
- * What power changes of this process came to, for as long as the cluster's list may not know it: who switches a machine off and on again
- * must not be told that it runs. All times are milliseconds of the monotonic clock.
+ * Remembers the results of this process's power changes while the cluster's list may not show them yet: a user who just switched a machine
+ * off must not be told that it runs. All times are milliseconds of the monotonic clock.
  */
 export const makeSettledPower = () => {
   const settled = new Map<Vmid, { readonly power: PowerState; readonly at: number }>()
   return {
-    /** A change begins: what was is not known any more. */
+    /** A change begins: the previous state is no longer known. */
     begun: ({ kind, machine }: MachineAction): void => {
       if (kind !== "take-snapshot" && kind !== "remove-snapshot") settled.delete(machine.vmid)
     },
@@ -25,7 +25,7 @@ export const makeSettledPower = () => {
       const power = powerAfter[kind]
       if (power !== undefined) settled.set(machine.vmid, { power, at })
     },
-    /** The list as it would be if it were not late. Where a node is unreachable, nobody knows what its machines do. */
+    /** The list as it would be without the delay. Where a node is unreachable, the state of its machines is unknown. */
     over: (machines: readonly ObservedMachine[], nodes: readonly ObservedNode[], now: number): readonly ObservedMachine[] => {
       for (const [vmid, { at }] of settled) if (now - at > lateMs) settled.delete(vmid)
       if (settled.size === 0) return machines

@@ -30,7 +30,7 @@ const doingOf = (action: SnapshotAction): string => {
   }
 }
 
-/** Ends the list of a VM's snapshots, and stands for the VM itself. */
+/** The last entry of a VM's snapshot list, which stands for the VM itself. */
 const itself = "current"
 
 const snapshotOf = (row: Fields): MachineSnapshot | undefined => {
@@ -46,7 +46,7 @@ const snapshotOf = (row: Fields): MachineSnapshot | undefined => {
   }
 }
 
-/** Undefined: the answer is no list of snapshots, or is cut, for the VM itself is always in it. */
+/** Undefined when the answer is not a list of snapshots, or is truncated: the VM itself is always in it. */
 const treeOf = (data: unknown): SnapshotTree | undefined => {
   const all = rows(data)
   const now = all.find((row) => text(row, "name") === itself)
@@ -86,7 +86,7 @@ export const canSnapshot = (client: PveClient, node: string, vmid: Vmid): Effect
   )
 }
 
-/** What is there of a machine and its snapshots. */
+/** The observed state of a machine and its snapshots. */
 interface Seen {
   readonly node: string
   readonly tree: SnapshotTree
@@ -96,7 +96,7 @@ interface Seen {
   readonly generation: string | undefined
 }
 
-/** Reads both, whose the VM is before anything else: an id may have been given to another VM meanwhile. */
+/** Reads both, and checks the owner of the VM first: the id may have been given to another VM. */
 const look = Effect.fnUntraced(function* (
   context: MachineContext,
   ref: MachineRef,
@@ -125,7 +125,7 @@ const taskTypes: Readonly<Record<Kind, string>> = {
   "remove-snapshot": "qmdelsnapshot",
 }
 
-/** The task of this kind that works on the VM now: one whose answer was lost. */
+/** A task of this kind that works on the VM now, whose answer was lost. */
 const runningTask = (
   context: MachineContext,
   kind: Kind,
@@ -140,7 +140,7 @@ const runningTask = (
     return parseUpid(found === undefined ? undefined : text(found, "upid"))
   })
 
-/** A lock that no task of this kind holds: somebody else's, or one that broke off. */
+/** The fault of a lock that no task of this kind holds: somebody else's, or an aborted one's. */
 const lockedFault = (action: SnapshotAction, lock: string, doing: string): HypervisorFault =>
   new HypervisorFault({
     doing,
@@ -155,7 +155,7 @@ const locksOf: Readonly<Record<Kind, string>> = {
   "remove-snapshot": "snapshot-delete",
 }
 
-/** Begins, unless a task of the same kind goes on there, whose answer was lost. */
+/** Starts the task, unless one of the same kind, whose answer was lost, is already running. */
 const begin = Effect.fnUntraced(function* (
   context: MachineContext,
   action: SnapshotAction,
@@ -167,14 +167,14 @@ const begin = Effect.fnUntraced(function* (
     if (seen.lock !== locksOf[action.kind]) return yield* lockedFault(action, seen.lock, doing)
     const task = yield* runningTask(context, action.kind, action.machine, doing)
     if (task !== undefined) return { task }
-    // it may have ended since the lock was read; what came of it is looked at when it is settled
+    // it may have ended since the lock was read; its result is checked when it is settled
     const { lock } = yield* look(context, action.machine, nameOf(action), doing)
     return lock === undefined ? { task: undefined } : yield* lockedFault(action, lock, doing)
   }
   return { task: yield* startedTask(yield* movedAway(doing, seen.node)(call), doing) }
 })
 
-/** A task whose end is not known may still go on. */
+/** A task whose end is not known may still be running. */
 const followSeconds = 120
 const pace = (outcome: TaskOutcome | undefined) => ({
   seconds: outcome?.type === "vanished" ? followSeconds : 0,
@@ -182,7 +182,7 @@ const pace = (outcome: TaskOutcome | undefined) => ({
   slowest: 5,
 })
 
-/** Looks until the effect is there, or nothing works on the VM any more. */
+/** Polls until the effect is there, or nothing works on the VM any more. */
 const settled = Effect.fnUntraced(function* (
   context: MachineContext,
   action: SnapshotAction,
@@ -218,13 +218,13 @@ const settled = Effect.fnUntraced(function* (
   })
 })
 
-/** The snapshot that was asked for, complete: its description has the mark of the request. */
+/** The requested snapshot exists and is complete: its description has the request's mark. */
 const isTaken =
   ({ snapshot: wanted }: Action<"take-snapshot">) =>
   ({ snapshot }: Seen): boolean =>
     snapshot !== undefined && !snapshot.incomplete && isSnapshotOf(snapshot, wanted.description)
 
-/** Takes a snapshot. One of this name is the one that was asked for when it has its description; never a second one is made. */
+/** Takes a snapshot. An existing one of this name counts as the requested one if it has its description; never takes a second one. */
 export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
@@ -243,21 +243,21 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
   settle: (context, action, outcome) => Effect.as(settled(context, action, outcome, isTaken(action)), []),
 }
 
-/** The VM is on the snapshot that was meant, and nothing works on it. */
+/** The VM is on the intended snapshot, and nothing works on it. */
 const isBack =
   (action: Action<"roll-back">) =>
   ({ tree, lock, snapshot }: Seen): boolean =>
     lock === undefined && tree.current === action.snapshot && snapshot !== undefined && isTakenAt(snapshot, action.takenAt)
 
-/** Whether it was rolled back since it was planned: it may have been on this very snapshot before. A rollback gives it another generation. */
+/** Whether it was rolled back since it was planned: it may have been on this very snapshot before. Each rollback changes its generation. */
 const hasChanged =
   (action: Action<"roll-back">) =>
   ({ generation, digest }: Seen): boolean =>
     action.generation === undefined ? action.digest !== undefined && digest !== action.digest : generation !== action.generation
 
 /**
- * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself with the clock of then,
- * which is corrected; where it cannot start it, the VM is rolled back all the same, without its memory.
+ * Rolls a VM back to a snapshot, which stops it; its start is another action. With saved memory the hypervisor resumes it with the clock of
+ * that time, which is corrected. When the memory cannot be restored, the VM is still rolled back, without it.
  */
 export const rollBack: MachineKind<Action<"roll-back">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
@@ -272,7 +272,7 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
         detail: "the snapshot with this name was removed, and another one was taken since",
         hint: "Check the snapshots, and roll back to the one that you want.",
       })
-    // the answer was lost: what has run in it since stays
+    // an earlier call succeeded but its answer was lost: what ran in the VM since is kept
     if (action.generation !== undefined && isBack(action)(seen) && hasChanged(action)(seen)) return { task: undefined }
     const { vmid } = action.machine
     const call = context.client.post(path`/nodes/${seen.node}/qemu/${vmid}/snapshot/${action.snapshot}/rollback`, {}, { doing })
@@ -298,14 +298,14 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
   }),
 }
 
-/** Removes a snapshot; one that is gone is success. With a description only the snapshot that has it. */
+/** Removes a snapshot; one that is gone is success. With a description, only the snapshot that has it. */
 export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
     const seen = yield* look(context, action.machine, action.snapshot, doing)
-    // one of its name that was taken since is not the one to remove
+    // one of the same name that was taken since is not the one to remove
     if (seen.snapshot === undefined || !isTakenAt(seen.snapshot, action.takenAt)) {
-      // one that is being made now may be the one to remove, also before its task has the lock
+      // one that is being taken now may be the one to remove, even before its task holds the lock
       const isMade =
         seen.lock === locksOf["take-snapshot"] ||
         (yield* runningTask(context, "take-snapshot", action.machine, doing)) !== undefined

@@ -10,7 +10,7 @@ type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly
 
 interface BridgeOnNode {
   readonly bridge: InstallationBridge
-  /** It waits for a reload to come into being. */
+  /** It takes effect with a reload. */
   readonly isNew: boolean
 }
 
@@ -29,7 +29,7 @@ const othersMade = (doing: string, node: string, name: string): HypervisorFault 
     hint: "Start again, which creates a new plan.",
   })
 
-/** Keys that are kept when a bridge is made again. What else a node says of one is its own, and addresses are never given back. */
+/** Keys kept when a bridge is recreated. Others that a node reports are its own, and addresses are never restored. */
 const keptKeys = ["bridge_vids", "comments", "mtu"] as const
 
 export const createBridge = Effect.fnUntraced(function* (
@@ -38,7 +38,7 @@ export const createBridge = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `create bridge ${name} on node ${node}`
   const found = yield* bridgeOn(client, node, name)
-  // it was missing when all was planned, and what we write waits for the reload
+  // it was missing at planning time, and a bridge of ours is still waiting for the reload
   if (found !== undefined && !found.isNew) return yield* othersMade(doing, node, name)
   if (found !== undefined) return
   const kept = Object.fromEntries(
@@ -54,7 +54,7 @@ export const createBridge = Effect.fnUntraced(function* (
   )
 })
 
-/** Writes the node's own address to a bridge, or takes it away; what else the node says of the bridge stays. */
+/** Writes the node's own address to a bridge, or removes it; the bridge's other settings stay. */
 export const writeBridgeAddress = Effect.fnUntraced(function* (
   client: PveClient,
   { node, bridge: name, address }: Of<"bridge-address">,
@@ -77,7 +77,7 @@ const stillUsed = (doing: string, hanging: readonly string[], what: string): Hyp
     hint: "Start again: they will move, or their bridges will stay.",
   })
 
-/** Writes that the bridge goes. Not while a guest hangs on it: anybody's reload would cut that guest off. */
+/** Marks the bridge for removal. Fails while a guest is attached: anybody's reload would cut that guest off. */
 export const removeBridge = Effect.fnUntraced(function* (
   client: PveClient,
   guestsOf: (node: string) => Effect.Effect<NodeGuests, HypervisorFault>,
@@ -106,7 +106,7 @@ export const removeBridge = Effect.fnUntraced(function* (
 
 type Pending = Effect.Success<ReturnType<typeof readNodeNetwork>>["pending"]
 
-/** Fails when edits wait that are not ours. */
+/** Fails when edits of others are pending. */
 const requireOurs = (
   node: string,
   pending: Pending,
@@ -128,7 +128,7 @@ const requireOurs = (
 const dropEdits = (client: PveClient, node: string, doing: string): Effect.Effect<void, HypervisorFault> =>
   Effect.asVoid(client.remove(path`/nodes/${node}/network`, {}, { doing }))
 
-/** Drops what waits for a reload of the node, as long as it is nothing but removals of these bridges. */
+/** Reverts a node's pending network edits, provided they are nothing but removals of these bridges. */
 export const revertNetwork = Effect.fnUntraced(function* (
   client: PveClient,
   { node, bridges }: Of<"revert-network">,
@@ -140,7 +140,7 @@ export const revertNetwork = Effect.fnUntraced(function* (
   yield* dropEdits(client, node, doing)
 })
 
-/** Starts a reload of a node's network where one is needed; undefined when everything is in force already. */
+/** Reloads a node's network if needed; undefined when everything is already in force. */
 export const startReload = Effect.fnUntraced(function* (
   client: PveClient,
   { node, present, absent }: Of<"reload-network">,
@@ -153,7 +153,7 @@ export const startReload = Effect.fnUntraced(function* (
   yield* requireOurs(node, pending, isOurs, doing)
   const hanging = absent.length === 0 ? [] : hangingOn(yield* readNodeGuests(client, node), new Set(absent))
   if (hanging.length > 0) {
-    // all that waits is ours: nobody's next reload shall cut these machines off
+    // all pending edits are ours: nobody's next reload may cut these machines off
     yield* dropEdits(client, node, doing)
     return yield* stillUsed(doing, hanging, "bridges that would be removed, so the node's network was left as it is")
   }

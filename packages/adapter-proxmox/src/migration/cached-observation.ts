@@ -13,7 +13,7 @@ const servesFor = 3
 
 type Move = Extract<NetworkMigrationAction, { readonly kind: "move-nics" }>
 
-/** Machines as they were when they could be read, with the cards that were moved here since. */
+/** Machines as last read successfully, with the cards that were moved since. */
 const machineMemory = () => {
   const known = new Map<number, InstallationMachine>()
   return {
@@ -47,7 +47,9 @@ export interface CachedObservation {
   readonly moved: (move: Move) => void
 }
 
-/** A cached observation of the installation. Of machines that can no longer be read it keeps what was last known; failures are not cached. */
+/**
+ * A cached observation of the installation. For machines that can no longer be read it keeps the last known state; failures are not cached.
+ */
 export const cachedObservation = (look: Port["observe"]): CachedObservation => {
   const memory = machineMemory()
   const observe: Port["observe"] = (input) => Effect.tap(look(input), ({ machines }) => Effect.sync(() => memory.learn(machines)))

@@ -56,14 +56,14 @@ const lookAt = Effect.fnUntraced(function* (shell: Shell, node: string): Effect.
     routes: routes.flatMap((route) => {
       const [to, device] = [text(route, "dst"), text(route, "dev")]
       if (to === undefined || device === undefined) return []
-      // a single host is shown without its prefix
+      // a single host is shown without a prefix length
       return [{ network: /^[\d.]+$/u.test(to) ? `${to}/32` : to, via: text(route, "gateway"), device }]
     }),
     files: yield* filesOf(shell, node),
   }
 })
 
-/** The node's own network as its shell shows it; undefined: there is no shell on it for us. */
+/** The node's own network as seen through its shell; undefined when there is no shell access. */
 export const observeHost = (shell: Shell, node: string): Effect.Effect<InstallationNode["host"]> =>
   shell.reaches(node)
     ? lookAt(shell, node).pipe(Effect.catch(({ message }) => Effect.succeed({ type: "silent" as const, because: message })))
@@ -75,13 +75,13 @@ const doingOf = (action: HostAction): string => {
   return `${doing} the address ${action.address} of node ${action.node} ${word} ${action.device}`
 }
 
-/** The node may be rebooting: as with the API, whoever asked waits for it. */
+/** The node may be rebooting: as with the API, the caller waits for it. */
 const away =
   (doing: string) =>
   ({ facts }: ShellFault): HypervisorFault =>
     new HypervisorFault({ doing, reason: "away", detail: facts.detail })
 
-/** Runs the commands of an action. Whether they have done it, the node shows (`proveHost`); here only what they said is kept. */
+/** Runs the commands of an action and keeps their output. Whether they had the effect is checked by `proveHost`. */
 export const performHost = Effect.fnUntraced(function* (
   shell: Shell,
   action: HostAction,
@@ -90,7 +90,7 @@ export const performHost = Effect.fnUntraced(function* (
   for (const command of hostCommands(action)) {
     const { exitCode, stderr } = yield* Effect.mapError(shell.run(action.node, command), away(doing))
     if (exitCode === 0) continue
-    // what is to go from a device that is gone has gone
+    // what is to be removed from a device is gone when the device is
     const shown = yield* Effect.mapError(lookAt(shell, action.node), away(doing))
     if (isDone(shown, action)) return
     return yield* new HypervisorFault({ doing, reason: "failed", detail: said(command, { exitCode, stderr }) })
@@ -118,7 +118,7 @@ const isDone = ({ addresses, routes, files }: HostNetwork, action: HostAction): 
   }
 }
 
-/** Fails unless the node shows what the action was to do. */
+/** Fails unless the node shows the effect of the action. */
 export const proveHost = Effect.fnUntraced(function* (shell: Shell, action: HostAction): Effect.fn.Return<void, HypervisorFault> {
   const doing = doingOf(action)
   const shown = yield* Effect.mapError(lookAt(shell, action.node), away(doing))

@@ -9,7 +9,7 @@ import { nicTexts } from "./observe-machines.ts"
 
 type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
 
-/** The configuration wherever in the cluster the VM is now: it may have been migrated since. */
+/** The configuration, wherever in the cluster the VM is now: it may have been migrated since. */
 const locate = Effect.fnUntraced(function* (
   client: PveClient,
   { vmid, node }: Pick<Of<"move-nics">, "vmid" | "node">,
@@ -30,7 +30,7 @@ const inPool = (client: PveClient, poolid: string, vmid: number, doing: string):
     rows(reply.data).some((pool) => list(pool, "members").some((member) => number(member, "vmid") === vmid)),
   )
 
-/** Whether the VM is the one that the plan means. */
+/** Whether the VM is the one in the plan. */
 const isExpected = Effect.fnUntraced(function* (
   client: PveClient,
   guard: MoveGuard,
@@ -43,7 +43,7 @@ const isExpected = Effect.fnUntraced(function* (
   return (text(config, "name") ?? "") === guard.name && (yield* inPool(client, guard.pool, vmid, doing))
 })
 
-/** The cards of a VM as they are now: what a running VM could not take over waits for its next start, and is not counted. */
+/** The current cards of a VM: changes pending until a running VM's next start do not count. */
 const cardsNow = (
   client: PveClient,
   node: string,
@@ -58,7 +58,7 @@ const cardsNow = (
     ),
   )
 
-/** Moves a VM's cards in one call, guarded by the digest of what was read. A VM that is gone has nothing to move: false. */
+/** Moves a VM's cards in one call, guarded by the digest of what was read. False when the VM is gone and there is nothing to move. */
 export const moveNics = Effect.fnUntraced(function* (
   client: PveClient,
   action: Of<"move-nics">,
@@ -97,7 +97,7 @@ export const moveNics = Effect.fnUntraced(function* (
   return true
 })
 
-/** Fails when one of the machines still hangs on a network that is left. */
+/** Fails when one of the machines is still attached to a network that is being left. */
 export const proveMachines = Effect.fnUntraced(function* (
   client: PveClient,
   { node, machines, leaving }: Of<"verify-machines">,

@@ -15,13 +15,13 @@ import { nodeGuestsLook } from "./node-guests.ts"
 import { observeInstallation } from "./observe.ts"
 import { createVnet, createZone, grantVnet, proveVnets, removeVnet, removeZone, startApply } from "./sdn-actions.ts"
 
-/** What is being applied or proven, for faults. */
+/** Names the action that is applied or verified, for faults. */
 const doingOf = (action: NetworkMigrationAction): string => {
   if (action.kind === "apply-sdn") return "apply the SDN changes"
   return action.kind === "reload-network" ? `reload the network of node ${action.node}` : "verify that every network is usable"
 }
 
-/** There is nothing to wait for. */
+/** Nothing to wait for. */
 const done: Dispatched = { token: null }
 
 /** The token of a task is `{"task": "UPID:…"}`. */
@@ -98,7 +98,7 @@ export const makeNetworkMigration = (
       case "remove-bridge":
       case "revert-network":
       case "move-nics":
-        // their answer is their effect
+        // the answer itself proves the effect
         return Effect.void
     }
   }
@@ -109,7 +109,7 @@ export const makeNetworkMigration = (
   ): Effect.fn.Return<void, HypervisorFault> {
     const upid = parseUpid(recordOf(token)["task"])
     const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
-    // an apply's task may fail or be lost and its effect be there: what counts is what the nodes show
+    // an apply's task may fail or be lost although it took effect: the nodes' state decides
     const proof = prove(action)
     if (outcome === undefined || outcome.type === "ok") return yield* proof
     yield* Effect.catchIf(

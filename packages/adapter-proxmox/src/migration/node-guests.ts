@@ -9,12 +9,12 @@ import { path } from "../client/form.ts"
 import { type Fields, recordOf, rows, text } from "../wire/read.ts"
 import { nicTexts } from "./observe-machines.ts"
 
-/** The networks that each guest of a node hangs on, by VMID; templates never run. */
+/** The networks each guest of a node is attached to, by VMID; without templates, which never run. */
 export type NodeGuests = ReadonlyMap<string, ReadonlySet<string>>
 
 const readsAtOnce = 16
 
-/** As it is in force: what a running guest could not take over waits for its next start, and is not counted. */
+/** The configuration in force: changes pending until a running guest's next start do not count. */
 const networksOf = Effect.fnUntraced(function* (
   client: PveClient,
   node: string,
@@ -46,14 +46,14 @@ export const readNodeGuests = Effect.fnUntraced(function* (
   return new Map(read.flat())
 })
 
-/** VMIDs of the guests that hang on one of these networks. */
+/** VMIDs of the guests attached to one of these networks. */
 export const hangingOn = (guests: NodeGuests, networks: ReadonlySet<string>): readonly string[] =>
   [...guests].flatMap(([vmid, on]) => ([...on].some((network) => networks.has(network)) ? [vmid] : []))
 
-/** How long a look serves, in seconds: bridges of a node go one right after the other. */
+/** How long one look is reused, in seconds: a node's bridges are handled one right after the other. */
 const servesFor = 5
 
-/** Looks at the guests of nodes; one look serves all who ask within a few seconds. What could not be read is read again. */
+/** Reads the guests of nodes; callers within a few seconds share one read. What could not be read is read again. */
 export const nodeGuestsLook = (client: PveClient): ((node: string) => Effect.Effect<NodeGuests, HypervisorFault>) => {
   const cache = Effect.runSync(
     Cache.makeWith((node: string) => readNodeGuests(client, node), {

@@ -8,7 +8,7 @@ import { type Fields, flag, number, recordOf, rows, text, words } from "../wire/
 /** Configurations read at once; the client has its own limit for each node. */
 const readsAtOnce = 16
 
-/** The network cards of a configuration, by their number. */
+/** The network cards of a configuration, by index. */
 export const nicTexts = (config: Fields): readonly NicText[] =>
   Object.keys(config)
     .filter(isNicKey)
@@ -19,7 +19,7 @@ export const nicTexts = (config: Fields): readonly NicText[] =>
     .sort((a, b) => Number(a.nic.slice(3)) - Number(b.nic.slice(3)))
 
 interface GuestConfig {
-  /** In force where the guest runs; where it does not, with what it starts with. */
+  /** The configuration in force; for a stopped guest, the one it starts with. */
   readonly config: Fields
   readonly waiting: readonly NicText[]
 }
@@ -27,7 +27,7 @@ interface GuestConfig {
 const readContainer = (client: PveClient, at: string, doing: string): Effect.Effect<GuestConfig, HypervisorFault> =>
   Effect.map(client.get(`${at}/config`, {}, { doing }), (reply) => ({ config: recordOf(reply.data), waiting: [] }))
 
-/** One call shows what is in force and what waits for the next start. */
+/** One call shows both what is in force and what is pending until the next start. */
 const readVm = (client: PveClient, at: string, running: boolean, doing: string): Effect.Effect<GuestConfig, HypervisorFault> =>
   Effect.map(client.get(`${at}/pending`, {}, { doing }), (reply) => {
     const all = rows(reply.data)
@@ -64,7 +64,7 @@ const readSnapshots = Effect.fnUntraced(function* (
   )
 })
 
-/** Every guest of the cluster with its network cards; without the ones that went while we looked. */
+/** Every guest of the cluster with its network cards, except those that disappeared while reading. */
 export const observeMachines = Effect.fnUntraced(function* (
   client: PveClient,
   snapshots: boolean,

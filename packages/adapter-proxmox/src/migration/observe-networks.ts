@@ -54,7 +54,7 @@ export const vnetsOf = (data: unknown): Installation["vnets"] =>
     ]
   })
 
-/** Keys of an interface that say how it is now, and not how it is configured. */
+/** Keys of an interface that describe its state rather than its configuration. */
 const notSettings = new Set([
   "iface",
   "type",
@@ -78,7 +78,7 @@ const settingsOf = (row: Fields): InstallationBridge["settings"] =>
     ),
   )
 
-/** The bridges of a node as configured, and its edits that wait for a reload. */
+/** The bridges of a node as configured, and its edits pending until a reload. */
 export const readNodeNetwork = (
   client: PveClient,
   node: string,
@@ -102,7 +102,7 @@ export const readNodeNetwork = (
     })),
   )
 
-/** VNets of a zone that a node has made; undefined when the node does not know the zone. */
+/** VNets of a zone that a node has set up; undefined when the node does not know the zone. */
 export const vnetsOn = (client: PveClient, node: string, zone: string): Effect.Effect<ReadonlySet<string>, HypervisorFault> =>
   client
     .get(path`/nodes/${node}/sdn/zones/${zone}/content`, {}, { doing: `read the VNets of zone ${zone} on node ${node}` })
@@ -122,7 +122,7 @@ export const vnetsOn = (client: PveClient, node: string, zone: string): Effect.E
       ),
     )
 
-/** Whether the cluster may be changed, and its nodes with their addresses. */
+/** The cluster's quorum, and its nodes with their addresses. */
 export const readCluster = Effect.fnUntraced(function* (
   client: PveClient,
 ): Effect.fn.Return<
@@ -132,7 +132,7 @@ export const readCluster = Effect.fnUntraced(function* (
   const all = rows((yield* client.get("/cluster/status", {}, { doing: "read the state of the cluster" })).data)
   const cluster = all.find((row) => text(row, "type") === "cluster")
   return {
-    // a node by itself has no cluster, and needs no quorum
+    // a standalone node has no cluster, and needs no quorum
     quorate: cluster === undefined || flag(cluster, "quorate"),
     nodes: all.flatMap((row) => {
       const name = text(row, "name")
@@ -155,7 +155,7 @@ export const readOtherPending = Effect.fnUntraced(function* (
     })
   const controllers = yield* client.get("/cluster/sdn/controllers", { pending: true }, { doing })
   const subnets = yield* Effect.forEach(
-    // one that is VLAN-aware has none
+    // a VLAN-aware VNet has no subnets
     vnets.filter(({ vlanAware }) => !vlanAware),
     ({ name }) => client.get(path`/cluster/sdn/vnets/${name}/subnets`, { pending: true }, { doing }),
   )

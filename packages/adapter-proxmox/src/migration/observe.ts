@@ -26,7 +26,7 @@ interface SdnView {
   readonly otherPending: readonly string[]
 }
 
-/** A cluster without SDN has none. */
+/** Empty for a cluster without SDN. */
 const readSdn = (client: PveClient): Effect.Effect<SdnView, HypervisorFault> =>
   Effect.gen(function* () {
     const doing = "read the SDN of the cluster"
@@ -40,7 +40,7 @@ const readSdn = (client: PveClient): Effect.Effect<SdnView, HypervisorFault> =>
     ),
   )
 
-/** Everything that a migration is planned from; every node is asked, and one that is down says nothing. */
+/** Reads everything that a migration is planned from; every node is queried, and one that is down contributes nothing. */
 export const observeInstallation = (
   client: PveClient,
   shell: Context.Service.Shape<typeof NodeShell>,

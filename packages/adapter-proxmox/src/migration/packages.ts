@@ -4,10 +4,10 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { rows, text } from "../wire/read.ts"
 
-/** Without it no reload of a node's network and no apply of the SDN works: the call answers 500. */
+/** Required to reload a node's network and to apply the SDN: without it, the call answers 500. */
 const reloader = "ifupdown2"
 
-/** A call that only a node with SDN knows. */
+/** Tests with a call that only a node with SDN knows. */
 const lacksSdn = (client: PveClient, node: string): Effect.Effect<boolean, HypervisorFault> =>
   client.get(path`/nodes/${node}/sdn/zones`, {}, { doing: `read the SDN zones of node ${node}` }).pipe(
     Effect.as(false),
@@ -17,7 +17,7 @@ const lacksSdn = (client: PveClient, node: string): Effect.Effect<boolean, Hyper
     ),
   )
 
-/** Undefined: the node does not say. */
+/** Undefined when the node does not say. */
 const lacksReloader = (client: PveClient, node: string): Effect.Effect<boolean | undefined, HypervisorFault> =>
   client.get(path`/nodes/${node}/apt/versions`, {}, { doing: `read the packages of node ${node}` }).pipe(
     Effect.map((reply) => {
@@ -30,7 +30,7 @@ const lacksReloader = (client: PveClient, node: string): Effect.Effect<boolean |
     ),
   )
 
-/** Packages that networks need and a node lacks. Its list of packages is long in coming: it is asked for until nothing is missing. */
+/** Packages that networks need and a node lacks. Its list of packages is slow, so it is not read again once the reloader was found. */
 export const packageLook = (client: PveClient): ((node: string) => Effect.Effect<readonly string[], HypervisorFault>) => {
   const reloads = new Set<string>()
   return Effect.fnUntraced(function* (node: string): Effect.fn.Return<readonly string[], HypervisorFault> {

@@ -28,7 +28,7 @@ const zoneNamed = (client: PveClient, name: string, doing: string): Effect.Effec
 const hasPeers = ({ type, peers }: Zone, wanted: readonly string[]): boolean =>
   type === "vxlan" && peers.toSorted().join() === wanted.toSorted().join()
 
-/** A zone of the name that is in force was made by somebody else since: then the plan does not hold. */
+/** A zone of this name that is already in force was created by somebody else, so the plan no longer holds. */
 export const createZone = (client: PveClient, { zone }: Of<"create-zone">): Done => {
   const doing = `create the SDN zone ${zone.name}`
   return client
@@ -68,7 +68,7 @@ const stranger = (doing: string, name: string, alias: string | undefined): Hyper
     detail: `VNet ${name} exists and is not ours: its alias is ${alias === undefined ? "empty" : `"${alias}"`}`,
   })
 
-/** The alias of a VNet as configured; undefined when there is no such VNet. */
+/** The alias of a VNet as configured; undefined when it does not exist. */
 const aliasOf = (client: PveClient, name: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
   client.get(path`/cluster/sdn/vnets/${name}`, {}, { doing }).pipe(
     Effect.map((reply): string | undefined => (text(recordOf(reply.data), "alias") ?? "").trim()),
@@ -124,7 +124,7 @@ export const grantVnet = Effect.fnUntraced(function* (
   )
 })
 
-/** What waits to be applied: whether anything of ours does, and what others left there. We make zones and remove them, and never change one. */
+/** Pending SDN changes: whether any are ours, and those of others. We create and remove zones, and never change one. */
 const readPending = Effect.fnUntraced(function* (
   client: PveClient,
   { zone: ours }: Of<"apply-sdn">,
@@ -143,7 +143,7 @@ const readPending = Effect.fnUntraced(function* (
   }
 })
 
-/** Nodes of a zone that do not run exactly these of its VNets, each with what is wrong. */
+/** Nodes of a zone whose VNets differ from these, each with the difference. */
 const disagreeing = Effect.fnUntraced(function* (
   client: PveClient,
   zone: string,
@@ -198,14 +198,14 @@ export const proveVnets = Effect.fnUntraced(function* (
   })
 })
 
-/** An apply that goes on: nothing waits any more, and the nodes are still at it. */
+/** A running apply: nothing is pending any more, but the nodes are still working on it. */
 const runningApply = (client: PveClient, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
   Effect.map(client.get("/cluster/tasks", {}, { doing }), (reply) => {
     const found = rows(reply.data).find((row) => text(row, "type") === "reloadnetworkall" && text(row, "endtime") === undefined)
     return found === undefined ? undefined : text(found, "upid")
   })
 
-/** Starts an apply where one is needed; gives the one that goes on, or undefined, when everything is in force already. */
+/** Starts an apply if needed; returns a running one instead, or undefined when everything is already in force. */
 export const startApply = Effect.fnUntraced(function* (
   client: PveClient,
   action: Of<"apply-sdn">,

@@ -14,7 +14,7 @@ import { pendingChanges } from "./pending-diff.ts"
 
 export type BridgeSpec = Extract<NetworkSpec, { readonly type: "bridge" }>
 
-/** In force: the node says that it is up, or nothing about it waits to be applied. */
+/** In force: the node reports it as active, or has no pending change for it. */
 const inForce = (network: NodeNetwork, row: Fields): boolean =>
   flag(row, "active") || !pendingChanges(network.changes).has(text(row, "iface") ?? "")
 
@@ -48,8 +48,8 @@ export const observeBridges = (client: PveClient, node: string): Effect.Effect<r
   )
 
 /**
- * VLAN-aware bridges without ports. An edit waits on its node until it is applied; applying is part of settling, one at a time, so that one
- * apply serves all edits that wait: whoever comes next finds nothing left to apply.
+ * VLAN-aware bridges without ports. An edit stays pending on its node until it is applied. Applying is part of settling, one at a time, and
+ * one apply serves all pending edits: those who come later find nothing left to apply.
  */
 export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<BridgeSpec> => {
   const find = (network: NodeNetwork, spec: BridgeSpec): Fields | undefined =>

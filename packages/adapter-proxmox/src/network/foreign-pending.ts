@@ -7,15 +7,15 @@ import { child, type Fields, flag, rows, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import { foreignEdits, readNetwork } from "./node-network.ts"
 
-/** What of that which waits is ours, beside VNets and bridges that carry our mark. */
+/** Pending changes that are ours, besides VNets and bridges that carry our mark. */
 export interface OwnPending {
-  /** A zone that we make or remove; we never change one. */
+  /** A zone that we create or remove; we never change one. */
   readonly zone?: string
-  /** Bridges that we make or remove. */
+  /** Bridges that we create or remove. */
   readonly bridges?: readonly string[]
 }
 
-/** Changes of others that an apply would put in force, for people: `zone lab is new`, `vmbr7 on node pve2 is edited`. */
+/** Changes of others that an apply would put into force, worded for people: `zone lab is new`, `vmbr7 on node pve2 is edited`. */
 export interface ForeignPending {
   readonly sdn: readonly string[]
   readonly nodes: readonly string[]
@@ -29,7 +29,7 @@ const configured = (row: Fields, key: string): Fields => {
   return Object.hasOwn(pending, key) ? pending : row
 }
 
-/** `zone lab is new` for each row that waits. */
+/** `zone lab is new` for each pending row. */
 const waiting = (sort: string, key: string, data: readonly Fields[]): readonly string[] =>
   data.flatMap((row) => {
     const state = text(row, "state")
@@ -45,7 +45,7 @@ const pendingSdn = Effect.fnUntraced(function* (
   const zones = yield* read("/cluster/sdn/zones")
   const vnets = yield* read("/cluster/sdn/vnets")
   const controllers = yield* read("/cluster/sdn/controllers")
-  // one that is VLAN-aware has none, as ours
+  // VLAN-aware VNets, like ours, have no subnets
   const withSubnets = vnets.filter(
     (row) =>
       text(row, "state") !== "deleted" && !flag(configured(row, "vlanaware"), "vlanaware") && text(row, "vnet") !== undefined,
@@ -60,7 +60,7 @@ const pendingSdn = Effect.fnUntraced(function* (
     ...waiting(
       "VNet",
       "vnet",
-      // we make VNets and remove them, and never change one
+      // we create VNets and remove them, and never change one
       vnets.filter((row) => !isOurNetwork(text(configured(row, "alias"), "alias")) || text(row, "state") === "changed"),
     ),
     ...waiting("controller", "controller", controllers),
@@ -68,7 +68,7 @@ const pendingSdn = Effect.fnUntraced(function* (
   ]
 })
 
-/** Edits on nodes that an apply of the SDN would reload; it does not reach one that is unreachable. */
+/** Pending edits on nodes that an SDN apply would reload; it does not reach an unreachable node. */
 const pendingOnNodes = Effect.fnUntraced(function* (
   client: PveClient,
   own: OwnPending,
@@ -93,8 +93,8 @@ const pendingOnNodes = Effect.fnUntraced(function* (
 })
 
 /**
- * Everything that waits in the cluster, is not ours, and would come into force with the next apply of the SDN: there is one set of pending
- * SDN changes for the whole cluster, and the apply reloads every node's own network too.
+ * Everything pending in the cluster that is not ours and would come into force with the next SDN apply: the whole cluster shares one set of
+ * pending SDN changes, and the apply reloads every node's own network too.
  */
 export const foreignPending = Effect.fnUntraced(function* (
   client: PveClient,
@@ -104,7 +104,7 @@ export const foreignPending = Effect.fnUntraced(function* (
   return { sdn: yield* pendingSdn(client, own, doing), nodes: yield* pendingOnNodes(client, own, doing) }
 })
 
-/** The fault of an apply that would put these into force; `again` completes "…, then deploy again". Undefined when nothing waits. */
+/** The fault of an apply that would put these into force; `again` completes "…, then deploy again". Undefined when nothing is pending. */
 export const foreignPendingFault = (
   { sdn, nodes }: ForeignPending,
   doing: string,

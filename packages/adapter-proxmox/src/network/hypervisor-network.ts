@@ -14,7 +14,7 @@ export interface NetworkOptions {
   readonly defaultNode: string | undefined
 }
 
-/** `dispatch` gives this when the change is written and waits to be applied. */
+/** `dispatch` returns this when the change is written but not yet applied. */
 const pendingToken: Json = { apply: true }
 
 export const makeHypervisorNetwork = (
@@ -22,7 +22,7 @@ export const makeHypervisorNetwork = (
   awaitTask: AwaitTask,
   options: NetworkOptions,
 ): Context.Service.Shape<typeof HypervisorNetwork> => {
-  /** Two reloads of a node at once hurt each other, and an SDN apply reloads every node: one apply at a time. */
+  /** Simultaneous reloads of a node interfere, and an SDN apply reloads every node: one apply at a time. */
   const gate = Semaphore.makeUnsafe(1)
   const bridges = makeBridges(client, awaitTask, gate)
   const vnets = makeVnets(client, awaitTask, gate)

@@ -1,2 +1,2 @@
-/** Our networks carry this word first in their comment or alias. */
+/** The comment or alias of our networks starts with this word. */
 export const isOurNetwork = (comment: string | undefined): boolean => /^\s*rangewright\b/iu.test(comment ?? "")

@@ -6,7 +6,7 @@ import { type Fields, rows, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import { foreignChanges } from "./pending-diff.ts"
 
-/** The network configuration of a node with its edits in it, whether in force or not. */
+/** The network configuration of a node including its edits, whether in force or not. */
 export interface NodeNetwork {
   readonly interfaces: readonly Fields[]
   /** The pending edits as a diff; empty when there are none. */

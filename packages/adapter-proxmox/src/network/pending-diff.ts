@@ -1,15 +1,15 @@
-/** What one interface's stanza would lose and gain when the pending edits of a node are applied. */
+/** Lines that one interface's stanza would lose and gain when a node's pending edits are applied. */
 interface StanzaChange {
   readonly removed: string[]
   readonly added: string[]
 }
 
-/** Lines that stand in a stanza that the diff does not show the beginning of. */
+/** For lines of a stanza whose beginning the diff does not show. */
 const unnamed = "an interface that the diff does not name"
 
 /**
- * Reads the difference between a node's network configuration and its pending edits, by interface. The server writes the whole file in its
- * own order and adds a heading and empty stanzas for idle ports, so what only moved and what is only that is no change.
+ * Parses the diff between a node's network configuration and its pending edits, by interface. The server rewrites the whole file in its own
+ * order and adds a heading and empty stanzas for idle ports, so moved lines and such additions are not changes.
  */
 export const pendingChanges = (diff: string): ReadonlyMap<string, StanzaChange> => {
   const changes = new Map<string, StanzaChange>()
@@ -37,7 +37,7 @@ export const pendingChanges = (diff: string): ReadonlyMap<string, StanzaChange> 
   return changes
 }
 
-/** Interfaces with pending edits that are not ours, by name. Ours carry our comment, also in what would be removed. */
+/** Interfaces with pending edits that are not ours, by name. Ours carry our comment, even in lines that would be removed. */
 export const foreignChanges = (
   diff: string,
   ours: ReadonlySet<string>,

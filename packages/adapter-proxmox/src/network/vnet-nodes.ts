@@ -8,13 +8,13 @@ import { recordOf, rows, text, words } from "../wire/read.ts"
 
 export type VnetSpec = Extract<NetworkSpec, { readonly type: "vnet" }>
 
-/** A node that is to have a VNet and has not, with its words for that. */
+/** A node that should have a VNet but does not, with the reason it reports. */
 export interface Lack {
   readonly node: string
   readonly words: string
 }
 
-/** The online nodes of a VNet's zone; of these only where some are wanted. */
+/** The online nodes of a VNet's zone; only the wanted ones when given. */
 const nodesOf = Effect.fnUntraced(function* (
   client: PveClient,
   spec: VnetSpec,
@@ -30,7 +30,7 @@ const nodesOf = Effect.fnUntraced(function* (
     .filter((node) => (only.length === 0 || only.includes(node)) && wanted?.includes(node) !== false)
 })
 
-/** What a node says of the VNet; undefined when it stands there. */
+/** What the node reports is wrong with the VNet; undefined when it is up there. */
 const lackOn = (
   client: PveClient,
   spec: VnetSpec,
@@ -51,7 +51,7 @@ const lackOn = (
     ),
   )
 
-/** Nodes that lack the VNet now, of all that are online in its zone or of the wanted ones. One that goes away meanwhile is no matter. */
+/** Nodes that lack the VNet now, of all online ones in its zone or of the wanted ones. A node that goes offline meanwhile is ignored. */
 const lacks = Effect.fnUntraced(function* (
   client: PveClient,
   spec: VnetSpec,
@@ -72,7 +72,7 @@ const lacks = Effect.fnUntraced(function* (
   return seen.filter((lack) => lack !== undefined)
 })
 
-/** Looks for so long whether every node has the VNet; those that lack it in the end. */
+/** Polls until every node has the VNet or the time is up; returns the nodes that still lack it. */
 export const lacksAfter = Effect.fnUntraced(function* (
   client: PveClient,
   spec: VnetSpec,
@@ -92,10 +92,10 @@ export const lacksAfter = Effect.fnUntraced(function* (
   return found
 })
 
-/** Most that a fault quotes of a reload's log. */
+/** How many lines of a reload's log a fault quotes. */
 const quotedLines = 3
 
-/** What the last network reload of a node complained of; empty when it did not, or when nobody can tell. */
+/** Errors of the last network reload of a node; empty when there are none, or they cannot be read. */
 const complaintOf = (client: PveClient, node: string, doing: string): Effect.Effect<string> =>
   Effect.gen(function* () {
     const tasks = yield* client.get(path`/nodes/${node}/tasks`, { typefilter: "srvreload", limit: 1 }, { doing })
@@ -109,7 +109,7 @@ const complaintOf = (client: PveClient, node: string, doing: string): Effect.Eff
     return [...telling.slice(-quotedLines), status].join("; ").slice(0, 500)
   }).pipe(Effect.orElseSucceed(() => ""))
 
-/** The fault of a VNet that nodes lack although it was applied: each with its words, and with those of its last reload. */
+/** The fault of a VNet missing on nodes although it was applied: each with the reason it reports and its last reload's errors. */
 export const lackFault = Effect.fnUntraced(function* (
   client: PveClient,
   missing: readonly Lack[],

@@ -19,7 +19,7 @@ interface Vnet {
   readonly tag: number
   readonly alias: string
   readonly vlanAware: boolean
-  /** `new`, `changed`, `deleted`; undefined when what is configured is in force. */
+  /** `new`, `changed`, `deleted`; undefined when the configuration is in force. */
   readonly state: string | undefined
 }
 
@@ -44,7 +44,7 @@ const vnetOf = (row: Fields): readonly Vnet[] => {
 const readVnets = (client: PveClient, doing: string): Effect.Effect<readonly Vnet[], HypervisorFault> =>
   client.get("/cluster/sdn/vnets", { pending: true }, { doing }).pipe(Effect.map((reply) => rows(reply.data).flatMap(vnetOf)))
 
-/** VNets of the cluster, in force or not. A node without SDN has none. */
+/** VNets of the cluster, in force or not. Empty on a node without SDN. */
 export const observeVnets = (client: PveClient): Effect.Effect<readonly ObservedNetwork[], HypervisorFault> =>
   readVnets(client, "read the VNets of the cluster").pipe(
     Effect.map((vnets) =>
@@ -61,7 +61,7 @@ export const observeVnets = (client: PveClient): Effect.Effect<readonly Observed
     ),
   )
 
-/** The cluster has one set of pending changes, and an apply puts all of it into force: other people's stop us. */
+/** The cluster has one set of pending changes, and an apply puts all of it into force: fails when others have pending changes. */
 const refuseForeign = (client: PveClient, doing: string): Effect.Effect<void, HypervisorFault> =>
   Effect.flatMap(foreignPending(client, {}, doing), (pending) => {
     const fault = foreignPendingFault(pending, doing, "deploy again")
@@ -76,7 +76,7 @@ const zoneFault = (spec: VnetSpec, doing: string): HypervisorFault =>
     hint: `Create a VXLAN zone named ${spec.zone} with the addresses of all nodes as peers and apply it (Datacenter > SDN > Zones).`,
   })
 
-/** How long a VNet that is in force may take to come up on a node: another apply may be under way. */
+/** How long a VNet in force may take to come up on a node: another apply may be running. */
 const patienceSeconds = 5
 
 /** How long nodes may take after an apply. */
@@ -85,8 +85,9 @@ const verifySeconds = 30
 const doingOf = (verb: string, spec: VnetSpec): string => `${verb} VNet ${spec.name} in zone ${spec.zone}`
 
 /**
- * VLAN-aware VNets of a VXLAN zone; their rights go with them. Applied like bridges: one at a time, one apply for all that wait. A node that
- * has missed an apply, or failed in it, is given it again by the next that needs a VNet there: once, and not for each that waits.
+ * VLAN-aware VNets of a VXLAN zone; their rights are removed with them. Applied like bridges: one at a time, one apply for all pending
+ * ones. A node that missed an apply, or failed in it, gets another with the next operation that needs a VNet there: one in total, not one
+ * for each waiting operation.
  */
 export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<VnetSpec> => {
   const find = (vnets: readonly Vnet[], spec: VnetSpec): Vnet | undefined => vnets.find((vnet) => vnet.name === spec.name)
@@ -95,10 +96,10 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       ? Effect.void
       : Effect.fail(new HypervisorFault({ doing, reason: "not-ours", detail: `VNet ${vnet.name} exists and is not ours` }))
 
-  /** Applies that this process began. */
+  /** Applies started by this process. */
   let applies = 0
 
-  /** Puts into force what is configured; `done` says whether that is in it. */
+  /** Puts the configuration into force; `done` says whether the wanted change is in it. */
   const apply = Effect.fnUntraced(function* (
     doing: string,
     done: (vnets: readonly Vnet[]) => boolean,
@@ -123,7 +124,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       const existing = find(vnets, spec)
       if (existing !== undefined && existing.state !== "deleted") {
         yield* refuseStranger(existing, doing)
-        // what is in force may still be missing on a node: settling looks
+        // what is in force may still be missing on a node: settling checks
         return "pending"
       }
       yield* client.get(path`/cluster/sdn/zones/${spec.zone}`, {}, { doing }).pipe(
@@ -151,7 +152,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       const ensure = Effect.gen(function* () {
         const vnets = yield* readVnets(client, doing)
         if (!inForce(vnets)) return yield* apply(doing, inForce)
-        // an apply that began since has given every node what it could
+        // an apply started since then has already given every node what it could
         if (applies !== appliesBefore || (yield* lacking(patienceSeconds)).length === 0) return
         yield* apply(doing, inForce)
       })

@@ -8,7 +8,7 @@ import {
 } from "@rangewright/domain"
 import * as Result from "effect/Result"
 
-/** What a node said, in one line that no terminal takes for a command. */
+/** A node's output as one line without terminal control sequences. */
 export const saying = (text: string): string =>
   text
     .replaceAll(/\p{C}+/gu, " ")
@@ -20,14 +20,14 @@ const linesOf = (text: string): readonly string[] => text.split("\n").filter((li
 /** For `dpkg-query --showformat`. */
 export const packageFormat = "${Package}\\t${Version}\\t${db:Status-Abbrev}\\n"
 
-/** Packages as `dpkg-query` lists them by `packageFormat`; those that are not installed are left out. */
+/** Parses packages listed by `dpkg-query` in `packageFormat`, without those that are not installed. */
 export const parsePackages = (listed: string): Result.Result<readonly Omit<NodePackage, "offered">[], string> => {
   const found: Omit<NodePackage, "offered">[] = []
   for (const line of linesOf(listed)) {
     const [name = "", version = "", status = "", ...more] = line.split("\t")
     const unclear = Result.fail(`dpkg-query lists ${saying(line)}`)
     if (!isPatchable(name) || more.length > 0 || !/^[uihrp][nciuUFHWt][R ]?$/u.test(status)) return unclear
-    // never there, or only its configuration is left
+    // never installed, or only its configuration is left
     if (status[1] === "n" || status[1] === "c") continue
     if (!isPackageVersion(version) || found.some((one) => one.name === name)) return unclear
     found.push({ name, version, held: status[0] === "h", settled: status[1] === "i" && status[2] !== "R" })
@@ -35,7 +35,7 @@ export const parsePackages = (listed: string): Result.Result<readonly Omit<NodeP
   return Result.succeed(found)
 }
 
-/** The versions that `apt-cache madison` lists, newest first, by the packages' names. */
+/** The versions that `apt-cache madison` lists, newest first, by package name. */
 export const parseOffered = (listed: string): Result.Result<ReadonlyMap<string, readonly string[]>, string> => {
   const offered = new Map<string, readonly string[]>(patchablePackages.map((name) => [name, []]))
   for (const line of linesOf(listed)) {
@@ -50,7 +50,10 @@ export const parseOffered = (listed: string): Result.Result<ReadonlyMap<string, 
 export const parseArchitecture = (text: string): Result.Result<string, string> =>
   isArchitecture(text.trim()) ? Result.succeed(text.trim()) : Result.fail(`dpkg names its architecture ${saying(text)}`)
 
-/** Why what `apt-get --simulate` would do is not just these versions; undefined: it is. Which ones are left as they are does not matter here. */
+/**
+ * Why what `apt-get --simulate` would do is not exactly these versions; undefined when it is. Which packages stay as they are does not
+ * matter.
+ */
 export const simulationProblem = (said: string, wanted: readonly PackageVersion[]): string | undefined => {
   for (const line of linesOf(said)) {
     const [, act, name = "", rest = ""] = /^(Inst|Remv|Purg) (\S+)(\s.*)?$/u.exec(line) ?? []

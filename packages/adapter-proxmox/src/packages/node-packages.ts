@@ -12,11 +12,11 @@ import { packageFormat, parseArchitecture, parseOffered, parsePackages, saying, 
 
 type Packages = NodePackages["Service"]
 
-/** apt waits so long for another program that installs something: also for what an interrupted run of ours began. */
+/** How long apt waits for another program that installs packages, including one left by an interrupted run of ours. */
 const lockSeconds = 600
 const changeSeconds = 1800
 
-/** apt, asking nothing and in the words that are read here. dpkg wants to find the programs of administrators. */
+/** apt, non-interactive and with messages in the language parsed here. dpkg requires administrators' programs on its PATH. */
 const apt = [
   "env",
   "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -33,7 +33,10 @@ const apt = [
   "--option=Dpkg::Options::=--force-confold",
 ] as const
 
-/** Runs "$@" so that it goes on when the connection breaks: a program that is killed halfway leaves half a package. What it says goes to a file. */
+/**
+ * Runs "$@" so that it continues when the connection breaks: a program killed halfway leaves a half-installed package. Output goes to the
+ * file $0.
+ */
 const detached = 'exec >"$0" 2>&1 </dev/null; exec setsid --wait "$@"'
 
 const folderParent = "/var/lib"
@@ -46,8 +49,8 @@ const hints: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The packages of nodes by dpkg and apt over SSH as root. `NodePackages` says what it promises. Commands are values: nothing of a name or an answer is
- * read by a shell.
+ * The packages of nodes, by dpkg and apt over SSH as root. `NodePackages` says what it promises. Arguments are passed as values: no name or
+ * answer is interpreted by a shell.
  */
 export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell["Service"], "run">): Packages => {
   const fault = (doing: string, reason: "refused" | "unexpected", detail: string) => {
@@ -59,7 +62,7 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
       shell.run(node, command),
       ({ message }) => new PackagesFault({ doing, reason: "unreachable", detail: message }),
     )
-  /** What a command printed that has to end with one of these codes. */
+  /** Output of a command that must exit with one of these codes. */
   const run = (
     node: string,
     doing: string,
@@ -84,7 +87,7 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
     Effect.gen(function* () {
       const doing = `look at the packages of node ${node}`
       const architecture = yield* understood(doing, parseArchitecture(yield* run(node, doing, ["dpkg", "--print-architecture"])))
-      // 1: it knows not all of them
+      // 1: it does not know all of them
       const listed = yield* run(
         node,
         doing,
@@ -99,7 +102,7 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
       return { architecture, packages: packages.map((one) => ({ ...one, offered: offered.get(one.name) ?? [] })) }
     })
 
-  /** Installs what `operands` name, if nothing else would be changed by it. */
+  /** Installs `operands`, provided nothing else would be changed. */
   const installed = (
     node: string,
     doing: string,
@@ -125,10 +128,10 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
       return yield* fault(doing, "refused", `apt-get says: ${said === "" ? `exit code ${exitCode}` : said}`)
     })
 
-  /** A folder for one change, which only root may enter. What interrupted ones left goes after a day. */
+  /** Creates a folder for one change that only root may enter. Removes those left by interrupted changes after a day. */
   const inFolder = <A>(node: string, doing: string, use: (folder: string) => Effect.Effect<A, PackagesFault>) =>
     Effect.gen(function* () {
-      // without an operand it installs nothing, waits for other programs, and says when dpkg was interrupted
+      // without an operand it installs nothing, waits for other programs, and reports whether dpkg was interrupted
       yield* run(node, doing, [...apt, "install"], { timeoutSeconds: lockSeconds + 120 })
       yield* run(node, doing, [
         "find",
@@ -153,7 +156,7 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
       if (!folderName.test(folder)) return yield* fault(doing, "unexpected", `mktemp names the folder ${saying(folder)}`)
       const removal = Effect.ignore(run(node, doing, ["rm", "-rf", folder]))
       return yield* use(folder).pipe(
-        // where the connection broke, apt may still read what is there
+        // when the connection broke, apt may still read the folder
         Effect.tapError(({ facts }) => (facts.reason === "unreachable" ? Effect.void : removal)),
         Effect.tap(removal),
       )

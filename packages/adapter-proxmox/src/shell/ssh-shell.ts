@@ -13,7 +13,7 @@ import type { Client, ClientChannel } from "ssh2"
 export interface SshNode {
   readonly host: string
   readonly port?: number | undefined
-  /** `SHA256:<base64>` of the host key, as ssh-keygen prints it. There is no way to accept any key. */
+  /** `SHA256:<base64>` of the host key, as ssh-keygen prints it. Accepting any key is not possible. */
   readonly hostKey: string
 }
 
@@ -25,7 +25,7 @@ export interface SshOptions {
 }
 
 const maxOutput = 1024 * 1024
-/** OpenSSH takes ten sessions on one connection; two are left for people. */
+/** OpenSSH allows ten sessions per connection; two are left for people. */
 const maxSessions = 8
 const defaultTimeoutSeconds = 60
 
@@ -41,7 +41,7 @@ const same = (a: string, b: string): boolean => {
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
-/** Loaded when the first connection is made: most services have no SSH access, and it is large. */
+/** Loaded when the first connection is made: most installations have no SSH access, and it is large. */
 const loadSsh2 = Effect.promise(() => import("ssh2"))
 
 const connect = (name: string, target: SshNode, options: SshOptions): Effect.Effect<Connection, ShellFault, Scope.Scope> => {
@@ -49,7 +49,7 @@ const connect = (name: string, target: SshNode, options: SshOptions): Effect.Eff
   const openWith = (client: Client) =>
     Effect.callback<Client, ShellFault>((resume) => {
       let seen = ""
-      // ssh2 emits "error" more than once; without a listener that stays, the second one would end the process
+      // ssh2 may emit "error" more than once; without a lasting listener, the second one would end the process
       client.on("error", (error) =>
         resume(
           Effect.fail(
@@ -76,7 +76,7 @@ const connect = (name: string, target: SshNode, options: SshOptions): Effect.Eff
           return same(seen, target.hostKey)
         },
       })
-      // without it every command waits for a delayed acknowledgement
+      // otherwise every command waits for a delayed acknowledgement
       client.setNoDelay(true)
       return Effect.sync(() => client.destroy())
     })
@@ -87,11 +87,11 @@ const connect = (name: string, target: SshNode, options: SshOptions): Effect.Eff
   )
 }
 
-/** sshd gives a command to a shell: each word is quoted so that the shell joins none and expands nothing. */
+/** sshd passes the command to a shell, so each word is quoted to prevent splitting and expansion. */
 const commandLine = (command: ShellCommand): string =>
   [command.program, ...command.args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")
 
-/** Keeps the first bytes; what is beyond the cap is dropped, so that a flood costs no memory. */
+/** Keeps the first bytes and drops the rest, so that a flood costs no memory. */
 const collector = () => {
   const chunks: Buffer[] = []
   let size = 0
@@ -130,7 +130,7 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
     try {
       connection.client.exec(commandLine(command), started)
     } catch {
-      // the other side closed it while nobody used it
+      // the other side closed it while it was idle
       lost()
     }
     return Effect.sync(() => {
@@ -148,7 +148,7 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
   )
 }
 
-/** Commands on nodes over SSH: one connection a node, kept for a minute of silence, at most 8 commands at once on it. */
+/** Runs commands on nodes over SSH: one connection per node, kept for a minute of inactivity, with at most 8 commands at once. */
 export const sshShell = Effect.fnUntraced(function* (
   options: SshOptions,
 ): Effect.fn.Return<Context.Service.Shape<typeof NodeShell>, never, Scope.Scope> {
@@ -171,13 +171,13 @@ export const sshShell = Effect.fnUntraced(function* (
           connection.sessions.withPermit(runOn(connection, node, command)),
         ),
       ).pipe(
-        // a connection that failed a command may be dead: the next one opens anew
+        // a connection on which a command failed may be dead: the next command opens a new one
         Effect.tapError(() => RcMap.invalidate(connections, node)),
       ),
   }
 })
 
-/** No shell access is configured: what needs it is left out. */
+/** Used when no shell access is configured: work that needs it is left out. */
 export const noShell: Context.Service.Shape<typeof NodeShell> = {
   available: false,
   reaches: () => false,

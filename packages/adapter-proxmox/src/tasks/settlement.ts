@@ -5,14 +5,14 @@ import type { Reply } from "../client/reply.ts"
 import type { TaskOutcome } from "./outcome.ts"
 import { parseUpid, type Upid } from "./upid.ts"
 
-/** The task that an accepted call started. An answer without one may still have had the effect. */
+/** The task started by an accepted call. An answer without one may still have had the effect. */
 export const startedTask = (reply: Reply, doing: string): Effect.Effect<Upid, HypervisorFault> => {
   const upid = parseUpid(reply.data)
   if (upid !== undefined) return Effect.succeed(upid)
   return Effect.fail(new HypervisorFault({ doing, reason: "unknown-effect", detail: "the answer names no task" }))
 }
 
-/** The fault of a task that did not reach its goal, by its own words. */
+/** The fault of a task that did not reach its goal, classified by its exit status. */
 export const taskFault = (doing: string, outcome: Exclude<TaskOutcome, { readonly type: "ok" }>): HypervisorFault => {
   if (outcome.type === "vanished")
     return new HypervisorFault({
@@ -36,7 +36,7 @@ export interface Patience {
   readonly slowest: number
 }
 
-/** Looks again and again until `look` answers something; undefined when patience ends first. */
+/** Polls until `look` returns something; undefined when the time is up first. */
 export const lookUntil = Effect.fnUntraced(function* <A, E>(
   look: (waitedSeconds: number) => Effect.Effect<A | undefined, E>,
   patience: Patience,

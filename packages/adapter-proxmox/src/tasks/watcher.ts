@@ -9,11 +9,11 @@ import { recordOf, rows, text } from "../wire/read.ts"
 import { listedOutcome, statusOutcome, type TaskOutcome } from "./outcome.ts"
 import type { Upid } from "./upid.ts"
 
-/** Waits for the end of a task. Fails only when the hypervisor cannot be asked; then it may be called again. */
+/** Waits for the end of a task. Fails only when the hypervisor cannot be queried; then it may be called again. */
 export type AwaitTask = (upid: Upid) => Effect.Effect<TaskOutcome, HypervisorFault>
 
 export interface WatcherOptions {
-  /** Shortest and longest time between two looks, in seconds; in between a tenth of the youngest task's age. */
+  /** Shortest and longest time between two polls, in seconds; in between a tenth of the youngest task's age. */
   readonly fastestSeconds: number
   readonly slowestSeconds: number
 }
@@ -23,16 +23,16 @@ interface Watched {
   readonly since: number
   readonly end: Deferred.Deferred<TaskOutcome, HypervisorFault>
   waiting: number
-  /** Looks at the cluster's list that did not show it: the list holds recent tasks only. */
+  /** Polls in which the cluster's list did not show the task: the list holds recent tasks only. */
   missed: number
 }
 
-/** Asked for by itself when the list has not shown it so often. */
+/** Misses after which the task is queried individually. */
 const missesBeforeAsking = 2
 
 /**
- * One watcher for all tasks that are waited for: one `cluster/tasks` call a look, however many wait; a task that the list does not show is
- * asked for by itself. It rests while nobody waits.
+ * One watcher for all awaited tasks: one `cluster/tasks` call per poll, however many wait; a task missing from the list is queried
+ * individually. Idle while nothing is awaited.
  */
 export const makeWatcher = Effect.fnUntraced(function* (
   client: PveClient,
@@ -41,7 +41,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
   const watched = new Map<string, Watched>()
   const wanted = Latch.makeUnsafe(false)
 
-  /** Who is told may at once wait for more, which belongs to the next look. */
+  /** A copy: a waiter that is notified may at once wait for another task, which belongs to the next poll. */
   const snapshot = (): readonly Watched[] => [...watched.values()]
   const finish = (task: Watched, end: Effect.Effect<TaskOutcome, HypervisorFault>) => {
     watched.delete(task.upid.text)
@@ -80,10 +80,10 @@ export const makeWatcher = Effect.fnUntraced(function* (
     }
     yield* Effect.forEach(missing, askFor, { discard: true })
   }).pipe(
-    // whoever waits is told; waiting again is safe
+    // waiters are told; waiting again is safe
     Effect.catch((fault) => Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(fault))))),
   )
-  /** Short naps, so that a task that came meanwhile is not kept waiting for an old one's pace. */
+  /** Sleeps in short steps, so that a newly awaited task is not held back by an old one's pace. */
   const pause = Effect.gen(function* () {
     const start = yield* monotonicMillis
     for (;;) {

@@ -20,7 +20,7 @@ import { type BuildPlaces, grantBuild } from "./rights.ts"
 
 type Shape = Context.Service.Shape<typeof HypervisorTemplates>
 
-/** How long a pool may still show what was removed from it. */
+/** How long a pool may still list removed members. */
 const lateSeconds = 30
 
 const notOurs = (doing: string, detail: string): HypervisorFault => new HypervisorFault({ doing, reason: "not-ours", detail })
@@ -28,9 +28,9 @@ const notOurs = (doing: string, detail: string): HypervisorFault => new Hypervis
 const unlessGone = <A>(effect: Effect.Effect<A, HypervisorFault>): Effect.Effect<A | undefined, HypervisorFault> =>
   Effect.catchIf(effect, has("not-found"), () => Effect.succeed(undefined))
 
-/** Pool `SHARED` and the pools and accounts of builds. */
+/** Pool `SHARED`, and the pools and accounts of builds. */
 export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask, places: BuildPlaces): Shape => {
-  /** Does what is a task of the hypervisor's, to its end. */
+  /** Runs a call that starts a task, and waits for the task's end. */
   const perform = Effect.fnUntraced(function* (
     call: Effect.Effect<Parameters<typeof startedTask>[0], HypervisorFault>,
     doing: string,
@@ -50,7 +50,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     )
   })
 
-  /** The build's pool, which is the mark of all that is in it; fails for one of its name that somebody else made. */
+  /** The build's pool, which marks everything in it as the build's; fails when somebody else created one of that name. */
   const ownPool = Effect.fnUntraced(function* (id: RunId, doing: string) {
     const pool = yield* findPool(client, poolOf(id), doing)
     const comment = pool === undefined ? undefined : text(pool, "comment")
@@ -136,7 +136,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     yield* unlessGone(perform(client.remove(at, params, { doing: about }), about))
   })
 
-  /** The images that a build uploaded, and that no finished template has in a drive. They carry the name of its pool. */
+  /** Removes images that a build uploaded and that no finished template has in a drive. Their names start with its pool's name. */
   const removeImages = Effect.fnUntraced(function* (id: RunId, doing: string): Effect.fn.Return<void, HypervisorFault> {
     const { isoStorage } = places
     const storages = rows((yield* client.get("/cluster/resources", { type: "storage" }, { doing })).data).filter(
@@ -156,7 +156,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       for (const volid of own) {
         if (inDrives.some((device) => device.split(",").includes(volid))) continue
         const gone = client.remove(path`/nodes/${node}/storage/${isoStorage}/content/${volid}`, {}, { doing })
-        // a service that may not remove images still ends its builds
+        // a service that may not remove images still finishes its builds
         yield* unlessGone(perform(gone, doing)).pipe(Effect.catchIf(has("forbidden"), () => Effect.void))
       }
     }
@@ -165,7 +165,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
   const close: Shape["close"] = Effect.fnUntraced(function* (id) {
     const doing = `remove what build ${id} left on the hypervisor`
     const pool = yield* ownPool(id, doing)
-    // nothing more is begun in its name; what was begun continues
+    // the build's account can start nothing more; running tasks continue
     yield* removeAccount(id, doing)
     for (const upid of yield* running(id, doing)) {
       yield* Effect.ignore(client.remove(path`/nodes/${upid.node}/tasks/${upid.text}`, {}, { doing }))
@@ -195,7 +195,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
     return [...new Set([...pools, ...accounts])].toSorted()
   })
 
-  /** Where a template is, as its own configuration says that it is one of this name. */
+  /** Where a template is, confirmed by its own configuration to be one of this name. */
   const templateAt = Effect.fnUntraced(function* (template: NamedMachine, doing: string) {
     const at = placesIn(yield* findPool(client, sharedPool, doing)).find(({ vmid }) => vmid === template.vmid)
     const config = at === undefined ? undefined : yield* readConfig(client, at.node, at.vmid, doing)
@@ -220,7 +220,7 @@ export const makeHypervisorTemplates = (client: PveClient, awaitTask: AwaitTask,
       const content = yield* client.get(path`/nodes/${found.node}/storage/${storage}/content`, { content: "images" }, { doing })
       for (const row of rows(content.data)) {
         const vmid = number(row, "vmid")
-        // of some storages the clone's own name tells, of others what it was made from
+        // some storages name the base in the clone's volume id, others as its parent
         const volume = text(row, "volid") ?? ""
         const from = `${text(row, "parent") ?? ""} ${volume.slice(0, volume.lastIndexOf("/") + 1)}`
         if (vmid !== undefined && vmid !== template.vmid && new RegExp(`\\bbase-${template.vmid}-`, "u").test(from))

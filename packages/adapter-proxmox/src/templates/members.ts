@@ -6,10 +6,10 @@ import type { PveClient } from "../client/client.ts"
 import { readConfig } from "../hypervisor/identity.ts"
 import { type Fields, flag, list, number, text } from "../wire/read.ts"
 
-/** A VM, or a container, which builds have no use for. */
+/** A VM, or a container, which builds do not use. */
 export type MemberKind = "qemu" | "lxc"
 
-/** Where the VMs and containers in a pool are. */
+/** Nodes of the VMs and containers in a pool. */
 export const placesIn = (
   pool: Fields | undefined,
 ): readonly { readonly vmid: Vmid; readonly node: string; readonly kind: MemberKind }[] =>
@@ -20,7 +20,7 @@ export const placesIn = (
       : []
   })
 
-/** The VMs in a pool, as their own configurations tell: the list of members is late by seconds. */
+/** The VMs in a pool according to their own configurations: the list of members is seconds late. */
 export const membersIn = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,

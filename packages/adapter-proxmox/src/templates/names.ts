@@ -1,9 +1,9 @@
 import { isRunId, type RunId } from "@rangewright/domain"
 
-/** The pool that all templates are in, which everybody may clone from. */
+/** The pool of all templates, from which everybody may clone. */
 export const sharedPool = "SHARED"
 
-/** The mark of a build: whatever is in its pool is its own. */
+/** The mark of a build: everything in its pool belongs to it. */
 export const poolOf = (id: RunId): string => `rw-build-${id}`
 export const accountOf = (id: RunId): string => `build-${id}@pve`
 export const tokenName = "build"

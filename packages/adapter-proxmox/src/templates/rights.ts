@@ -7,19 +7,19 @@ import { recordOf, rows, text } from "../wire/read.ts"
 import { poolOf, sharedPool } from "./names.ts"
 import type { RunId } from "@rangewright/domain"
 
-/** What builds work with beside their own pool. */
+/** What builds use besides their own pool. */
 export interface BuildPlaces {
-  /** Where disks go. */
+  /** Storage for disks. */
   readonly diskStorage: string
-  /** Where images of discs are, and go. */
+  /** Storage for disc images. */
   readonly isoStorage: string
   /** Whether nodes may download images for builds. */
   readonly nodeDownloads: boolean
-  /** The NAT network: its bridge, or its VNet with the SDN zone that this is in. Rights on what is not there do no harm. */
+  /** The NAT network: its bridge, or its VNet with its SDN zone. Granting rights on one that does not exist is harmless. */
   readonly networks: readonly { readonly bridge: string; readonly zone?: string }[]
 }
 
-/** As a node is set up by its installer. */
+/** Defaults of the Proxmox installer. */
 export const ordinaryPlaces: BuildPlaces = {
   diskStorage: "local-lvm",
   isoStorage: "local",
@@ -27,7 +27,7 @@ export const ordinaryPlaces: BuildPlaces = {
   networks: [{ bridge: "vmbr1000" }],
 }
 
-/** Roles of the service's own; the hypervisor's built-in ones give builds too much, or too little. */
+/** Roles of the service's own; the hypervisor's built-in ones grant builds too much or too little. */
 export const buildRoles = {
   RangewrightBuild: [
     "VM.Allocate",
@@ -54,7 +54,7 @@ export const buildRoles = {
 export const downloadRole = "RangewrightBuildDownload"
 type RoleName = keyof typeof buildRoles
 
-/** Before PVE 9 one privilege stood for all of the guest agent's. */
+/** Before PVE 9 a single privilege covered everything of the guest agent. */
 const privilegesOf = (role: RoleName, version: string): readonly string[] =>
   buildRoles[role].map((name) => (Number.parseInt(version, 10) >= 9 ? name : name.replace(/^VM\.GuestAgent\..*$/u, "VM.Monitor")))
 
@@ -81,10 +81,10 @@ const ensureRole = Effect.fnUntraced(function* (
   )
 })
 
-/** A node may be of a version without the privilege, and the service may have no say there: then only builds that let the node download fail. */
+/** The node's version may lack the privilege, or the service may not grant it there: then only builds that let the node download fail. */
 const isMissable = ({ facts }: HypervisorFault): boolean => facts.reason === "forbidden" || facts.reason === "invalid"
 
-/** Gives the account of a build what builders need: all of its own pool, little of anything else. */
+/** Gives a build's account the rights that builders need: everything in its own pool, little elsewhere. */
 export const grantBuild = Effect.fnUntraced(function* (
   client: PveClient,
   { diskStorage, isoStorage, nodeDownloads, networks }: BuildPlaces,

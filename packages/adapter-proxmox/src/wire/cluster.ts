@@ -11,13 +11,13 @@ import { type Fields, flag, number, text, words } from "./read.ts"
 const mebibyte = 1024 * 1024
 const mib = (bytes: number | undefined): number => Math.round((bytes ?? 0) / mebibyte)
 
-/** QEMU's words are finer than the cluster's; all that are neither on, off nor halted are unknown. */
+/** QEMU's states are finer than the cluster's; any that is neither running, stopped nor paused is unknown. */
 export const powerOf = (status: string | undefined): PowerState => {
   if (status === "running" || status === "stopped") return status
   return status === "paused" || status === "suspended" ? "paused" : "unknown"
 }
 
-/** A VM of `cluster/resources`; undefined for containers and for what is not well-formed. A fresh clone has neither name nor state for up to 10 s. */
+/** A VM of `cluster/resources`; undefined for containers and malformed rows. A fresh clone has neither name nor state for up to 10 s. */
 export const machineOf = (row: Fields): ObservedMachine | undefined => {
   const vmid = number(row, "vmid")
   const node = text(row, "node")
@@ -71,12 +71,12 @@ export const zoneOf = (row: Fields): ObservedZone | undefined => {
   return zone === undefined || node === undefined ? undefined : { zone, node, state: zoneStateOf(text(row, "status")) }
 }
 
-/** What a zone is that its node says nothing clear of, only looking at its VNets tells. */
+/** A zone's state. When its node reports nothing clear, only its VNets show it. */
 const zoneStateOf = (status: string | undefined): ObservedZone["state"] => {
   if (status === "ok" || status === "available") return "available"
   return status === "error" ? "error" : "pending"
 }
 
-/** The rows a decoder knows, in their order. */
+/** The rows that the decoder accepts, in order. */
 export const pick = <A>(source: readonly Fields[], decode: (row: Fields) => A | undefined): readonly A[] =>
   source.map(decode).filter((value) => value !== undefined)

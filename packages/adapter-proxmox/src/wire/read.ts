@@ -1,24 +1,24 @@
-/** Reading hostile JSON: numbers may come as strings, booleans as 0 and 1, anything may be absent or of another type. */
+/** Reading untrusted JSON: numbers may come as strings, booleans as 0 and 1, and anything may be absent or of another type. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export const recordOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** More than any cluster has of anything. */
+/** More rows than any cluster has of anything. */
 const maxRows = 200_000
 
-/** The objects of a list; whatever else stands in it is left out. Undefined for what is no list. */
+/** The objects of a list; other elements are left out. Undefined when the value is not a list. */
 export const listed = (value: unknown): readonly Fields[] | undefined =>
   Array.isArray(value)
     ? value.slice(0, maxRows).filter((row): row is Fields => typeof row === "object" && row !== null && !Array.isArray(row))
     : undefined
 
-/** The same where no list means none. */
+/** The same, but empty when the value is not a list. */
 export const rows = (value: unknown): readonly Fields[] => listed(value) ?? []
 
 const field = (record: Fields, key: string): unknown => (Object.hasOwn(record, key) ? record[key] : undefined)
 
-/** Undefined for anything but a text or a number, and for the empty text. */
+/** Undefined for anything but a string or a number, and for the empty string. */
 export const text = (record: Fields, key: string): string | undefined => {
   const value = field(record, key)
   if (typeof value === "number" && Number.isFinite(value)) return String(value)
@@ -40,7 +40,7 @@ export const list = (record: Fields, key: string): readonly Fields[] => rows(fie
 
 export const child = (record: Fields, key: string): Fields => recordOf(field(record, key))
 
-/** Words of a list that comes as an array or as one text, separated by comma, semicolon or blank. */
+/** Words of a list that comes as an array or as one string separated by commas, semicolons or spaces. */
 export const words = (record: Fields, key: string): readonly string[] => {
   const value = field(record, key)
   const parts: readonly unknown[] = Array.isArray(value) ? value.slice(0, 1000) : (text(record, key) ?? "").split(/[,;\s]+/u)

@@ -53,7 +53,7 @@ const diskKeys = ["scsi", "virtio", "sata", "ide"].flatMap((bus) =>
   Array.from({ length: bus === "scsi" ? 31 : bus === "virtio" ? 16 : bus === "sata" ? 6 : 4 }, (_, n) => `${bus}${n}`),
 )
 
-/** CD drives and cloud-init images are not disks. */
+/** Disks, without CD drives and cloud-init images. */
 const disksOf = (config: Fields): readonly { readonly slot: string; readonly value: string }[] =>
   diskKeys.flatMap((slot) => {
     const value = text(config, slot)
@@ -66,7 +66,7 @@ const storageOf = (config: Fields): string | undefined =>
     .map(({ value }) => value.slice(0, Math.max(0, value.indexOf(":"))))
     .find((storage) => storage !== "")
 
-/** Serial numbers and models are written as in an address of the web; a sign that is none of those stays as it is. */
+/** Serial numbers and models are percent-encoded; a sequence that is not valid stays as it is. */
 const decoded = (value: string): string => {
   try {
     return decodeURIComponent(value)
@@ -103,7 +103,7 @@ const hardwareOf = (config: Fields): Hardware => ({
   disks: disksOf(config).map(identityOf),
 })
 
-/** The option with other texts and the UUID that it has; undefined where it would be empty. */
+/** The option with other texts and its existing UUID; undefined when it would be empty. */
 const smbiosText = (config: Fields, smbios: Hardware["smbios"]): string | undefined => {
   const uuid = pairs(text(config, "smbios1") ?? "").get("uuid")
   const texts = smbiosTexts.flatMap((name) =>
@@ -113,7 +113,7 @@ const smbiosText = (config: Fields, smbios: Hardware["smbios"]): string | undefi
   return parts.length === 0 ? undefined : parts.join(",")
 }
 
-/** The disk with another identity, and all else as it is. */
+/** The disk with another identity, and everything else unchanged. */
 const diskText = (value: string, identity: DiskIdentity): string => {
   const names: ReadonlySet<string> = new Set(diskTexts)
   const kept = value.split(",").filter((part) => !names.has(part.split("=")[0] ?? ""))
@@ -128,7 +128,7 @@ const diskText = (value: string, identity: DiskIdentity): string => {
 const sameTexts = (a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>, names: readonly string[]) =>
   names.every((name) => a[name] === b[name])
 
-/** The options that bring what a VM shows of its hardware to what is wanted. Disks that are not there, or not named, are left alone. */
+/** The options that change a VM's visible hardware to what is wanted. Disks that do not exist, or are not named, are left alone. */
 const hardwareChange = (config: Fields, want: Hardware | undefined): ReadonlyMap<string, string | undefined> => {
   const changes = new Map<string, string | undefined>()
   if (want === undefined) return changes
@@ -148,11 +148,11 @@ const memoryOf = (config: Fields): number => Number(/\d+/u.exec(text(config, "me
 
 const coresOf = (config: Fields): number => (number(config, "cores") ?? 1) * (number(config, "sockets") ?? 1)
 
-/** Absent and 1 are network, disk and usb; 0 is nothing. */
+/** Absent and 1 mean network, disk and usb; 0 means none. */
 const hasHotCards = (config: Fields): boolean =>
   (text(config, "hotplug") ?? "1") === "1" || words(config, "hotplug").includes("network")
 
-/** One that is not mentioned is there. */
+/** Absent means enabled. */
 const hasTablet = (config: Fields): boolean => text(config, "tablet") === undefined || flag(config, "tablet")
 
 export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetail => ({
@@ -181,8 +181,9 @@ const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
   [...new Set(a)].toSorted().join(";") === [...new Set(b.map((tag) => tag.toLowerCase()))].toSorted().join(";")
 
 /**
- * The parameters of one call that bring a configuration to the settings; undefined when nothing differs. What is not ours to decide stays
- * as it is. Deviations of the wire: descriptions come back with a line end, tags lower-cased and sorted, an absent tablet is an enabled one.
+ * The parameters of one call that bring a configuration to the settings; undefined when nothing differs. Leaves alone what the service does
+ * not manage. Quirks of the API: descriptions come back with a trailing newline, tags lower-cased and sorted, and an absent tablet is an
+ * enabled one.
  */
 export const settingsChange = (config: Fields, want: MachineSettings): Params | undefined => {
   const have = nicsOf(config)
