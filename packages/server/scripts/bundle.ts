@@ -1,6 +1,6 @@
 /**
- * Builds the service as a few files in `dist/bundle`, which start twice as fast as the 2,000 modules that they are made of, and take half the
- * memory. `main.js` comes last, in one step: a build that is cut short leaves the one before.
+ * Bundles the service into a few files in `dist/bundle`, which start twice as fast as the 2,000 modules they are made of, and take half the
+ * memory. `main.js` is put in place last, in one step: an interrupted build leaves the previous one intact.
  */
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { isBuiltin } from "node:module"
@@ -12,10 +12,10 @@ import type { ESTree } from "rolldown/utils"
 const packages = fileURLToPath(new URL("../../", import.meta.url))
 const target = join(packages, "server/dist/bundle")
 const main = "main.js"
-/** A service that runs may still load parts of the build that it was started from. */
+/** A running service may still load parts of the build it was started from. */
 const kept = 24 * 60 * 60 * 1000
 
-/** Files that a module finds by its own place, such as playbooks and threads, are still found from there. */
+/** Modules that locate files relative to themselves, such as playbooks and threads, still find them from the bundle. */
 const ownPlaces: Plugin = {
   name: "own-places",
   transform: {
@@ -27,7 +27,7 @@ const ownPlaces: Plugin = {
   },
 }
 
-/** The names that an import brings, as declarations. */
+/** The names of an import as declarations. */
 const declarationsOf = ({ specifiers, source }: ESTree.ImportDeclaration): string => {
   const module = `process.getBuiltinModule(${JSON.stringify(source.value)})`
   const whole = specifiers.filter((one) => one.type !== "ImportSpecifier").map(({ local }) => `${local.name} = ${module}`)
@@ -51,7 +51,7 @@ const builtins: Plugin = {
   },
 }
 
-/** One sign beyond Latin-1 doubles what V8 needs for a whole file. In texts and patterns an escape means the same. */
+/** A single character beyond Latin-1 doubles the memory V8 needs for a whole file. In strings and patterns an escape means the same. */
 const inAscii = (code: string): string =>
   code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
@@ -59,19 +59,19 @@ const began = new Date()
 const build = await rolldown({
   input: join(packages, "server/src/main.ts"),
   platform: "node",
-  // compiled parts that ssh2 can do without
+  // native modules that ssh2 can do without
   external: [/\.node$/u, "cpu-features"],
   plugins: [ownPlaces, builtins],
-  // a package of Koa's evaluates a function that it wrote itself
+  // a dependency of Koa evaluates a function that it generated itself
   checks: { eval: false },
 })
 const { output } = await build.generate({
   format: "esm",
   entryFileNames: main,
   chunkFileNames: "[name]-[hash].js",
-  // ssh2 names it to load a program that it carries itself
+  // ssh2 uses it to locate a program that it ships
   intro: "const __dirname = import.meta.dirname",
-  // names stay: errors and stacks tell them
+  // keeps names: errors and stack traces show them
   minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: { removeWhitespace: true } },
 })
 await build.close()
@@ -81,7 +81,7 @@ for (const file of output.toSorted((a, b) => Number(a.fileName === main) - Numbe
   const path = join(target, file.fileName)
   const beside = `${path}.${process.pid}`
   await writeFile(beside, file.type === "chunk" ? inAscii(file.code) : file.source)
-  // as old as what it was made of: a change meanwhile makes it stale
+  // dated to the start of the build: a source changed meanwhile makes it stale
   await utimes(beside, began, began)
   await rename(beside, path)
 }

@@ -3,9 +3,9 @@ import { readArguments, UsageError } from "./command/arguments.ts"
 import { helpOf, helpText } from "./command/help.ts"
 import { version } from "./version.ts"
 
-/** Ends with a status; what was written is flushed before. */
+/** Runs a command; returns the exit status. */
 const run = async (argv: readonly string[]): Promise<number> => {
-  // these have words and options of their own
+  // these parse their own words and options
   if (argv[0] === "subscription") return (await import("./command/subscription.ts")).subscription(argv.slice(1))
   if (argv[0] === "migrate") return (await import("./command/migrate/migrate.ts")).migrate(argv.slice(1))
   if (argv[0] === "rotate-key") return (await import("./command/rotate-key.ts")).rotateKey(argv.slice(1))
@@ -40,7 +40,7 @@ const run = async (argv: readonly string[]): Promise<number> => {
   }
 }
 
-// whoever reads may stop reading, as head does: what the command does goes on
+// the reader may stop reading, as head does: the command continues
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error
 })
@@ -52,7 +52,7 @@ try {
     process.stderr.write(`${error.message}\n${error.more}`)
     process.exitCode = 2
   } else {
-    // what is not available now has hints for whoever calls a running service
+    // hints of an unavailable service are meant for callers of a running one
     const hint = isFault(error) && error.kind !== "unavailable" && error.hint !== undefined ? `${error.hint}\n` : ""
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${hint}`)
     process.exitCode = 1

@@ -1,7 +1,7 @@
 import { Refusal } from "@rangewright/adapter-git"
 import { Conflict } from "@rangewright/domain"
 
-/** What the host says when it cannot; everything else is told as it is. */
+/** Messages for the host's error codes; any other error is reported as it is. */
 const hostReasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the account's disk quota is used up",
@@ -19,13 +19,16 @@ const itemOf = ({ why }: Refusal): string | undefined =>
       ? undefined
       : JSON.stringify(why.item.slice(0, 200)).slice(1, -1)
 
-/** What ended work on files, told with what was being done: `restore /backups/lab.tar.gz`. `ways`: what to do about what the host says, by its code. */
+/**
+ * Turns an error of work on files into one that says what was being done: `restore /backups/lab.tar.gz`. `ways`: hints by error code of the
+ * host.
+ */
 export const failed = (doing: string, cause: unknown, ways: Readonly<Record<string, string>> = {}): unknown => {
   if (cause instanceof Refusal) {
     const item = itemOf(cause)
     return new Conflict({
       what: `Cannot ${doing}: ${cause.message}${item === undefined ? "" : ` (${item})`}`,
-      // another copy of what is no backup, or of a later form, is that too
+      // a file that is not a backup, or of a later format, is a `Refusal` too, but another copy would not help
       ...(/damaged|ends before|not as it was made|not what was written/u.test(cause.message)
         ? { hint: "Get another copy of it." }
         : {}),

@@ -29,7 +29,7 @@ import {
 } from "../compose/installation-key.ts"
 import type { BackupHead } from "./read-archive.ts"
 
-/** A passphrase from a file of mode 0600, or from standard input where that is named `-`. */
+/** Reads a passphrase from a file of mode 0600, or from standard input for `-`. */
 export const readPassphrase = (from: string): Effect.Effect<string, KeyUnusable> =>
   from === "-"
     ? Effect.flatMap(
@@ -38,7 +38,7 @@ export const readPassphrase = (from: string): Effect.Effect<string, KeyUnusable>
       )
     : passphraseIn(from)
 
-/** The key in use, once it has opened a copy of the database; a copy that an older version wrote names it from then on. */
+/** The key in use, once it has opened a copy of the database; a copy written by an older version then names that key. */
 export const keyOfCopy = (config: KeyConfig, folder: KeyFolder): Effect.Effect<MasterKey, Fault, Database> =>
   Effect.gen(function* () {
     const given = yield* givenKey(config, folder)
@@ -50,15 +50,15 @@ export const keyOfCopy = (config: KeyConfig, folder: KeyFolder): Effect.Effect<M
     return given.key
   })
 
-/** Where keys are looked for when a backup is restored. */
+/** Where to look for keys when a backup is restored. */
 export interface KeyOptions {
-  /** A file that holds one. */
+  /** A file that holds a key. */
   readonly secretKey: string | undefined
-  /** Where the passphrase is that opens the one in the backup. */
+  /** Where the passphrase for the key in the backup is. */
   readonly keyPassphrase: string | undefined
 }
 
-/** Keys at hand; the one in use, where there is one, stays the installation's. */
+/** Available keys; the one in use, if any, remains the installation's. */
 export interface KeysHere {
   readonly inUse: MasterKey | undefined
   readonly all: readonly MasterKey[]
@@ -73,7 +73,7 @@ const keyInFile = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
       : Effect.succeed(key),
   )
 
-/** Keys that were in use before, as far as they still lie beside the one in use. What is no key there is not looked at. */
+/** Keys used before, if their files still lie beside the one in use. Files there that are not keys are ignored. */
 const formerKeys = ({ keyFile }: KeyFolder): Effect.Effect<readonly MasterKey[]> =>
   Effect.forEach(
     existsSync(dirname(keyFile))
@@ -100,7 +100,7 @@ const keyInBackup = (head: BackupHead | undefined, passphraseAt: string) =>
     return yield* masterKeyFromText(text, "the backup")
   })
 
-/** Every key at hand that may be the backup's. */
+/** Every available key that may be the backup's. */
 export const keysHere = (
   config: KeyConfig,
   folder: KeyFolder,
@@ -114,7 +114,7 @@ export const keysHere = (
     return { inUse, all: [...(inUse === undefined ? [] : [inUse]), ...named, ...unsealed, ...(yield* formerKeys(folder))] }
   })
 
-/** No key at hand is that of the backup. */
+/** The fault when no available key is the backup's. */
 const noKey = (file: string, wantedId: string | undefined, keys: KeysHere, holdsKey: boolean): KeyUnusable => {
   const ids = [...new Set(keys.all.map(keyId))].join(", ")
   const wanted = wantedId === undefined ? "a key" : `the key ${wantedId}`
@@ -125,7 +125,7 @@ const noKey = (file: string, wantedId: string | undefined, keys: KeysHere, holds
   })
 }
 
-/** The key of a backup, when it is at hand and shows that the backup is as it was made. */
+/** The backup's key, if it is available and proves that the backup is unmodified. */
 export const keyOfBackup = (
   file: string,
   { manifest, text, mark }: BackupHead,
@@ -145,15 +145,15 @@ export const keyOfBackup = (
       )
 }
 
-/** Whether a key is that of a database, as far as the database tells. */
+/** Whether the key is the database's, as far as the database can tell. */
 const belongs = (key: MasterKey, known: SealingKey | undefined) =>
   known === undefined
     ? Effect.map(proof(key), (said) => said !== "fails")
     : Effect.map(opened(key, known), (fits) => fits !== undefined)
 
 /**
- * Makes sure, before a restored database takes its place, that the key to be used opens it: the one in use, else its own. What another key
- * at hand sealed is sealed anew. Tells that key, and the one that the database came with.
+ * Makes sure that a restored database, before it is put in place, can be opened with the key to be used: the one in use, else its own.
+ * Secrets sealed with another available key are sealed again. Returns that key, and the one the database came with.
  */
 export const giveDatabaseOurKey = (
   file: string,

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { Config } from "../config/config.ts"
 import { type Keys, keys } from "../config/keys.ts"
 
-/** Keys of the configuration that name files and folders elsewhere. */
+/** Configuration keys that name files and folders elsewhere. */
 const namesFiles = [
   "tlsCert",
   "tlsKey",
@@ -32,7 +32,7 @@ const filesOf = (config: Config): string => {
 const holdsAny = (folder: string, name: RegExp): boolean =>
   existsSync(folder) && readdirSync(folder).some((one) => name.test(one))
 
-/** What an operator has to keep by other means, a line each; `missing`: snapshots that the database names and that are not here. */
+/** What an operator must keep by other means, one line each; `missing`: snapshots that the database names but that do not exist. */
 export const leftOut = (config: Config, data: string, missing: readonly string[]): readonly string[] => [
   `the configuration, with the token of the hypervisor${filesOf(config)}`,
   ...(existsSync(join(data, "simulator.json")) ? [] : ["machines, templates and networks: they are on the hypervisor"]),

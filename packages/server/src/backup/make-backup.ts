@@ -17,10 +17,10 @@ import { mirrorOf } from "./mirror.ts"
 import { databaseName, isLeftOut, keptFiles, keptFolders, staysInCopy } from "./parts.ts"
 import { fileToKeep, type Tree, treeToKeep, writeArchive } from "./write-archive.ts"
 
-/** Copies of the database that are made until nothing else changes while one is. */
+/** How many copies of the database to try until nothing else changes during one. */
 const mostRounds = 6
 
-/** What the sealed certificate is bound to. Part of the format. */
+/** Context that the sealed certificate is bound to. Part of the format. */
 export const certificateContext = "certificate in a backup"
 
 export interface BackupDone {
@@ -29,8 +29,8 @@ export interface BackupDone {
 }
 
 /**
- * Copies the database and mirrors the folders so that the two belong together: content comes before the row that names it and goes after, so
- * what is mirrored before and after the copy holds all that the copy names.
+ * Copies the database and mirrors the folders consistently: content is stored before the row that names it and deleted after it, so what is
+ * mirrored before and after the copy includes everything that the copy names.
  */
 const copyTogether = async (config: Config, data: string, mirror: string, scratch: string): Promise<string> => {
   const rules = { isLeftOut, stays: staysInCopy }
@@ -47,7 +47,7 @@ const copyTogether = async (config: Config, data: string, mirror: string, scratc
   }
 }
 
-/** Looks into the copy: which key opens it, and what it counts on that is not there. */
+/** Checks the copy: which key opens it, and which snapshots it needs that are missing. */
 const lookInto = (config: Config, folder: DataFolder, copy: string, mirror: string) =>
   Effect.gen(function* () {
     const key = yield* keyOfCopy(config, folder)
@@ -64,8 +64,8 @@ const sealedCertificate = ({ certificateFile }: DataFolder, key: MasterKey): str
   existsSync(certificateFile) ? secretStore(key).seal(readFileSync(certificateFile, "utf8"), certificateContext) : null
 
 /**
- * Writes everything that a service of this data folder keeps into one new file, also while the service works. The file is complete or
- * absent, and readable by its owner only. With a passphrase the key is in it too, sealed; else it is not.
+ * Writes everything that the service of this data folder keeps into one new file, even while it runs. The file is either complete or
+ * absent, and readable by its owner only. With a passphrase it includes the key, sealed; otherwise the key is left out.
  */
 export const makeBackup = async (
   config: Config,

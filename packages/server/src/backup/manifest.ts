@@ -2,37 +2,37 @@ import { Refusal } from "@rangewright/adapter-git"
 import * as Schema from "effect/Schema"
 import { databaseName, keptFiles, keptFolders } from "./parts.ts"
 
-/** Bits of a file's mode that are kept; none that changes the user. */
+/** File mode bits that are kept, without setuid and the like. */
 export const permissions = 0o777
 
-/** First in a backup: what it is, and everything that is in it. */
+/** First entry of a backup: identifies it and lists everything in it. */
 export const manifestName = "rangewright-backup.json"
-/** Second: shows that who had the key wrote the manifest, and so all of the rest. */
+/** Second entry: proves that the manifest, and so everything else, was written by someone who had the key. */
 export const markName = "rangewright-backup.mark"
 
 const FileEntry = Schema.Struct({
   path: Schema.String,
   size: Schema.Int,
   sha256: Schema.String,
-  /** Who may do what with it, the nine bits. */
+  /** The nine permission bits. */
   mode: Schema.Int,
 })
 const LinkEntry = Schema.Struct({ path: Schema.String, target: Schema.String })
 
 const Manifest = Schema.Struct({
   format: Schema.Literal("rangewright-backup"),
-  /** Of this form. A service reads those it knows. */
+  /** Version of this format. A service reads those it knows. */
   version: Schema.Literal(1),
   madeAt: Schema.String,
   /** Version of the service. */
   madeBy: Schema.String,
-  /** The key that sealed what is sealed in here, and that marked this. */
+  /** The key that sealed the secrets in here, and that made the mark. */
   keyId: Schema.String,
-  /** That key, sealed with a passphrase; null: it is not in here. */
+  /** That key, sealed with a passphrase; null when it is not included. */
   sealedKey: Schema.NullOr(Schema.String),
-  /** Certificate and private key that the service made for itself, sealed with its key. */
+  /** The certificate and private key that the service generated, sealed with its key. */
   sealedCertificate: Schema.NullOr(Schema.String),
-  /** Where the data came from. */
+  /** Database engine that the data came from. */
   engine: Schema.Literals(["sqlite", "postgresql"]),
   /** For people. */
   notIncluded: Schema.Array(Schema.String),
@@ -42,7 +42,6 @@ const Manifest = Schema.Struct({
 
 export type BackupFile = typeof FileEntry.Type
 export type BackupLink = typeof LinkEntry.Type
-/** What a backup says of itself. */
 export type BackupManifest = typeof Manifest.Type
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Manifest))
@@ -51,7 +50,7 @@ const VersionOnly = Schema.fromJsonString(Schema.Struct({ format: Schema.Literal
 const refuse = (detail: string, item?: string): Refusal =>
   new Refusal({ type: "archive", reason: "broken", rule: "backup", detail, ...(item === undefined ? {} : { item }) })
 
-/** Whether a path is one that backups have: inside one of the kept places, and the same however it is read. */
+/** Whether a path is valid in a backup: inside one of the kept places, and normalised. */
 const isBackupPath = (path: string): boolean => {
   const [single, folders]: readonly (readonly string[])[] = [[databaseName, ...keptFiles], keptFolders]
   const parts = path.split("/")
@@ -59,7 +58,7 @@ const isBackupPath = (path: string): boolean => {
   return single?.includes(path) === true || folders?.some((folder) => path.startsWith(`${folder}/`)) === true
 }
 
-/** Refuses paths that lead elsewhere, come twice, or lead through a link or a file. */
+/** Refuses paths that lead elsewhere, occur twice, or pass through a link or a file. */
 const checkPaths = ({ files, links }: BackupManifest): void => {
   const leaves = new Set<string>()
   for (const { path } of [...files, ...links]) {
@@ -72,7 +71,7 @@ const checkPaths = ({ files, links }: BackupManifest): void => {
       if (leaves.has(path.slice(0, at))) throw refuse("one of its entries is inside another that is not a folder", path)
 }
 
-/** Reads the text of a manifest; refuses what cannot be the manifest of a backup. */
+/** Parses the text of a manifest; refuses anything that cannot be one. */
 export const readManifest = (text: string): BackupManifest => {
   try {
     const { version } = Schema.decodeUnknownSync(VersionOnly)(text)
@@ -95,7 +94,7 @@ export const readManifest = (text: string): BackupManifest => {
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
 
-/** What is in a backup, for people. */
+/** Summary of a backup's contents, for people. */
 export const contentsOf = ({ files }: BackupManifest): string => {
   const below = (folder: string) => files.map(({ path }) => path).filter((path) => path.startsWith(`${folder}/`))
   const snapshots = new Set(below("content/snapshots").map((path) => path.split("/")[2]))

@@ -13,21 +13,21 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 
-/** What stands for a tree as it was at one moment, while others go on changing the tree. */
+/** A copy of a tree as of one moment, while others keep changing the tree. */
 export interface Mirror {
-  /** Makes the mirror what the tree is now; the number of entries that had changed. */
+  /** Updates the mirror to the current tree; returns the number of changed entries. */
   readonly refresh: () => number
 }
 
 export interface MirrorRules {
   readonly isLeftOut: (path: string, holds: (name: string) => boolean) => boolean
-  /** Stays in the mirror although it has gone. */
+  /** Whether an entry stays in the mirror after it is gone from the tree. */
   readonly stays: (path: string) => boolean
 }
 
 const gone = new Set(["ENOENT", "ENOTDIR"])
 
-/** What a call gives; undefined when what it is about has gone. */
+/** Result of the call; undefined when its file no longer exists. */
 const unlessGone = <A>(call: () => A): A | undefined => {
   try {
     return call()
@@ -46,19 +46,20 @@ const linkOrCopy = (source: string, target: string): void => {
   }
 }
 
-/** Tells one file or folder from another that comes to have its name, also where its number is given again. */
+/** Identifies a file or folder, even when another takes its name or its inode number is reused. */
 const identityOf = (stats: Stats): string =>
   [stats.ino, stats.birthtimeMs, ...(stats.isFile() ? [stats.mtimeMs, stats.size] : [])].join(" ")
 
-/** How often a folder is looked at that is replaced again and again while it is. */
+/** How many times to retry a folder that is replaced while it is being read. */
 const tries = 50
 
 /**
- * Mirrors folders and files with hard links, which cost no room and hold a file whatever becomes of its name. Right for trees whose files are put in
- * place whole and never written to again: then each folder that is replaced by renaming is in the mirror as one of its copies was, wholly.
+ * Mirrors folders and files with hard links, which take no space and keep a file whatever becomes of its name. Suitable for trees whose
+ * files are put in place complete and never written to again: every folder that is replaced by renaming is then mirrored as exactly one of
+ * its versions.
  */
 export const mirrorOf = (source: string, target: string, paths: readonly string[], rules: MirrorRules): Mirror => {
-  /** Which file or folder of the source an entry of the mirror stands for. */
+  /** Identity of the source file or folder behind each entry of the mirror. */
   const known = new Map<string, string>()
 
   const forget = (path: string): void => {
@@ -67,7 +68,7 @@ export const mirrorOf = (source: string, target: string, paths: readonly string[
     for (const one of known.keys()) if (one === path || one.startsWith(`${path}/`)) known.delete(one)
   }
 
-  /** Puts a file or a link into the mirror, unless it is there. */
+  /** Puts a file or a link into the mirror, unless it is already there. */
   const takeLeaf = (path: string, stats: Stats): number => {
     const identity = identityOf(stats)
     if (known.get(path) === identity) return 0

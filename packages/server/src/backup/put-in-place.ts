@@ -4,30 +4,30 @@ import { makeFolderFor } from "../compose/owner.ts"
 import { syncEverything, syncFolder } from "./sync.ts"
 
 /**
- * A restore is built in a folder of the data folder. One rename decides: before it nothing has changed, after it whoever opens the folder
- * next ends what is left, which is renames alone.
+ * A restore is built in a folder inside the data folder. One rename commits it: before it nothing has changed; after it the next process to
+ * open the folder completes the rest, which is only renames.
  */
 const [building, committed, placing] = ["restore.building", "restore.committed", "restore.placing"]
-/** Within these: what is to be put in place, and what it takes the place of. */
+/** Inside these folders: the new files, and those they replace. */
 const [freshFolder, formerFolder] = ["fresh", "former"]
-/** Files of SQLite that belong to a database and would be taken for the new one's. */
+/** SQLite files that belong to the old database and would be taken for the new one's. */
 const besideDatabase = ["rangewright.db-wal", "rangewright.db-shm"]
 
-/** Whether a restore into this folder was decided and is not ended yet. */
+/** Whether a restore into this folder was committed and is not complete yet. */
 export const isBeingRestored = (data: string): boolean => [committed, placing].some((name) => existsSync(join(data, name)))
 
-/** An empty folder in which a restore is built; what one left that was cut off is gone. */
+/** Creates an empty folder in which a restore is built, and removes one left by an interrupted restore. */
 export const beginBuilding = (data: string): string => {
   rmSync(join(data, building), { recursive: true, force: true })
-  // at once: who is killed leaves nothing that the service's account cannot remove
+  // owned by the service's account from the start: if this is killed, the service can remove what it left
   for (const name of [building, join(building, freshFolder)]) makeFolderFor(data, name)
   return join(data, building, freshFolder)
 }
 
-/** Forgets a restore that was not decided. */
+/** Discards a restore that was not committed. */
 export const stopBuilding = (data: string): void => rmSync(join(data, building), { recursive: true, force: true })
 
-/** Decides for what was built; done twice it is done once. */
+/** Commits what was built. Idempotent. */
 export const decideForBuilt = (data: string): void => {
   if (!existsSync(join(data, building))) return
   makeFolderFor(data, join(building, formerFolder))
@@ -38,7 +38,7 @@ export const decideForBuilt = (data: string): void => {
 
 const asideName = (): string => `set-aside-${new Date().toISOString().replaceAll(/[:.]/gu, "-")}`
 
-/** A new folder in a data folder that receives what that held; tells its path. */
+/** Creates a folder in the data folder for what is replaced; returns its path. */
 export const makeAside = (data: string): string => {
   const name = asideName()
   makeFolderFor(data, name)
@@ -66,7 +66,7 @@ const place = (data: string): string | undefined => {
   return aside
 }
 
-/** What was not decided is in nobody's way: a service starts although it may not remove it. */
+/** An uncommitted restore does no harm: the service starts even if it may not remove it. */
 const sweepBuilding = (data: string): void => {
   try {
     stopBuilding(data)
@@ -80,8 +80,8 @@ const sweepBuilding = (data: string): void => {
 }
 
 /**
- * Ends a restore that was decided; to be called by whoever has the folder alone. Tells the folder in it that holds what was replaced, if
- * anything was.
+ * Completes a committed restore; must be called by a process that holds the folder exclusively. Returns the folder in it that holds what
+ * was replaced, if anything was.
  */
 export const putInPlace = (data: string): string | undefined => {
   sweepBuilding(data)

@@ -10,18 +10,18 @@ const markBytes = 64
 const refuse = (detail: string, item?: string): Refusal =>
   new Refusal({ type: "archive", reason: "broken", rule: "backup", detail, ...(item === undefined ? {} : { item }) })
 
-/** The beginning of a backup: enough to know what it is and which key it needs. */
+/** The beginning of a backup: enough to identify it and the key it needs. */
 export interface BackupHead {
   readonly manifest: BackupManifest
-  /** As it was written: what the mark is about. */
+  /** The exact text, which the mark authenticates. */
   readonly text: string
   readonly mark: string
 }
 
-/** What a file is that somebody wants restored. */
+/** Kind of a file to be restored. */
 export type FileKind = "archive" | "database" | "other"
 
-/** By its first bytes. */
+/** Detects the kind by the first bytes. */
 export const kindOf = (file: string): FileKind => {
   const start = Buffer.alloc(16)
   const fd = openSync(file, "r")
@@ -34,7 +34,7 @@ export const kindOf = (file: string): FileKind => {
   return start[0] === 0x1f && start[1] === 0x8b ? "archive" : "other"
 }
 
-/** What the compression holds. Throws a `Refusal` where it is damaged. */
+/** The decompressed content. Throws a `Refusal` when it is damaged. */
 async function* contentOf(file: string): AsyncGenerator<Buffer> {
   try {
     yield* gunzipped(file)
@@ -43,7 +43,7 @@ async function* contentOf(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Collects a text of an archive, which may not be longer than this. */
+/** Collects a text entry of an archive with a limited size. */
 const textSink = (entry: TarEntry, most: number, use: (text: string) => void): FileSink => {
   if (entry.size > most) throw refuse(`its entry ${entry.path} has ${entry.size} bytes`)
   const parts: Uint8Array[] = []
@@ -55,7 +55,7 @@ const textSink = (entry: TarEntry, most: number, use: (text: string) => void): F
 
 const isPlainFile = ({ type }: TarEntry): boolean => type === "0"
 
-/** Reads the beginning of a backup. Throws a `Refusal` for what is none. */
+/** Reads the beginning of a backup. Throws a `Refusal` when the file is not one. */
 export const readHead = async (file: string): Promise<BackupHead> => {
   let [text, mark]: (string | undefined)[] = [undefined, undefined]
   const walk = tarWalk((entry) => {
@@ -96,8 +96,8 @@ const fileSink = (root: string, { path, size, sha256, mode }: BackupFile): FileS
 }
 
 /**
- * Unpacks a backup whose beginning was read and believed into an empty folder. Everything must be as the manifest says, to the last byte
- * and in its order; links come last, so that nothing is written through one. Throws a `Refusal`; then the folder holds a part.
+ * Unpacks a backup, whose beginning was read and verified, into an empty folder. Everything must match the manifest to the last byte and in
+ * its order; links come last, so that nothing is written through one. After a `Refusal` the folder holds a part.
  */
 export const unpackBackup = async (file: string, { manifest, text, mark }: BackupHead, root: string): Promise<void> => {
   const { files, links } = manifest

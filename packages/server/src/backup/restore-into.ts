@@ -20,24 +20,24 @@ import { beginBuilding, decideForBuilt, putInPlace, stopBuilding } from "./put-i
 import { syncEverything } from "./sync.ts"
 import { type BackupHead, kindOf, readHead, unpackBackup } from "./read-archive.ts"
 
-/** What a restore did. */
+/** Result of a restore. */
 export interface RestoreDone {
-  /** Undefined: it was a copy of the database alone. */
+  /** Undefined when it was only a copy of the database. */
   readonly manifest: BackupManifest | undefined
   readonly rootKey: RootKeyState
   /** The folder in the data folder that holds what was replaced, if anything was. */
   readonly aside: string | undefined
-  /** The key that is in use now, and the backup's where that is another one. */
+  /** The key that is in use now, and the backup's if it differs. */
   readonly keyId: string
   readonly formerKeyId: string | undefined
 }
 
-/** Stay what they are where they are there: clients have pinned the one, the other has seen later statements than the backup. */
+/** Not replaced when they exist: clients have pinned the certificate, and the subscription state is newer than the backup's. */
 const staysInPlace = ["certificate.pem", "instance", "subscription"] as const
 
-/** What a file takes besides what is in it: half a block, and its place in a folder. */
+/** Disk overhead of a file: half a block, and its directory entry. */
 const fileBytes = 4096
-/** For the rest of the work: the database is brought up to date. */
+/** For the rest of the work, which includes migrating the database. */
 const spareBytes = 64 * 1024 * 1024
 
 const requireRoom = (data: string, bytes: number): void => {
@@ -50,7 +50,7 @@ const requireRoom = (data: string, bytes: number): void => {
     })
 }
 
-/** The backup's files in a folder of their own, as they were. */
+/** Unpacks the backup's files unchanged into a folder of their own. */
 const unpack = async (source: string, head: BackupHead | undefined, data: string): Promise<string> => {
   const bytes =
     head === undefined ? statSync(source).size : head.manifest.files.reduce((sum, { size }) => sum + size + fileBytes, 0)
@@ -66,7 +66,7 @@ const unpack = async (source: string, head: BackupHead | undefined, data: string
   return fresh
 }
 
-/** Brings the database up to date, gives it the key in use, and puts ROOT's key beside it. */
+/** Migrates the database, seals it with the key in use, and puts ROOT's key beside it. */
 const prepareDatabase = (source: string, fresh: string, keys: KeysHere, head: BackupHead | undefined) =>
   Effect.gen(function* () {
     const file = join(fresh, databaseName)
@@ -84,7 +84,9 @@ const prepareDatabase = (source: string, fresh: string, keys: KeysHere, head: Ba
 const writeSecret = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600, flag: "wx" })
 const keyText = ({ bytes }: MasterKey): string => `${Buffer.from(bytes).toString("base64")}\n`
 
-/** The key in its file, where none is in use; beside another one, the backup's, for other backups of that time. */
+/**
+ * Writes the key to its file when none is in use; otherwise keeps the backup's key beside the one in use, for other backups of that time.
+ */
 const placeKeys = (config: Config, data: string, fresh: string, keys: KeysHere, before: MasterKey): void => {
   if (config.secretKey !== undefined) return
   const name = keys.inUse === undefined ? "secret-key" : basename(formerKeyFile(filesIn(data), keyId(before)))
@@ -100,7 +102,7 @@ const placeCertificate = (data: string, fresh: string, head: BackupHead | undefi
     yield* Effect.sync(() => writeSecret(filesIn(fresh).certificateFile, text))
   })
 
-/** From here on the backup is what the data folder holds. On a server its rows come with it, or neither does. */
+/** The commit: from here on the data folder holds the backup. On a database server, its rows are committed along with it. */
 const decide = async (config: Config, data: string, fresh: string): Promise<string | undefined> => {
   if (config.databaseUrl === undefined) {
     decideForBuilt(data)
@@ -108,7 +110,7 @@ const decide = async (config: Config, data: string, fresh: string): Promise<stri
   }
   const rows = join(dirname(fresh), databaseName)
   renameSync(join(fresh, databaseName), rows)
-  // not in the transaction, which others would wait for
+  // outside the transaction, which others would wait for
   syncEverything(data)
   let aside: string | undefined
   const place = Effect.sync(() => {
@@ -120,8 +122,9 @@ const decide = async (config: Config, data: string, fresh: string): Promise<stri
 }
 
 /**
- * Makes a backup what a data folder holds that this process has alone. Everything is checked and built beside before anything changes; cut
- * off at any point, the folder holds what it held, or all of the backup. What is replaced is set aside.
+ * Replaces the contents of a data folder, held exclusively by this process, with a backup. Everything is checked and built on the side
+ * before anything changes; if interrupted at any point, the folder holds either its old contents or all of the backup. What is replaced is
+ * set aside.
  */
 export const restoreInto = async (
   config: Config,

@@ -12,7 +12,7 @@ const isAlive = (pid: number): boolean => {
 
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
 
-/** What a killed process left under such a name. It may be another account's, which then sweeps it itself. */
+/** Removes leftovers of killed processes. Those of another account are left for that account. */
 const sweep = (place: string): void => {
   const start = `${basename(place)}.partial-`
   for (const name of readdirSync(dirname(place))) {
@@ -21,18 +21,18 @@ const sweep = (place: string): void => {
     try {
       remove(join(dirname(place), name))
     } catch {
-      // it stays
+      // not removable: left in place
     }
   }
 }
 
-/** A folder for this process alone beside each of these places; they go when it is over. */
+/** Creates a folder for this process alone beside each of these places, and removes them afterwards. */
 export const withScratch = async <A>(places: readonly string[], use: (folders: readonly string[]) => Promise<A>): Promise<A> => {
   const folders = places.map((place) => `${place}.partial-${process.pid}`)
   try {
     for (const place of places) sweep(place)
     for (const folder of folders) {
-      // a process of this number that was killed
+      // left by a killed process with the same pid
       remove(folder)
       mkdirSync(folder, { mode: 0o700 })
     }

@@ -8,11 +8,11 @@ import { createGzip } from "node:zlib"
 import { type BackupFile, type BackupLink, manifestName, markName, permissions } from "./manifest.ts"
 
 const chunkBytes = 1024 * 1024
-/** What the format's own field for sizes holds; backups have no other. */
+/** The largest size that tar's own field can hold; backups use no extension. */
 const mostFileBytes = 8 * 1024 ** 3 - 1
 const ownerMayRun = 0o100
 
-/** A file of a backup and where it is read. */
+/** A file of a backup and where to read it from. */
 export interface FileToKeep extends BackupFile {
   readonly source: string
 }
@@ -26,7 +26,7 @@ function* chunksOf(source: string, size: number): Generator<Buffer> {
   const fd = openSync(source, "r")
   try {
     for (let left = size; ;) {
-      // a chunk of its own, the one before may still be waiting to be compressed; no larger than it may be, most files are small
+      // a new chunk each time, as the previous one may still wait for compression; only as large as needed, as most files are small
       const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(left, 1)))
       const read = readSync(fd, chunk)
       if (read === 0) return
@@ -38,7 +38,7 @@ function* chunksOf(source: string, size: number): Generator<Buffer> {
   }
 }
 
-/** A file with its checksum, under the path that it has in the backup. */
+/** A file with its checksum, under its path in the backup. */
 export const fileToKeep = (source: string, path: string): FileToKeep => {
   const { size, mode } = lstatSync(source)
   if (size > mostFileBytes) throw new Error(`Cannot back up ${path}: it is larger than ${mostFileBytes} bytes`)
@@ -47,7 +47,7 @@ export const fileToKeep = (source: string, path: string): FileToKeep => {
   return { path, size, sha256: digest.digest("hex"), mode: mode & permissions, source }
 }
 
-/** All files and links below a folder, in the order of their paths. */
+/** All files and links below a folder, sorted by path. */
 export const treeToKeep = (root: string): Tree => {
   const files: FileToKeep[] = []
   const links: BackupLink[] = []
@@ -77,7 +77,7 @@ function* fileEntry({ path, size, sha256, mode, source }: FileToKeep): Generator
     digest.update(chunk)
     yield chunk
   }
-  // the list is written already: an archive that does not keep to it would be refused when it is needed
+  // the manifest is already written: an archive that contradicts it would be refused when it is needed
   if (digest.digest("hex") !== sha256) throw new Error(`Cannot back up ${path}: it changed while it was read. Repeat the backup.`)
   yield tarPadding(size)
 }
@@ -90,11 +90,11 @@ function* archive(manifest: string, mark: string, { files, links }: Tree): Gener
   yield tarEnd
 }
 
-/** Writes a backup into a new file, readable by its owner only. Any program that knows gzip and tar can look into it. */
+/** Writes a backup into a new file, readable by its owner only. Standard gzip and tar can read it. */
 export const writeArchive = (file: string, manifest: string, mark: string, tree: Tree): Promise<void> =>
   pipeline(
     Readable.from(archive(manifest, mark, tree), { objectMode: false }),
-    // what takes the time is the compression: more of it saves little
+    // compression takes most of the time, and a higher level saves little
     createGzip({ level: 1, chunkSize: chunkBytes }),
     createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }),
   )

@@ -3,29 +3,29 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 import { type Command, commands, commandWords, type Option, usageOf } from "./commands.ts"
 import { insteadOf } from "./unknown-option.ts"
 
-/** Commands with words and options of their own, which they read themselves. */
+/** Commands that parse their own words and options. */
 const readThemselves = ["migrate", "subscription", "rotate-key"] as const
 type OwnReader = (typeof readThemselves)[number]
 
 export interface Arguments {
   readonly command: Exclude<Command, OwnReader>
-  /** For help: the command that it is about. */
+  /** For help: the command to describe. */
   readonly about?: Command
   readonly file: string | undefined
   readonly config: string | undefined
   readonly once: boolean
   readonly speed: number | undefined
   readonly port: number | undefined
-  /** Where the passphrase is for the key in a backup. */
+  /** Where the passphrase for the key in a backup is. */
   readonly keyPassphrase: string | undefined
   /** The file with the key of a backup. */
   readonly secretKey: string | undefined
   readonly replace: boolean
-  /** Whether a copy of the database may be restored that bears no mark. */
+  /** Whether a copy of the database without a mark may be restored. */
   readonly unmarkedDatabase: boolean
 }
 
-/** What was typed cannot be understood; `more` follows the message. */
+/** The command line is invalid; `more` follows the message. */
 export class UsageError extends Error {
   readonly more: string
   constructor(message: string, more = "Try --help.\n") {
@@ -34,7 +34,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Words and options as they were typed; fails with one clear line. `near`: the options that a mistyped one may have meant. */
+/** Parses words and options; fails with one clear line. `near`: the options that a mistyped one may have meant. */
 export const parseWords = <const Options extends ParseArgsOptionsConfig>(
   argv: readonly string[],
   options: Options,
@@ -88,7 +88,7 @@ const known = (word: string): Command => {
   )
 }
 
-/** The options of the command that is among the words, wherever it stands. */
+/** The options of the command among the words, wherever it stands. */
 const optionsOf = (argv: readonly string[]): readonly string[] => {
   const command = commands.find((one) => argv.includes(one)) ?? "serve"
   return [...commandWords[command].options, "help", "version"]
@@ -119,7 +119,7 @@ const refuseForeignOptions = (command: Command, given: Readonly<Record<string, u
   )
 }
 
-/** Reads the command line; fails with one clear line. */
+/** Parses the command line; fails with one clear line. */
 export const readArguments = (argv: readonly string[]): Arguments => {
   const { values, positionals } = parseWords(argv, options, optionsOf(argv))
   const [first = "serve", file, ...rest] = positionals
@@ -139,7 +139,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   const about = values.help && positionals.length > 0 ? command : command === "help" ? file : undefined
   if (command === "help" || values.help)
     return { ...common, command: "help", ...(about === undefined ? {} : { about: known(about) }) }
-  // they are told by their first word, before options are read
+  // these are recognised by their first word, before options are parsed
   if (isOwnReader(command)) throw new UsageError(`${command} must come before its options`)
   if (needsFile.includes(command) && file === undefined) throw new UsageError(`${command} needs a file: ${usageOf(command)}`)
   const surplus = mayHaveFile.includes(command) ? rest : file === undefined ? rest : [file, ...rest]

@@ -9,14 +9,14 @@ import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
 import { configOf } from "./serve.ts"
 
-/** What is to be kept beside the backup, and where it is now. */
+/** What must be kept besides the backup, and where it is now. */
 const ofKey = ({ keyId, sealedKey }: BackupManifest, config: Config): string => {
   if (sealedKey !== null) return `the passphrase for the key ${keyId} in it`
   const where = config.secretKey === undefined ? join(resolve(config.data), "secret-key") : "secret_key"
   return `the key ${keyId}, without which it cannot be restored: keep a copy of ${where} apart from the backups (it stays the same until rotate-key), or include it, encrypted, with --key-passphrase`
 }
 
-/** Writes all that the service keeps into one file while it works, and says what is not in it. */
+/** Writes everything the service keeps into one file, even while it runs, and reports what is not included. */
 export const backup = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
   const target = resolve(args.file ?? "")

@@ -9,10 +9,16 @@ import { databaseFile, withStore } from "./open-store.ts"
 import { recorded } from "./recorded.ts"
 import { configOf } from "./serve.ts"
 
-/** What serves the next beginning too: the certificate that clients have pinned, the licence, the lock we hold, what was set aside before. */
+/**
+ * Kept for the next start: the certificate that clients have pinned, the licence, the lock that this process holds, and what was set aside
+ * before.
+ */
 const stays = /^(?:certificate\.pem|subscription|lock\.db.*|set-aside-.*)$/u
 
-/** Tells the audit trail before it is set aside. A database that cannot be opened is a reason to begin anew, and none against it. */
+/**
+ * Writes an audit entry before the database is set aside. A database that cannot be opened is a reason to begin anew, so it does not stop
+ * the command.
+ */
 const record = async (config: Config): Promise<string> => {
   const file = databaseFile(config)
   if (file !== undefined && !existsSync(file)) return ""
@@ -24,7 +30,7 @@ const record = async (config: Config): Promise<string> => {
   )
 }
 
-/** Sets aside what the data folder holds, so that the next start begins with an empty database. Nothing is deleted. */
+/** Sets aside the contents of the data folder, so that the next start begins with an empty database. Deletes nothing. */
 export const beginAnew = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
   const folder = holdUsedFolder(config.data, "begin anew")

@@ -1,17 +1,17 @@
 /** Options that a command takes besides `--help`. */
 export type Option = "config" | "key-passphrase" | "once" | "port" | "replace" | "secret-key" | "speed" | "unmarked-database"
 
-/** One command, as help tells it. */
+/** Help texts of one command. */
 export interface CommandWords {
-  /** What stands behind its name. */
+  /** Operands after its name. */
   readonly operands: string
   readonly about: string
   readonly options: readonly Option[]
-  /** What help of this command alone tells besides. */
+  /** Additional text for this command's own help. */
   readonly more?: string
 }
 
-/** Every command: the one list from which help, checks and refusals are made. */
+/** All commands: help, checks and error messages are derived from this list. */
 export const commandWords = {
   serve: { operands: "", about: "run the service (the default)", options: ["config"] },
   doctor: {
@@ -83,5 +83,5 @@ authentication code, so nothing shows that it is unchanged. It is restored only 
 export type Command = keyof typeof commandWords
 export const commands = Object.keys(commandWords) as readonly Command[]
 
-/** What a person types for it. */
+/** What a person types to run it. */
 export const usageOf = (command: Command): string => [command, commandWords[command].operands].filter(Boolean).join(" ")

@@ -45,7 +45,7 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
           RANGEWRIGHT_PORT: String(port),
           RANGEWRIGHT_HYPERVISOR: "simulator",
           RANGEWRIGHT_SIMULATOR_SPEED: String(args.speed ?? usualSpeed),
-          // its stand-in shows labs whose roles nobody installed
+          // the simulator's guests show ranges with roles that nobody installed
           RANGEWRIGHT_SIMULATOR_ROLES: "any",
           RANGEWRIGHT_OBSERVE_EVERY: "2",
           RANGEWRIGHT_LOG_LEVEL: "error",
@@ -56,9 +56,9 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
     return await onPort(args.port ?? usualPort)
   } catch (error) {
     if (!(error instanceof PortError)) throw error
-    // never another port than the one that was asked for
+    // never use a port other than the requested one
     if (args.port !== undefined) throw new PortError({ host, port: args.port }, "--port", error.cause as NodeJS.ErrnoException)
-    // somebody else has the usual port: take a free one
+    // the usual port is taken: use a free one
     if (error.taken) return onPort(0)
     throw error
   }
@@ -67,7 +67,7 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
 const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
   const screen: Screen = {
     live: process.stdout.isTTY,
-    // a terminal that does not know its size says 0
+    // a terminal that does not know its size reports 0
     columns: process.stdout.columns > 0 ? process.stdout.columns : usualColumns,
     write: (text) => void process.stdout.write(text),
   }
@@ -80,7 +80,7 @@ const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
   return admin.send<RangeView>("GET", `/api/v2/range?rangeID=${rangeId}`)
 }
 
-/** Resolves when the demo is to end early: a signal came, or whoever read what it says has gone. */
+/** Resolves when the demo must end early: on a signal, or when the reader of its output has gone. */
 const untilOver = (): Promise<unknown> =>
   Promise.race([untilTold(), new Promise((resolve) => process.stdout.on("error", resolve))])
 
@@ -99,7 +99,7 @@ const run = async (args: Arguments, data: string): Promise<number> => {
   }
 }
 
-/** True: the range is deployed. */
+/** Returns true when the range is deployed. */
 const show = async (args: Arguments, service: RunningService): Promise<boolean> => {
   say(
     `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast as a real one.`,
@@ -154,7 +154,10 @@ const show = async (args: Arguments, service: RunningService): Promise<boolean> 
   return ok
 }
 
-/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data is removed at the end, or by the next demo if this one is killed. */
+/**
+ * Demonstrates the main workflow on the simulator: users, configuration, plan, deploy, addresses. Its data is removed at the end, or by the
+ * next demo if this one is killed.
+ */
 export const demo = async (args: Arguments): Promise<number> => {
   for (const left of clearKilledDemos(tmpdir())) say(`Removed ${left}, the data of a demo that was killed.`)
   const { data, remove } = makeDemoFolder(tmpdir())

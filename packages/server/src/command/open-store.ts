@@ -9,13 +9,13 @@ import { DataFolderError } from "../compose/data-folder.ts"
 import type { Storage } from "../compose/assemble.ts"
 import type { Config } from "../config/config.ts"
 
-/** The file of the configured database; undefined on PostgreSQL. */
+/** The file of the configured database; undefined for PostgreSQL. */
 export const databaseFile = (config: Config): string | undefined =>
   config.databaseUrl === undefined ? join(resolve(config.data), "rangewright.db") : undefined
 
 /**
- * Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. `make`: also where
- * there is no database yet. `look`: one of an older version is refused, and not brought up to date.
+ * Runs an effect on the configured database, which a service may be using at the same time; fails with the fault's message. `make`: create
+ * the database if it does not exist. `look`: refuse a database of an older version instead of migrating it.
  */
 export const withStore = async <A>(
   config: Config,

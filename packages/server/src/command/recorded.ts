@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 import { userInfo } from "node:os"
 
-/** Who typed it, as the system knows them; a container may run under a number that has no name. */
+/** The system account that ran the command; a container may run under a uid without a name. */
 const account = (): string => {
   try {
     return userInfo().username
@@ -14,7 +14,7 @@ const account = (): string => {
   }
 }
 
-/** What a command changes leaves an audit entry as an operation does: under the command's name, and without a caller. */
+/** Records changes of a command in the audit trail like those of an operation: under the command's name, without a caller. */
 export const recorded = <A, E extends Fault, R>(
   command: string,
   work: Effect.Effect<A, E, R>,

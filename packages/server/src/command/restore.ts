@@ -13,7 +13,7 @@ import type { Arguments } from "./arguments.ts"
 import { withStore } from "./open-store.ts"
 import { configOf } from "./serve.ts"
 
-/** A backup does not know a migration that goes on now: its machines would be left half-way, and its record of the bridges lost. */
+/** A backup knows nothing of a migration in progress: its machines would be left half-way, and its record of the bridges lost. */
 const requireNoMigration = Effect.gen(function* () {
   const journal = yield* RunJournal
   const run = yield* journal.active(installation)
@@ -24,7 +24,7 @@ const requireNoMigration = Effect.gen(function* () {
   })
 })
 
-/** What a database holds is believed as rights. */
+/** The contents of a database grant rights, so an unmarked copy must be confirmed. */
 const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void => {
   if (unmarkedDatabase || kindOf(source) !== "database") return
   throw new Conflict({
@@ -33,7 +33,7 @@ const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void =>
   })
 }
 
-/** Nothing that is there is replaced without being asked for, nor a database that is in the middle of a migration; one that cannot be read may be. */
+/** Refuses to replace existing data without --replace, or a database in the middle of a migration; an unreadable one may be replaced. */
 const requireFree = async (config: Config, { path }: HeldFolder, replace: boolean): Promise<void> => {
   const { database } = filesIn(path)
   if (!isUsed(path) && !existsSync(database)) return
@@ -75,7 +75,7 @@ const linesOf = (done: RestoreDone, data: string, source: string): readonly stri
   ]
 }
 
-/** Makes a backup what the data folder holds, and says what is not in it. */
+/** Restores a backup into the data folder, and reports what it does not include. */
 export const restore = async (args: Arguments): Promise<number> => {
   const source = resolve(args.file ?? "")
   const config = configOf(args)

@@ -8,7 +8,7 @@ import { withStore } from "./open-store.ts"
 import { recorded } from "./recorded.ts"
 import { configOf } from "./serve.ts"
 
-/** Gives ROOT a new key, or the one in a file, also while the service works. */
+/** Gives ROOT a new key, or the one in a file, even while the service runs. */
 export const rootKey = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
   const folder = shareDataFolder(config.data)

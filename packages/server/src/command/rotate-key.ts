@@ -40,7 +40,7 @@ const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const
 
-/** Reads the words after `rotate-key`; undefined: help is wanted. Fails with one clear line. */
+/** Parses the words after `rotate-key`; undefined when help is requested. Fails with one clear line. */
 const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [file, ...rest] = positionals

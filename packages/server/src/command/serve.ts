@@ -4,17 +4,17 @@ import type { Arguments } from "./arguments.ts"
 
 const usualFile = "rangewright.yml"
 
-/** The configuration that this command line and environment mean. */
+/** The configuration given by the command line and environment. */
 export const configOf = (args: Arguments): Config => configAt(args.config)
 
-/** The same for a command with words of its own; `file`: what it was told. */
+/** The same for a command that parses its own words; `file` is its --config. */
 export const configAt = (file: string | undefined): Config =>
   loadConfig({
     file: file ?? process.env["RANGEWRIGHT_CONFIG"] ?? (existsSync(usualFile) ? usualFile : undefined),
     environment: process.env,
   })
 
-/** Milliseconds in which signals are one: npm passes on the Ctrl-C that the terminal has sent to the process already. */
+/** Milliseconds within which signals count as one: npm forwards a Ctrl-C that the terminal has already sent to the process. */
 const onePress = 1_000
 
 /** Resolves at the first SIGTERM or SIGINT; another one, a second or more later, ends the process at once. */
@@ -29,12 +29,14 @@ export const untilTold = (): Promise<NodeJS.Signals> =>
       })
   })
 
-/** Whatever hangs, the process ends: what was acknowledged is durable, and a start goes on with the rest. */
+/**
+ * The process ends after this many milliseconds whatever hangs: what was acknowledged is durable, and the next start continues the rest.
+ */
 const deadline = 9_500
 
 export const serve = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
-  // loaded after the configuration was understood, so that a mistake in it is told at once
+  // loaded after the configuration was read, so that a mistake in it is reported at once
   const { startService } = await import("../compose/service.ts")
   const service = await startService(config)
   service.log.info(
@@ -45,7 +47,7 @@ export const serve = async (args: Arguments): Promise<number> => {
   service.log.info({ signal }, "stopping")
   const forced = setTimeout(() => process.exit(0), deadline)
   await service.stop()
-  // kept for what may still hold the process, but no reason to wait
+  // stays armed in case something keeps the process alive, but does not keep it alive itself
   forced.unref()
   service.log.info("stopped")
   return 0

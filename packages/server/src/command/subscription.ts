@@ -97,7 +97,7 @@ const hostOf = (text: string): string => {
   return text
 }
 
-/** Where and until when a licence holds. */
+/** The hosts and period for which a licence is valid. */
 const reachOf = ({ hosts, expiresAt }: { readonly hosts: readonly string[]; readonly expiresAt: Date | undefined }): string =>
   `${hosts.length === 0 ? "on any host" : `on ${hosts.join(", ")}`}, ${expiresAt === undefined ? "without end" : `until the beginning of ${expiresAt.toISOString().slice(0, 10)} (UTC)`}`
 
@@ -158,7 +158,7 @@ const run = async (argv: readonly string[]): Promise<void> => {
   }
 }
 
-/** What organisations need that offer roles and licences of their own. Touches no service and no data folder. */
+/** For organisations that offer roles and licences of their own. Touches neither a service nor a data folder. */
 export const subscription = async (argv: readonly string[]): Promise<number> => {
   try {
     await run(argv)

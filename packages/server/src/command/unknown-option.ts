@@ -5,7 +5,7 @@ import { keys } from "../config/keys.ts"
 const wordsOf = (name: string): readonly string[] => name.split(/[-_]+/u).filter((word) => word !== "")
 const joined = (name: string): string => wordsOf(name).join("")
 
-/** Why a name may be the one that was meant: the surest reason first. */
+/** Tests of whether a name may be the one that was meant, strongest first. */
 const reasons: readonly ((typed: string, name: string) => boolean)[] = [
   (typed, name) => joined(name).startsWith(joined(typed)),
   (typed, name) => joined(typed).startsWith(joined(name)),
@@ -22,7 +22,7 @@ const meant = (typed: string, names: readonly string[]): readonly string[] => {
 
 const shown = (key: Key<unknown>): string => `the configuration key ${key.name} (${environmentName(key)})`
 
-/** The configuration keys that somebody may have meant by an option: one that sets it, several that are near, or none. */
+/** The configuration keys that an option may have meant: one that sets it, several similar ones, or none. */
 const insteadAmongKeys = (option: string): string => {
   const typed = option.slice("--".length).replaceAll("-", "_").toLowerCase()
   const all: readonly Key<unknown>[] = Object.values(keys)
@@ -39,8 +39,8 @@ const insteadAmongKeys = (option: string): string => {
 }
 
 /**
- * What follows "there is no option X": the option that was meant, or the configuration key; empty when nothing is near. `options`: those that
- * the command takes, with their dashes. Keys are named only to a command that reads the configuration.
+ * The text after "there is no option X": the option that was meant, or the configuration key; empty when nothing is similar. `options`:
+ * those of the command, with their dashes. Keys are suggested only for a command that reads the configuration.
  */
 export const insteadOf = (option: string, options: readonly string[]): string => {
   const [near] = option.startsWith("--") ? meant(option, options) : []

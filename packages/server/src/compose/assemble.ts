@@ -41,20 +41,20 @@ import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryNeeds, LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
-/** All storage ports, what an older installation left, and the database under them. */
+/** All storage ports, the data of an older installation, and the underlying database. */
 export type Storage = StoragePorts | Database | LegacyData
 
-/** What holds the installation's secrets. */
+/** Services that hold the installation's secrets. */
 export type CryptoPorts = CredentialHasher | SecretStore | TokenSigner | VpnKeys
 
-/** What inversify chose. */
+/** The adapters chosen by inversify. */
 export interface Parts<E> {
   readonly settings: SettingsShape
   readonly crypto: Layer.Layer<CryptoPorts, E, Database>
   readonly subscription: Layer.Layer<SubscriptionPorts, E, ContentPorts>
   readonly storage: Layer.Layer<Storage, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
-  /** Takes the place of what the hypervisor's adapter brings. */
+  /** Replaces the guest automation of the hypervisor's adapter. */
   readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, LibraryNeeds>
@@ -66,17 +66,17 @@ export interface Parts<E> {
   readonly description: Layer.Layer<ApiDescription>
   readonly doctor: Layer.Layer<never, never, Exclude<Storage, LegacyData>>
   readonly auditDays: number
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string
   /** See `RunEngineOptions`. */
   readonly deployShownSeconds: number
-  /** False for a command: it does what it is told, and nothing by itself. */
+  /** False for a command: it does what it is told and runs no background work. */
   readonly background: boolean
 }
 
 export type Service = AppServices | RunPlanner | Database
 
-/** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
+/** The whole dependency graph, checked by the compiler: a missing dependency does not compile. */
 export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
     Layer.provideMerge(parts.builder, Layer.merge(parts.hypervisor, parts.internet)),
@@ -85,7 +85,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     parts.vpn,
     Layer.provideMerge(packageLooksLayer, parts.packages),
     parts.provider,
-    // first of all: nothing begins before the key has opened the database
+    // before everything else: nothing starts until the key has opened the database
   ).pipe(
     Layer.provideMerge(Layer.succeed(Settings, parts.settings)),
     Layer.provideMerge(parts.crypto),

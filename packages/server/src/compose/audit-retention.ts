@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 
 const day = 24 * 60 * 60 * 1000
 
-/** Prunes the audit trail at start and every day after. A store that cannot is asked again the next day. */
+/** Prunes the audit trail at start and daily after that. After a failure of the store it tries again the next day. */
 export const auditRetentionLayer = (days: number) =>
   Layer.effectDiscard(
     Effect.gen(function* () {

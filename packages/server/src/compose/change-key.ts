@@ -19,18 +19,18 @@ import { adopt, givenKey, type KeyConfig, type KeyFolder, type OpenedKey, openKe
 import { nextKeyFile, takeNextKey } from "./key-files.ts"
 import { renewRootKey, rootKeyContext } from "./root-key.ts"
 
-/** What a change of the key did. */
+/** Result of a change of the key. */
 export interface KeyChange {
   readonly keyId: string
-  /** The key before; undefined: this one was in use already, and nothing was done. */
+  /** The previous key; undefined when this one was already in use and nothing was done. */
   readonly formerId: string | undefined
-  /** How many secrets the new key sealed. */
+  /** How many secrets were sealed with the new key. */
   readonly sealed: number
-  /** What the old key did not open; it stays as it is. */
+  /** What the old key could not open; left unchanged. */
   readonly left: readonly string[]
 }
 
-/** Seals everything that a key opens with another one, the key of the hashes too: API keys stay valid. */
+/** Seals everything that one key opens with another one, including the hash key: API keys stay valid. */
 export const sealWith = (
   from: OpenedKey,
   to: MasterKey,
@@ -51,14 +51,17 @@ export const sealWith = (
     return { sealed: done.length - left.length, left }
   })
 
-/** The key to come. In a file it lies beside the one in use before the database takes it, so that no moment is without the right one. */
+/**
+ * The next key. When keys are kept in files, it is written beside the one in use before the database switches to it, so that the right one
+ * exists at every moment.
+ */
 const keyToCome = (
   config: KeyConfig,
   folder: KeyFolder,
   chosen: MasterKey | undefined,
 ): Effect.Effect<MasterKey, Conflict | KeyUnusable> => {
   if (config.secretKey === undefined) {
-    // one that lies there from a change that was cut off never became the key
+    // left by an interrupted change; it never became the key
     rmSync(nextKeyFile(folder), { force: true })
     return keepKey(nextKeyFile(folder), chosen ?? newKey())
   }
@@ -72,7 +75,7 @@ const keyToCome = (
     : Effect.succeed(chosen)
 }
 
-/** Gives the installation a new key, the chosen one where there is one. May be repeated after it was cut off at any point. */
+/** Gives the installation a new key, or the chosen one. May be repeated after an interruption at any point. */
 export const changeKey = (
   config: KeyConfig,
   folder: KeyFolder,
@@ -92,8 +95,8 @@ export const changeKey = (
   })
 
 /**
- * Gives the installation a new key, the configured one where there is one, when the old one is lost for good: what it sealed is given
- * up, all API keys are void, and ROOT gets a new one. A copy of the database is kept first. Fails when the key in place is the right one.
+ * Gives the installation a new key, or the configured one, when the old one is lost for good: what it sealed is given up, all API keys
+ * become void, and ROOT gets a new one. Keeps a copy of the database first. Fails when the present key is the right one.
  */
 export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<KeyChange, Fault, Database | Users> =>
   Effect.gen(function* () {
@@ -103,7 +106,7 @@ export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Eff
         what: "Cannot treat the database's key as lost: the key exists and opens the database",
         hint: "To change it, run rotate-key without --lost.",
       })
-    // a file that was cut off, or holds something else, has lost the key too
+    // a file that is truncated, or holds something else, means a lost key too
     const given = yield* givenKey(config, folder).pipe(
       Effect.catchIf(
         ({ facts }) => config.secretKey === undefined && facts.malformed === true,

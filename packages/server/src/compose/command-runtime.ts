@@ -7,14 +7,14 @@ import { makeSimulator } from "./hypervisor.ts"
 import { keepSimulator } from "./keep-simulator.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
-/** The whole application without its surface and its background, for the length of a command. */
+/** The whole application without its surface and background work, for the duration of a command. */
 export interface CommandRuntime {
   readonly runtime: AppRuntime
-  /** Stops between two journal entries and gives leases back: whoever shares the store goes on. */
+  /** Stops between two journal entries and releases leases, so that other processes on the store can continue. */
   readonly close: () => Promise<void>
 }
 
-/** The built-in simulator lives in one process, so its folder is held; else a service may run on the same one. */
+/** The built-in simulator lives in one process, so its folder is held exclusively; otherwise a service may run on the same folder. */
 const folderFor = (config: Config): DataFolder => {
   const shared = shareDataFolder(config.data)
   if (hypervisorKind(config) !== "simulator") return shared
@@ -29,7 +29,7 @@ const folderFor = (config: Config): DataFolder => {
   }
 }
 
-/** Opens what the configuration means, beside a service that may be working on the same data. */
+/** Opens the configured application, alongside a service that may be using the same data. */
 export const openForCommand = async (config: Config): Promise<CommandRuntime> => {
   const folder = folderFor(config)
   const closers: (() => Promise<void> | void)[] = [folder.release]

@@ -32,15 +32,15 @@ import { bindVpn } from "./vpn.ts"
 export interface Given {
   readonly config: Config
   readonly folder: DataFolder
-  /** The built-in simulator, when the configuration means it. */
+  /** The built-in simulator, if configured. */
   readonly simulator: Simulator | undefined
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly owner: string
-  /** Whether it does by itself what a service does: observe, go on with runs, keep order. */
+  /** Whether it does background work as a service does: observe, continue runs, clean up. */
   readonly background: boolean
 }
 
-/** Process-wide things that are no port: settings, log, figures, the list of operations. */
+/** Process-wide values that are not ports: settings, log, metrics, the list of operations. */
 const process = new ContainerModule(({ bind }) => {
   bind<SettingsShape>(T.settings)
     .toResolvedValue((config: Config) => settingsOf(config), [T.config])
@@ -52,7 +52,7 @@ const process = new ContainerModule(({ bind }) => {
   bind<readonly Operation[]>(T.operations).toConstantValue(operations)
 })
 
-/** The adapters that the configuration chose. */
+/** The configured adapters. */
 const adaptersWith = (simulator: Simulator | undefined) =>
   new ContainerModule(({ bind }) => {
     bind<Layer.Layer<Storage, unknown>>(T.storage)
@@ -82,7 +82,7 @@ const adaptersWith = (simulator: Simulator | undefined) =>
       .inSingletonScope()
   })
 
-/** Where inversify's choices become one Effect runtime. Disposing it stops the run engine between two journal entries. */
+/** Combines inversify's choices into one Effect runtime. Disposing it stops the run engine between two journal entries. */
 const runtimeOf = ({ background, owner }: Given) =>
   new ContainerModule(({ bind }) => {
     bind<AppRuntime>(T.runtime)

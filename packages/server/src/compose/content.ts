@@ -8,9 +8,9 @@ import { toolOptions } from "./tools.ts"
 
 export type ContentPorts = Archives | BuilderFiles | ContentFetcher
 
-/** Sources from git, archives and folders, kept below this folder. */
+/** Sources from Git, archives and folders, stored below this folder. */
 export const bindContent = (config: Config, folder: string): Layer.Layer<ContentPorts, ContentFault> => {
-  // a file that cannot be read would be met at the first fetch only
+  // checked now: otherwise an unreadable file would only show at the first fetch
   if (config.sourceCaFile !== undefined) readNamedFile("source_ca_file", config.sourceCaFile)
   return contentLayer({
     folder,

@@ -20,26 +20,26 @@ import { isBeingRestored, putInPlace } from "../backup/put-in-place.ts"
 import { giveToOwnerOf } from "./owner.ts"
 import { ownTemporaryFolder } from "./temporary-folder.ts"
 
-/** The data folder cannot be used as it is. */
+/** The data folder cannot be used in its present state. */
 export class DataFolderError extends Error {}
 
 export interface DataFolder {
   readonly path: string
   readonly database: string
-  /** Fetched content: snapshots, pins, caches of repositories. */
+  /** Fetched content: snapshots, pins, cached repositories. */
   readonly content: string
-  /** Uploaded files while their requests go on: what a killed process left there is gone. */
+  /** Uploaded files of requests in progress; those left by a killed process are removed. */
   readonly uploads: string
   readonly keyFile: string
   readonly certificateFile: string
-  /** Names this installation among those that share a PostgreSQL server; kept in the folder. */
+  /** Identifies this installation among those that share a PostgreSQL server; stored in the folder. */
   readonly instance: string
   readonly release: () => void
 }
 
 /**
- * Holds the folder for this process for as long as it lives: an exclusive lock of SQLite, which the system gives back whatever way the
- * process ends. Two services on one folder would work against each other. `doing`: what a command is about to do, to complete "Cannot …".
+ * Holds the folder exclusively for the lifetime of this process, with an SQLite lock that the system releases however the process ends. Two
+ * services on one folder would interfere. `doing`: what a command is about to do, to complete "Cannot …".
  */
 const hold = (path: string, doing: string | undefined): (() => void) => {
   const lock = new DatabaseSync(join(path, "lock.db"), { timeout: 0 })
@@ -60,13 +60,16 @@ const hold = (path: string, doing: string | undefined): (() => void) => {
   return () => lock.close()
 }
 
-/** The name of the instance whose data folder this is; undefined before its first start. */
+/** The name of this data folder's instance; undefined before its first start. */
 export const knownInstance = (path: string): string | undefined => {
   const file = join(path, instanceFile)
   return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined
 }
 
-/** The same, made at the first start. Written beside and renamed: a process that is killed leaves no empty name, which others could have too. */
+/**
+ * The same, created at the first start. Written to a temporary file and renamed: a killed process leaves no empty name, which other
+ * installations might share.
+ */
 const instanceOf = (path: string): string => {
   const known = knownInstance(path)
   if (known !== undefined) return known
@@ -77,7 +80,7 @@ const instanceOf = (path: string): string => {
   return name
 }
 
-/** Makes a folder and those above it. Not by mkdir's own recursion, which never ends where a parent cannot hold folders (/proc). */
+/** Creates a folder and its parents. Does not use mkdir's own recursion, which never ends when a parent cannot contain folders (/proc). */
 const makeFolder = (path: string): void => {
   if (existsSync(path)) return
   if (dirname(path) !== path) makeFolder(dirname(path))
@@ -93,10 +96,10 @@ const isWritable = (path: string): boolean => {
   }
 }
 
-/** A folder that nobody else uses as a data folder meanwhile. */
+/** A folder that nobody else can use as a data folder meanwhile. */
 export type HeldFolder = Pick<DataFolder, "path" | "release">
 
-/** Makes the folder when it is missing (mode 0700) and holds it; ends a restore that was cut off. `doing`: as for `hold`. */
+/** Creates the folder if missing (mode 0700) and holds it; completes an interrupted restore. `doing`: as for `hold`. */
 export const holdFolder = (configured: string, doing?: string): HeldFolder => {
   const path = resolve(configured)
   try {
@@ -118,7 +121,7 @@ export const holdFolder = (configured: string, doing?: string): HeldFolder => {
   return { path, release }
 }
 
-/** The same for a service: what belongs to it is known, and what a killed one left is swept. */
+/** The same for a service: its files are located, and leftovers of a killed one are removed. */
 export const openDataFolder = (configured: string, doing?: string): DataFolder => {
   const { path, release } = holdFolder(configured, doing)
   const folder = { ...placesIn(path), release }
@@ -126,7 +129,7 @@ export const openDataFolder = (configured: string, doing?: string): DataFolder =
   return folder
 }
 
-/** The folder of a service that may be running on it: nothing is held and nothing tidied up. Fails where no service has been. */
+/** The folder of a service that may be running: nothing is held or cleaned up. Fails when no service has used it. */
 export const shareDataFolder = (configured: string): DataFolder => {
   const path = resolve(configured)
   if (isBeingRestored(path))
@@ -140,7 +143,7 @@ export const shareDataFolder = (configured: string): DataFolder => {
   return { ...placesIn(path), release: () => undefined }
 }
 
-/** The folder of a service that is not running, held for a command that needs it alone. Fails where no service has been. */
+/** The folder of a service that is not running, held for a command that needs it exclusively. Fails when no service has used it. */
 export const holdUsedFolder = (configured: string, doing: string): DataFolder => {
   shareDataFolder(configured)
   return openDataFolder(configured, doing)
@@ -148,13 +151,13 @@ export const holdUsedFolder = (configured: string, doing: string): DataFolder =>
 
 const instanceFile = "instance"
 const usedFile = "has-database"
-/** Versions that did not mark a used folder left ROOT's key in it. */
+/** Older versions did not mark a used folder, but left ROOT's key in it. */
 const rootKeyName = "root-api-key"
 
-/** Whether a service has worked with a database in this folder, also one on a server. */
+/** Whether a service has worked with a database in this folder, including one on a server. */
 export const isUsed = (path: string): boolean => [usedFile, rootKeyName].some((name) => existsSync(join(path, name)))
 
-/** From now on the folder does without its database no more. */
+/** Marks the folder as used: from now on a missing database is an error. */
 export const markUsed = (path: string): void => {
   if (!existsSync(join(path, usedFile)))
     writeFileSync(join(path, usedFile), "This folder belongs to a database. Without that database no service starts here.\n", {
@@ -165,17 +168,17 @@ export const markUsed = (path: string): void => {
 /** Where ROOT's key is kept for the operator, mode 0400. */
 export const rootKeyFile = (data: string): string => join(data, rootKeyName)
 
-/** The database of a used folder is not there, is something else, or there is nothing in it. A new one in its place would make all keys void. */
+/** The fault when the database of a used folder is missing, empty or something else. A new one in its place would void all keys. */
 export const databaseGone = (path: string, what: string, because: string): Conflict =>
   new Conflict({
     what: `Cannot use ${what}: ${because}, but the data folder ${path} was in use`,
     hint: "Put the database back (the file itself, or npm start -- restore FILE --replace; on PostgreSQL check database_url). To start with an empty one, run npm start -- begin-anew, which sets aside what the folder holds.",
   })
 
-/** What a file of SQLite begins with. */
+/** The first bytes of an SQLite file. */
 const sqliteHeader = "SQLite format 3\0"
 
-/** The first bytes of a file; undefined where it cannot be read, which whoever opens it will say. */
+/** The first bytes of a file; undefined when it cannot be read, which is reported when it is opened. */
 const beginning = (file: string, bytes: number): string | undefined => {
   const head = Buffer.alloc(bytes)
   try {
@@ -191,7 +194,7 @@ const beginning = (file: string, bytes: number): string | undefined => {
   return head.toString("latin1")
 }
 
-/** Why a file is no database; undefined where it may be one. */
+/** Why a file is not a database; undefined when it may be one. */
 const noDatabase = (file: string): string | undefined => {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size
   if (bytes === undefined) return "there is no such file"
@@ -199,13 +202,13 @@ const noDatabase = (file: string): string | undefined => {
   return [undefined, sqliteHeader].includes(beginning(file, sqliteHeader.length)) ? undefined : "the file is not a database"
 }
 
-/** Fails when the file of a used folder's database is gone, or is something else; nothing is made in its place. */
+/** Fails when the database file of a used folder is missing or is something else; creates nothing in its place. */
 export const requireDatabase = ({ path, database }: Pick<DataFolder, "path" | "database">): void => {
   const because = isUsed(path) ? noDatabase(database) : undefined
   if (because !== undefined) throw databaseGone(path, `the database ${database}`, because)
 }
 
-/** Where things are in a data folder; nothing is looked at. */
+/** Paths in a data folder; accesses no files. */
 export const filesIn = (path: string) => ({
   path,
   database: join(path, "rangewright.db"),

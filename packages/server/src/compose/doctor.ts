@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts"
 import type { Storage } from "./assemble.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
 
-/** The checks of the `doctor` command, on the database that the service has open. */
+/** The checks of the `doctor` command, run on the service's open database. */
 export const doctorLayer = (
   config: Config,
   hypervisor: BoundHypervisor,
@@ -17,7 +17,7 @@ export const doctorLayer = (
     Effect.gen(function* () {
       const context = yield* Effect.context<Exclude<Storage, LegacyData>>()
       const look = Effect.gen(function* () {
-        // loaded when somebody asks: no start needs it
+        // loaded on demand: no start needs it
         const { inspect } = yield* Effect.promise(() => import("../doctor/inspect.ts"))
         const findings = yield* Effect.promise(() => inspect(config, { hypervisor, inStore: Effect.runPromiseWith(context) }))
         return { at: new Date(yield* Clock.currentTimeMillis), findings }

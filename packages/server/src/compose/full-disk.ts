@@ -1,11 +1,11 @@
 import type { StatsFs } from "node:fs"
 
 /**
- * SQLite goes on with small writes inside the files it has when the disk is full, so that one write proves little: with less than this a
- * large one fails soon.
+ * When the disk is full, SQLite can still make small writes inside its existing files, so one such write proves little: with less than this
+ * much free, a large one soon fails.
  */
 const leastFreeBytes = 2 ** 20
 
-/** Why the disk under a folder takes no more; undefined while it does. */
+/** Why the disk of a folder accepts no more data; undefined when it does. */
 export const fullDisk = ({ bavail, bsize }: Pick<StatsFs, "bavail" | "bsize">, folder: string): string | undefined =>
   bavail * bsize < leastFreeBytes ? `the disk is full: less than 1 MiB is free for ${folder}` : undefined

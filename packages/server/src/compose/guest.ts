@@ -24,7 +24,7 @@ type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ra
 
 export type GuestLayer = Layer.Layer<GuestAutomation, GuestFault, GuestAutomation | GuestNeeds>
 
-/** What works inside machines. */
+/** How work inside machines is done. */
 export const automationKind = (config: Config): "ansible" | "guest-program" | "none" =>
   config.guestAutomation === "auto"
     ? hypervisorKind(config) === "simulator"
@@ -40,15 +40,15 @@ const secretsOfRoles = (environment: NodeJS.ProcessEnv): Readonly<Record<string,
   )
 
 /**
- * The keys of the configuration that roles may read as variables, by the names under which they know them. Never secrets;
- * what no key says, the automation reads from the machines themselves.
+ * Configuration keys that roles may read as variables, by the variables' names. Never secrets; the automation reads other values from the
+ * machines themselves.
  */
 const installation = (config: Config): Readonly<Record<string, Json>> => {
   const given = {
     proxmox_url: config.proxmoxUrl.map((url) => new URL(url).origin)[0],
     proxmox_node: config.proxmoxNode,
     proxmox_hostname: config.proxmoxNode,
-    // by the authorities that programs know, which a role's tools are limited to
+    // true unless the certificate is signed by a public authority, as a role's tools trust no other
     proxmox_invalid_cert: config.proxmoxFingerprint.length > 0 || config.proxmoxCaFile !== undefined,
     proxmox_vm_storage_pool: config.vmStorage,
     ludus_nat_interface: config.natNetwork,
@@ -67,7 +67,7 @@ const installation = (config: Config): Readonly<Record<string, Json>> => {
   return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
-/** What the configuration says of the way to machines; the rules between its keys are checked when it is read. */
+/** The configured route to machines; the rules between its keys are checked when the configuration is read. */
 const routeOf = (config: Config): Route => {
   if (config.ansibleRoute !== "jump") return { type: config.ansibleRoute }
   const { ansibleJumpHostKey: hostKey, ansibleJumpKeyFile: file } = config
@@ -99,7 +99,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   variables: installation(config),
 })
 
-/** The hypervisor's stand-in, which takes any role for its own, with the roles that are installed. */
+/** The guest automation of the simulator accepts any role; this limits it to the installed ones. */
 const withInstalledRoles = (options: PlaybookOptions) =>
   Layer.effect(
     GuestAutomation,
@@ -109,7 +109,7 @@ const withInstalledRoles = (options: PlaybookOptions) =>
     }),
   )
 
-/** Undefined: what the hypervisor's adapter brings is used as it is. */
+/** Undefined when the guest automation of the hypervisor's adapter is used. */
 export const bindGuest = (config: Config, data: string): GuestLayer | undefined => {
   switch (automationKind(config)) {
     case "ansible":

@@ -33,13 +33,13 @@ export interface BoundHypervisor {
   readonly simulator: Simulator | undefined
 }
 
-/** The adapter lives in the simulator's time, but does not look at its tasks more often than every 20 ms of real time. */
+/** The adapter runs on the simulator's clock, but polls tasks at most every 20 ms of real time. */
 const simulatedTime = (speed: number): Pick<ProxmoxOptions, "timeScale" | "fastestPollSeconds"> => ({
   timeScale: speed,
   fastestPollSeconds: Math.max(0.25, speed * 0.02),
 })
 
-/** The built-in simulator, when it is the hypervisor. It is large: a service on a real hypervisor never loads it. */
+/** The built-in simulator, when it is the hypervisor. It is large, so a service on a real hypervisor never loads it. */
 export const makeSimulator = async (config: Config): Promise<Simulator | undefined> => {
   if (hypervisorKind(config) !== "simulator") return undefined
   const { createSimulator, labTemplates, readTemplate, withTemplates } = await import("@rangewright/pve-simulator")
@@ -97,6 +97,6 @@ const real = (config: Config): BoundHypervisor => {
   return { kind: "proxmox", simulator: undefined, layer }
 }
 
-/** The hypervisor that the configuration means; `simulator` is what `makeSimulator` made for it. */
+/** The configured hypervisor; `simulator` is the result of `makeSimulator`. */
 export const bindHypervisor = (config: Config, simulator: Simulator | undefined): BoundHypervisor =>
   simulator === undefined ? real(config) : simulated(config, simulator)

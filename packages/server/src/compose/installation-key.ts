@@ -39,7 +39,7 @@ export interface GivenKey {
   readonly from: string
 }
 
-/** A key that belongs to the database, and what API keys are hashed with there. */
+/** A key that belongs to the database, with the database's key for hashing API keys. */
 export interface OpenedKey {
   readonly key: MasterKey
   readonly hashKey: Buffer
@@ -48,20 +48,20 @@ export interface OpenedKey {
 const wayOut =
   "Restore the key of this database: a copy of secret-key, or the secret_key of its other instances. If it is lost, npm start -- rotate-key --lost continues with a new key, without what the old one encrypted."
 
-/** The configured key, else that of the file; undefined where there is neither. */
+/** The configured key, else the one in the file; undefined when there is neither. */
 export const givenKey = (config: KeyConfig, { keyFile, path }: KeyFolder): Effect.Effect<GivenKey | undefined, KeyUnusable> =>
   config.secretKey === undefined
     ? Effect.map(loadKey(keyFile, isUsed(path) ? wayOut : undefined), (key) => key && { key, from: `the key in ${keyFile}` })
     : Effect.map(masterKeyFromText(config.secretKey, "secret_key"), (key) => ({ key, from: "the key of secret_key" }))
 
-/** What a key opens of a database; undefined: it is another database's. */
+/** What a key opens in a database; undefined when it is another database's key. */
 export const opened = (key: MasterKey, known: SealingKey): Effect.Effect<OpenedKey | undefined> =>
   Effect.match(openHashKey(key, known.sealedHashKey), {
     onFailure: () => undefined,
     onSuccess: (hashKey) => ({ key, hashKey }),
   })
 
-/** The given key is not that of the database, or the backup. */
+/** The fault when a key is not that of the database, or of the backup. */
 export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "the database"): KeyUnusable => {
   const ids = known === undefined ? "" : `: its id is ${keyId(key)}, and ${what} was encrypted with ${known.keyId}`
   return new KeyUnusable({
@@ -77,7 +77,7 @@ export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "th
 export const missingKey = ({ keyFile }: KeyFolder): KeyUnusable =>
   new KeyUnusable({ what: "the database", because: `there is no ${keyFile} to decrypt its secrets`, hint: wayOut })
 
-/** What the sealed texts of a database say of a key when it does not name its key; `unknown`: nothing is sealed. */
+/** Tests a key on the secrets of a database that does not name its key; `unknown`: nothing is sealed. */
 export const proof = (key: MasterKey): Effect.Effect<"opens" | "fails" | "unknown", StorageFault, Database> =>
   Effect.gen(function* () {
     const texts = yield* sealedTexts
@@ -89,7 +89,7 @@ export const proof = (key: MasterKey): Effect.Effect<"opens" | "fails" | "unknow
 
 const isKeyedHash = (hash: string | undefined): hash is string => hash !== undefined && /^[0-9a-f]{64}$/u.test(hash)
 
-/** Fails when something shows that the key is not that of a database which an older version wrote. */
+/** Fails when there is proof that the key is not the one of a database written by an older version. */
 const refuteWrong = (given: GivenKey, { path }: KeyFolder) =>
   Effect.gen(function* () {
     const said = yield* proof(given.key)
@@ -101,11 +101,11 @@ const refuteWrong = (given: GivenKey, { path }: KeyFolder) =>
     if (!credentialHasher(firstHashKey(given.key)).verify(rootKey, hash)) return yield* wrongKey(given)
   })
 
-/** Takes a key for that of a database that names none. */
+/** Records the key as that of a database that names none. */
 export const adopt = (key: MasterKey): Effect.Effect<void, StorageFault, Database> =>
   adoptSealingKey({ keyId: keyId(key), sealedHashKey: sealHashKey(key, firstHashKey(key)), sealedRootKey: undefined })
 
-/** The given key where it belongs to the database; ends a change of the key that was cut off after the database had taken it. */
+/** Returns the given key if it belongs to the database; completes a key change that was interrupted after the database had switched. */
 const matching = (known: SealingKey, given: GivenKey | undefined, config: KeyConfig, folder: KeyFolder) =>
   Effect.gen(function* () {
     if (given === undefined) return yield* missingKey(folder)
@@ -119,8 +119,8 @@ const matching = (known: SealingKey, given: GivenKey | undefined, config: KeyCon
   })
 
 /**
- * The key of the installation, proven on its database; where both are new, it is made. Fails when the key is missing or another one's,
- * and when the database of a used folder holds nothing; then nothing was written.
+ * The installation's key, verified on its database; created when both are new. Fails when the key is missing or wrong, and when the
+ * database of a used folder is empty; nothing is written then.
  */
 export const openKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<OpenedKey, Fault, Database> =>
   Effect.gen(function* () {
@@ -136,12 +136,12 @@ export const openKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<Ope
     }
     const first = given ?? { key: yield* loadOrCreateKey(folder.keyFile), from: `the key in ${folder.keyFile}` }
     yield* adopt(first.key)
-    // of several instances that start at once, one was the first
+    // another instance may have been first when several start at once
     const adopted = yield* sealingKey
     return adopted === undefined ? yield* missingKey(folder) : yield* matching(adopted, first, config, folder)
   }).pipe(Effect.tap(() => Effect.sync(() => markUsed(folder.path))))
 
-/** Everything secret that the application asks for, after the key was proven on the database. */
+/** All services that deal with secrets, once the key was verified on the database. */
 export const cryptoOf = (
   config: KeyConfig,
   folder: KeyFolder,

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import type { Simulator } from "@rangewright/pve-simulator"
 import { DataFolderError } from "./data-folder.ts"
 
-/** How much of the simulated cluster's life a killed process may forget, in milliseconds. */
+/** Milliseconds of the simulated cluster's life that may be lost when the process is killed. */
 const saveEvery = 25
 
 const load = (simulator: Simulator, file: string): void => {
@@ -24,8 +24,8 @@ const load = (simulator: Simulator, file: string): void => {
 }
 
 /**
- * Removes what clones left that the end of the process cut off. A real cluster's clones go on without the service; here they are
- * void, and nobody else is there who could unlock them.
+ * Removes clones that were interrupted by the end of the process. A real cluster finishes clones without the service; here they are void,
+ * and nobody else could unlock them.
  */
 const removeHalfClones = async (simulator: Simulator): Promise<void> => {
   const cut = [...simulator.state.guests.values()].filter((guest) => guest.config["lock"] === "clone")
@@ -42,9 +42,9 @@ const removeHalfClones = async (simulator: Simulator): Promise<void> => {
 }
 
 /**
- * Keeps the built-in simulator's cluster in a file, because a cluster outlives the service that uses it: takes it up from
- * there, and writes it whenever something happened in it. Returns what writes it for the last time. A disk that is full
- * stops the writing, not the service; it is tried again as long as there is something to write.
+ * Keeps the built-in simulator's cluster in a file, because a cluster outlives the service that uses it: loads it, and saves it whenever it
+ * changes. Returns a function that saves it one last time. A full disk stops the saving, not the service; it is retried as long as there is
+ * something to save.
  */
 export const keepSimulator = async (simulator: Simulator, file: string): Promise<() => void> => {
   load(simulator, file)
@@ -60,13 +60,13 @@ export const keepSimulator = async (simulator: Simulator, file: string): Promise
       renameSync(`${file}.new`, file)
       saved = happened
     } catch {
-      // the next turn tries again; the service's own store says in /readyz that the disk is full
+      // retried on the next turn; /readyz reports the full disk through the service's own store
     }
   }
   const timer = setInterval(save, saveEvery).unref()
   return () => {
     clearInterval(timer)
-    // what a task does between its start and its end is no event of its own
+    // progress of a task between its start and end raises no event
     write("")
   }
 }

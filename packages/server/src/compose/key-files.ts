@@ -8,10 +8,10 @@ import { giveToOwnerOf } from "./owner.ts"
 
 type KeyFolder = Pick<DataFolder, "keyFile">
 
-/** The key that takes the place of the one in use as soon as the database has taken it. */
+/** The key that replaces the one in use as soon as the database has switched to it. */
 export const nextKeyFile = ({ keyFile }: KeyFolder): string => `${keyFile}.next`
 
-/** A key that was in use, by its id: what it sealed may come back with a backup. */
+/** A former key, by its id: secrets sealed with it may come back with a backup. */
 export const formerKeyFile = ({ keyFile }: KeyFolder, id: string): string => `${keyFile}.${id}`
 
 const unless =
@@ -20,7 +20,7 @@ const unless =
     if (!codes.includes(cause.code ?? "")) throw cause
   }
 
-/** The next key becomes the one in use; the one before, where there is one, stays under its id. May be repeated, and done by two processes at once. */
+/** Makes the next key the one in use; the previous one, if any, is kept under its id. May be repeated, and run by two processes at once. */
 export const takeNextKey = (folder: KeyFolder, formerId: string): Effect.Effect<void, KeyUnusable> =>
   Effect.tryPromise({
     try: async () => {

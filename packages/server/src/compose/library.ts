@@ -19,7 +19,7 @@ import { toolOptions } from "./tools.ts"
 
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
 
-/** Where content comes from, and what tells how much a user keeps on this host. */
+/** Sources of content, and services that determine how much a user may keep on this host. */
 export type LibraryNeeds = Blueprints | ContentFetcher | Settings | Sources | Users
 
 export const galaxyOptions = (config: Config, data: string): GalaxyOptions => ({
@@ -46,7 +46,7 @@ const installerOf = (
 const ownLibrary = (config: Config, data: string): Layer.Layer<ArtifactLibrary, LibraryFault> =>
   libraryLayer({ folder: join(data, "library"), ...(config.shippedTemplates ? { shipped: shippedTemplates } : {}) })
 
-/** Installed templates, roles and collections in the data folder, as far as their users may keep them, and where what they require comes from. */
+/** Installed templates, roles and collections in the data folder, within their users' limits, and the sources of their requirements. */
 export const bindLibrary = (
   config: Config,
   data: string,

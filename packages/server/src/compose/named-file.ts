@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileProblem } from "../config/file-problem.ts"
 
-/** Reads a file that a key of the configuration names; one that cannot be read is an error that names the key. */
+/** Reads a file named by a configuration key; the error for an unreadable one names the key. */
 export const readNamedFile = (key: string, path: string): string => {
   try {
     return readFileSync(path, "utf8")

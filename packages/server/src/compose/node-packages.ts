@@ -17,7 +17,7 @@ const nothing = Layer.merge(
   Layer.succeed(PackageFolder, { manifest: none, file: () => none }),
 )
 
-/** The packages of nodes and the folder of patched ones that the configuration means. */
+/** The configured nodes' packages, and the folder of patched ones. */
 export const bindNodePackages = (config: Config): Layer.Layer<NodePackages | PackageFolder> => {
   const settings = packagesOf(config)
   if (settings === undefined) return nothing

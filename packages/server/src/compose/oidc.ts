@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 import { toolOptions } from "./tools.ts"
 
-/** The provider of identities that the configuration names, if any. */
+/** The configured identity provider, if any. */
 export const bindProvider = (config: Config): Layer.Layer<IdentityProvider> => {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcCaFile: ca } = config
   if (issuer === undefined || clientId === undefined) return noProviderLayer

@@ -1,17 +1,17 @@
 import { type HttpApp, listen, type Listener, type ListenOptions } from "@rangewright/adapter-http"
 
-/** A port cannot be listened on. */
+/** The service cannot listen on a port. */
 export class PortError extends Error {
-  /** Another program has it. */
+  /** Whether another program uses it. */
   readonly taken: boolean
-  /** `key`: what chose the port, as the person who chose it knows it. */
+  /** `key`: the setting that chose the port, as the person who set it knows it. */
   constructor({ host, port }: Pick<ListenOptions, "host" | "port">, key: string, cause: NodeJS.ErrnoException) {
     super(`Cannot listen on ${host} port ${port}: ${reasonOf(key, cause)}.`, { cause })
     this.taken = cause.code === "EADDRINUSE"
   }
 }
 
-/** Why an address cannot be listened on, and which setting to change; undefined: the system's own words have to do. */
+/** Why an address cannot be listened on, for people; codes that are missing here are reported with the system's own message. */
 export const hostReasons: ReadonlyMap<string, string> = new Map([
   ["EADDRNOTAVAIL", "this machine has no such address"],
   ["ENOTFOUND", "this host name has no address"],
@@ -22,7 +22,7 @@ const portReasons: ReadonlyMap<string, string> = new Map([
   ["EACCES", "ports below 1024 need privileges. Choose another port"],
 ])
 
-/** What to do about a host that cannot be listened on. */
+/** Hint for a host that cannot be listened on. */
 export const chooseHost = "Choose an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them (host)"
 
 const reasonOf = (key: string, { code = "", message }: NodeJS.ErrnoException): string => {

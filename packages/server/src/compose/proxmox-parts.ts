@@ -3,13 +3,13 @@ import { natNetworkName } from "@rangewright/domain"
 import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 
-/** How the nodes' certificates are trusted. */
+/** How the nodes' certificates are verified. */
 export const proxmoxTls = (config: Config): PveTls => ({
   fingerprint: config.proxmoxFingerprint.length > 0 ? config.proxmoxFingerprint : undefined,
   ca: config.proxmoxCaFile === undefined ? undefined : readNamedFile("proxmox_ca_file", config.proxmoxCaFile),
 })
 
-/** Where disks of templates go. */
+/** Storage for the disks of templates. */
 export const diskStorage = ({ vmStorage = "local-lvm" }: Config): string => vmStorage
 
 /** What builds may use of the hypervisor. */

@@ -17,7 +17,7 @@ const problemOf = (cause: Cause.Cause<unknown>): string => {
   return squashed instanceof Error ? squashed.message : "unknown"
 }
 
-/** What the store knows of the world, in one look. */
+/** Reads a summary of the observed state from the store. */
 const look = Effect.gen(function* () {
   const machines = yield* Machines
   const journal = yield* RunJournal
@@ -42,9 +42,9 @@ const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
 }
 
 /**
- * Ready means that requests can be served: the store answers and takes writes, and the disk under its `folder` (undefined: it is on a
- * server) has room. A hypervisor that is unreachable, or whose lists are not believed, does not make the service unready, because reads go on; it is
- * told in the detail, and the first in the figures.
+ * Ready means that requests can be served: the store accepts reads and writes, and the disk of its `folder` (undefined for a database
+ * server) has space. An unreachable hypervisor, or one whose lists are not trusted, does not make the service unready, because reads still
+ * work; both are reported in the detail, the first in the metrics too.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {
   const looked = () => runtime.runPromiseExit(look)

@@ -3,10 +3,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
-/** The fibers of requests: a client that disconnects does not end them, so the service must, while what they use is still open. */
+/** The fibers of requests: a disconnecting client does not end them, so the service must, while their resources are still open. */
 export interface RequestFibers {
   readonly run: Runner
-  /** Interrupts those that still run, and returns when they have cleaned up, or after so many milliseconds; how many had not by then. */
+  /** Interrupts those still running, and returns when they have cleaned up or the time is over; returns how many had not finished. */
   readonly end: (withinMillis: number) => Promise<number>
 }
 

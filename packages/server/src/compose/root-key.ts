@@ -11,10 +11,10 @@ import { giveToOwnerOf } from "./owner.ts"
 
 const readKey = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8").trim() : undefined)
 
-/** ROOT's key as it is in its file. */
+/** ROOT's key from its file. */
 export const readRootKey = (data: string): string | undefined => readKey(rootKeyFile(data))
 
-/** Whole or not at all: written beside, then renamed. */
+/** Written atomically: to a temporary file that is then renamed. */
 const writeKey = (path: string, key: string): void => {
   const beside = `${path}.new`
   rmSync(beside, { force: true })
@@ -23,10 +23,10 @@ const writeKey = (path: string, key: string): void => {
   renameSync(beside, path)
 }
 
-/** What ROOT's key may look like: also one of the first generation, whose 40 characters are of any printable kind but a dot. */
+/** Format of ROOT's key, including the first generation's, whose 40 characters are any printable ones except a dot. */
 const rootKeyPattern = new RegExp(`^${rootUserId}\\.[!-\\-/-~]{40}$`, "u")
 
-/** The key in a file, such as an older service keeps for ROOT. The text of a fault does not show it. */
+/** Reads a key from a file, such as the one an older service keeps for ROOT. The fault's text does not show it. */
 export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
   Effect.gen(function* () {
     const cannot = (because: string) => new InvalidInput({ what: `Cannot give ROOT the key in ${path}: ${because}` })
@@ -35,10 +35,10 @@ export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
     return rootKeyPattern.test(key) ? key : yield* cannot("it does not contain a key of the form ROOT.<40 characters>")
   })
 
-/** What ROOT's sealed key is bound to. Part of the stored format. */
+/** Context that ROOT's sealed key is bound to. Part of the stored format. */
 export const rootKeyContext = "API key of ROOT"
 
-/** Gives ROOT a key, a fresh one where none is named, and keeps it in the file; the old one is void. Makes ROOT when there is none. */
+/** Gives ROOT a key, a new one unless one is given, and writes it to the file; voids the old one. Creates ROOT if missing. */
 export const renewRootKey = (
   data: string,
   named?: string,
@@ -65,7 +65,7 @@ export const renewRootKey = (
     yield* Effect.sync(() => writeKey(rootKeyFile(data), key))
   })
 
-/** ROOT's key as the database keeps it for the file; undefined where an older version wrote it, or it cannot be opened. */
+/** ROOT's key as sealed in the database to restore the file; undefined when an older version wrote the database, or it cannot be opened. */
 const sealedRootKey = Effect.gen(function* () {
   const secrets = yield* SecretStore
   const sealed = (yield* sealingKey)?.sealedRootKey
@@ -73,13 +73,13 @@ const sealedRootKey = Effect.gen(function* () {
   return yield* Effect.orElseSucceed(secrets.open(sealed, rootKeyContext), () => undefined)
 })
 
-/** What became of the file of ROOT's key; `unknown`: it is not in the file, nor known otherwise. */
+/** State of the file with ROOT's key; `unknown`: the key is neither in the file nor known otherwise. */
 export type RootKeyState = "kept" | "made" | "put back" | "unknown"
 
 /**
- * Makes sure that ROOT exists and that its key is in the file. A file that is missing, or that holds another key because the database
- * was restored, gets ROOT's key again where that is known. A key that ROOT has is never replaced by a new one: that is what the command
- * `root-key` is for. With a database that several instances share, one of them keeps the key.
+ * Makes sure that ROOT exists and that its key is in the file. If the file is missing, or holds another key because the database was
+ * restored, ROOT's key is written to it again when it is known. An existing key of ROOT is never replaced: that is what the command
+ * `root-key` is for. Of several instances that share a database, one keeps the key.
  */
 export const ensureRootKey = (
   data: string,

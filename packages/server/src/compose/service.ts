@@ -36,16 +36,16 @@ export interface RunningService {
   /** As a client on this host writes them. */
   readonly urls: readonly string[]
   readonly plainUrl: string
-  /** SHA-256 of the certificate in force. */
+  /** SHA-256 of the certificate in use. */
   readonly fingerprint: string
   readonly rootKeyFile: string
-  /** Takes no new request, lets those in flight and the steps of runs come to rest, and ends within ten seconds. */
+  /** Accepts no new requests, waits for those in flight and for steps of runs to settle, and ends within ten seconds. */
   readonly stop: () => Promise<void>
 }
 
-/** Requests in flight get this long; what is left of the ten seconds is for the runs and the store. */
+/** Time for requests in flight; the rest of the ten seconds is for the runs and the store. */
 const requestGrace = 5_000
-/** What still runs then is interrupted, and gets this long to undo what it had begun. */
+/** Requests still running then are interrupted, and get this long to clean up. */
 const cleanUpGrace = 2_000
 
 const certificateOf = async (config: Config, folder: DataFolder) => {
@@ -65,10 +65,12 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
   return Effect.runPromise(loadOrCreateCertificate(folder.certificateFile, names, new Date()))
 }
 
-/** Beside this package, where the repository and the packed service have it. */
+/** Relative to this package, the same in the repository and in the packaged service. */
 const usualWebFolder = fileURLToPath(new URL("../../../web/dist", import.meta.url))
 
-/** A certificate of the operator's is one that browsers trust; our own is not, and they could not come back to plain HTTP. */
+/**
+ * Browsers trust an operator's certificate; they do not trust our own, and with strict transport security could not return to plain HTTP.
+ */
 const isStrict = ({ tlsCert }: Config): boolean => tlsCert !== undefined
 
 const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: Runner, ui: UiFiles) => {
@@ -95,7 +97,7 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: 
   })
 }
 
-/** What sources need on this host and do not find there. */
+/** Logs what sources need on this host but is missing. */
 const tellWhatIsMissing = (log: Log) =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
@@ -112,7 +114,7 @@ const tellOfRootKey = (log: Log, state: RootKeyState, file: string): void => {
 const shown = (host: string): string =>
   host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
 
-/** Starts everything that the configuration asks for, and says in the log what it found. */
+/** Starts everything that is configured, and logs what it found. */
 export const startService = async (config: Config): Promise<RunningService> => {
   const folder = openDataFolder(config.data)
   useTemporaryFolder(folder.path)
@@ -121,7 +123,7 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    // it waits for another process: begun here, it has nearly ended when the answer is needed
+    // it waits for another process: started here, it is nearly done when the result is needed
     Effect.runFork(sandboxAvailability(config.ansibleSandbox))
     if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
@@ -132,13 +134,13 @@ export const startService = async (config: Config): Promise<RunningService> => {
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
     closers.push(() => container.unbindAllAsync())
     const context = await runtime.context()
-    // the key in place was proven: one that was to follow it and never did is nobody's
+    // the present key was verified, so a next key left by an interrupted change is not needed
     rmSync(nextKeyFile(folder), { force: true })
     const rootKey = await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined }))
     tellOfRootKey(log, rootKey, rootKeyFile(folder.path))
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, where nothing real happens")
-    // asking takes another program's time: nobody waits for it
+    // it runs another program, so nothing waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
     const requests = requestFibers(Effect.runForkWith(context))

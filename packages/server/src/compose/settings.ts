@@ -11,7 +11,6 @@ const addressOf = (url: string): string | undefined => {
   return isIP(host) === 4 && !host.startsWith("127.") ? host : undefined
 }
 
-/** What the application needs of the configuration. */
 export const settingsOf = (config: Config): SettingsShape => ({
   version,
   peerVersion: config.peerVersion,

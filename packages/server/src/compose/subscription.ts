@@ -15,7 +15,7 @@ import { readNamedFile } from "./named-file.ts"
 
 export type SubscriptionPorts = LicenseProvider | SubscriptionProvider
 
-/** The registry of subscription roles that the configuration names, if any; `state` is where it keeps what it saw last. */
+/** The configured registry of subscription roles, if any; it keeps what it last saw in `state`. */
 export const registryOf = (
   config: Config,
   state: string,
@@ -31,7 +31,7 @@ export const registryOf = (
   })
 }
 
-/** The licence: everything is included unless the operator named one. `instance`: undefined before the service's first start. */
+/** The licence: everything is included unless the operator configured one. `instance`: undefined before the service's first start. */
 export const bindLicense = (
   { licenseFile: file, licenseKeys: keys }: Config,
   instance: string | undefined,

@@ -9,7 +9,7 @@ import { type Config, hypervisorKind } from "../config/config.ts"
 import { diskStorage, proxmoxTls } from "./proxmox-parts.ts"
 import { toolOptions } from "./tools.ts"
 
-/** The built-in simulator has no machines that anything could be installed in. */
+/** The built-in simulator's machines cannot have anything installed in them. */
 const noBuilder = Layer.succeed(TemplateBuilder, {
   available: Effect.succeed({
     available: false as const,
@@ -64,6 +64,6 @@ export const bindBuilder = (
   )
 }
 
-/** What this host has for builds of templates, in words. */
+/** What this host provides for template builds, for people. */
 export const templateFindings = (config: Config): Effect.Effect<readonly BuilderFinding[]> =>
   hypervisorKind(config) === "simulator" ? Effect.succeed([]) : builderFindings(packerOptions(config, config.data))

@@ -5,7 +5,7 @@ import { join } from "node:path"
 /** Below the data folder; emptied when the service starts. */
 export const ownTemporaryFolder = (data: string): string => join(data, "tmp")
 
-/** Lets this process keep its temporary files in its data folder where nobody may write to the system's own place for them. */
+/** Makes this process keep its temporary files in its data folder when the system's folder for them is not writable. */
 export const useTemporaryFolder = (data: string): void => {
   try {
     accessSync(tmpdir(), constants.W_OK | constants.X_OK)

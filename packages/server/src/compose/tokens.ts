@@ -12,13 +12,13 @@ import type { LibraryNeeds, LibraryPorts } from "./library.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
 
-/** A token that remembers the type it stands for. */
+/** A token that carries the type it stands for. */
 export type Token<T> = symbol & { readonly _T?: T }
 const token = <T>(name: string): Token<T> => Symbol.for(`rangewright/${name}`)
 
 export type AppRuntime = ManagedRuntime.ManagedRuntime<Service, unknown>
 
-/** What inversify chooses between, by configuration. */
+/** The bindings that inversify chooses by configuration. */
 export const T = {
   config: token<Config>("config"),
   folder: token<DataFolder>("data-folder"),

@@ -8,7 +8,7 @@ const hostOf = (url: string): readonly string[] => {
   return host === undefined || host === "" ? [] : [host]
 }
 
-/** Hosts that the service itself depends on. A run of a tool has no business with any. */
+/** Hosts that the service itself depends on. Runs of tools must not connect to them. */
 const keptHosts = (config: Config): readonly string[] => [
   ...config.proxmoxUrl.flatMap(hostOf),
   ...[config.sshHost, config.ansibleJumpHost].filter((host) => host !== undefined),

@@ -18,7 +18,7 @@ const nobody = Effect.fail(
 
 const none: VpnServer["Service"] = { available: false, observe: nobody, apply: () => nobody, obstacles: () => nobody }
 
-/** What only root may do there. */
+/** Programs that need root. */
 const privileged: ReadonlySet<string> = new Set(["nft", "wg"])
 
 const asRoot = (command: ShellCommand): ShellCommand =>
@@ -34,7 +34,7 @@ const overSsh = (config: Config, key: string) =>
     return wireguardServer({ interface: config.wireguardInterface, shell })
   })
 
-/** The server of the VPN that the configuration means. */
+/** The configured VPN server. */
 export const bindVpn = (config: Config): Layer.Layer<VpnServer> => {
   switch (config.wireguardServer) {
     case "none":

@@ -14,7 +14,7 @@ import { vpnProblems } from "./vpn.ts"
 /** The configuration in force. */
 export type Config = { readonly [K in keyof Keys]: Keys[K]["fallback"] }
 
-/** Everything that is wrong with the configuration, a line each. */
+/** All problems of the configuration, one line each. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -40,7 +40,7 @@ const readFile = (path: string): Readonly<Record<string, unknown>> => {
   try {
     content = parse(text, { maxAliasCount: 100 }) ?? {}
   } catch (error) {
-    // a YAML error goes on with an excerpt, which may hold a secret
+    // a YAML error continues with an excerpt, which may contain a secret
     const [what = ""] = (error instanceof Error ? error.message : String(error)).split("\n")
     throw new ConfigurationError([`${path}: ${what.replace(/:$/u, "")}`])
   }
@@ -51,7 +51,7 @@ const readFile = (path: string): Readonly<Record<string, unknown>> => {
 
 const fileKey = (key: Key<unknown>): string => `${key.name}_file`
 
-/** The names a configuration file may use. */
+/** The names allowed in a configuration file. */
 const knownNames: ReadonlySet<string> = new Set(
   Object.values(keys).flatMap((k: Key<unknown>) => (k.secret ? [k.name, fileKey(k)] : [k.name])),
 )
@@ -60,7 +60,7 @@ const knownVariables: ReadonlySet<string> = new Set([
   "RANGEWRIGHT_CONFIG",
 ])
 
-/** One key: environment over file over default; a secret also from a file of its own. */
+/** Reads one key: the environment takes precedence over the file, then the default; a secret may also come from a file of its own. */
 const readKey = (
   key: Key<unknown>,
   sources: ConfigSources,
@@ -84,10 +84,10 @@ const readKey = (
   return key.fallback
 }
 
-/** As `ssh-keyscan` prints it behind the host, without a comment. */
+/** As `ssh-keyscan` prints it after the host, without a comment. */
 const publicKey = /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}$/u
 
-/** Rules between the keys of the jump host. */
+/** Rules between the jump host's keys. */
 const jumpProblems = (config: Config): readonly string[] => {
   if (config.ansibleRoute !== "jump")
     return config.ansibleJumpHost === undefined ? [] : ["ansible_jump_host: only used with ansible_route: jump"]
@@ -112,12 +112,12 @@ const jumpProblems = (config: Config): readonly string[] => {
   ]
 }
 
-/** What is wrong with an address of the hypervisor. */
+/** What is wrong with the hypervisor's URL. */
 const hypervisorUrlProblems = (url: string): readonly string[] => {
   const example = "such as https://pve1.example:8006"
   if (!URL.canParse(url) || !/^https?:/u.test(url)) return [`proxmox_url: ${url} is not a valid https URL, ${example}`]
   const { protocol, hostname, host } = new URL(url)
-  // a simulator without TLS on this host; to anybody else the token would go in the clear
+  // plain HTTP only for a simulator on this host: anywhere else the token would be sent unencrypted
   const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(hostname)
   return protocol === "https:" || isHere ? [] : [`proxmox_url: ${url} would send the token unencrypted: write https://${host}`]
 }
@@ -126,7 +126,7 @@ const hypervisorUrlProblems = (url: string): readonly string[] => {
 const crossChecks = (config: Config): readonly string[] => {
   const problems: string[] = []
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) problems.push("tls_cert and tls_key: set both or neither")
-  // a major below 2 makes clients use other paths, which are not served
+  // a major version below 2 makes clients use other paths, which are not served
   if (!/^(?:[2-9]|[1-9]\d+)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)$/u.test(config.peerVersion))
     problems.push("peer_version: must be three numbers such as 2.3.0, the first of them 2 or more")
   if (config.vmidTo <= config.vmidFrom) problems.push("vmid_to: must be greater than vmid_from")
@@ -186,7 +186,7 @@ const meant = (typed: string, names: ReadonlySet<string>): string => {
   return near === undefined ? "" : `; did you mean ${near}?`
 }
 
-/** Reads and checks the whole configuration; fails with all problems at once. Misspelt names are problems, not silence. */
+/** Reads and checks the whole configuration; fails with all problems at once. Unknown names are errors. */
 export const loadConfig = (sources: ConfigSources): Config => {
   const content = sources.file === undefined ? {} : readFile(sources.file)
   const problems = Object.keys(content)
@@ -203,6 +203,6 @@ export const loadConfig = (sources: ConfigSources): Config => {
   return config
 }
 
-/** Which hypervisor the configuration means. */
+/** The configured kind of hypervisor. */
 export const hypervisorKind = (config: Config): "simulator" | "proxmox" =>
   config.hypervisor === "auto" ? (config.proxmoxUrl.length > 0 ? "proxmox" : "simulator") : config.hypervisor

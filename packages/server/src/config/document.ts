@@ -10,7 +10,7 @@ const row = (key: Key<unknown>): string => {
   return `| \`${key.name}\` | ${variable} | ${key.default} | ${key.about}${example}${secret} |`
 }
 
-/** docs/configuration.md, made from the declaration of the keys. */
+/** docs/configuration.md, generated from the declared keys. */
 export const configurationDocument = (): string => {
   const all: readonly Key<unknown>[] = Object.values(keys)
   const groups = [...new Set(all.map((k) => k.group))]

@@ -5,7 +5,7 @@ const reasons: Readonly<Record<string, (path: string) => string>> = {
   EISDIR: (path) => `${path} is a folder: name the file in it`,
 }
 
-/** Why a file cannot be read, in words; `path` is told as it was given. */
+/** Why a file cannot be read, for people; `path` is shown as given. */
 export const fileProblem = (path: string, error: unknown): string => {
   const { code = "", message = String(error) } = error as Partial<NodeJS.ErrnoException>
   return reasons[code]?.(path) ?? `${path} cannot be read (${message})`

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs"
 import { fileProblem } from "./file-problem.ts"
 
-/** One key of the configuration: its name in the YAML file, and what may stand there. */
+/** One configuration key: its name in the YAML file, and its allowed values. */
 export interface Key<A> {
   readonly name: string
   readonly about: string
-  /** How the default reads in the documentation. */
+  /** The default as shown in the documentation. */
   readonly default: string
   readonly example?: string
-  /** A secret is never shown; it may also come from a file named by `<name>_file`. */
+  /** Secrets are never shown; they may also come from a file named by `<name>_file`. */
   readonly secret: boolean
   readonly group: string
-  /** The value, or why the text or YAML value is none. */
+  /** Parses a text or YAML value, or returns what is wrong with it. */
   readonly read: (value: unknown) => { readonly value: A } | { readonly problem: string }
   readonly fallback: A
 }
@@ -27,10 +27,9 @@ interface Facts<A> {
   readonly secret?: boolean
 }
 
-/** Gives the value, or why there is none. */
 export type Read<A> = Key<A>["read"]
 
-/** A kind of keys, all read in one way. */
+/** Creates a constructor for keys that are all parsed in the same way. */
 export const keyOf =
   <A>(read: Read<A>) =>
   (group: string, name: string, facts: Facts<A>): Key<A> => ({
@@ -52,7 +51,7 @@ const readText: Read<string> = (value) => {
   return text === undefined ? { problem: "must be text" } : { value: text.trim() }
 }
 
-/** A text that may be absent; an empty one counts as absent. */
+/** An optional text; an empty one counts as absent. */
 export const optionalText = keyOf<string | undefined>((value) => {
   const read = readText(value)
   return "problem" in read ? read : { value: read.value === "" ? undefined : read.value }
@@ -95,7 +94,7 @@ export const oneOf = <const T extends string>(allowed: readonly T[]) =>
     return found === undefined ? { problem: `must be one of ${allowed.join(", ")}` } : { value: found }
   })
 
-/** A YAML list, or a text separated by commas. */
+/** A YAML list, or a comma-separated text. */
 export const list = keyOf<readonly string[]>((value) => {
   if (Array.isArray(value)) {
     const items = value.map(asText)
@@ -118,7 +117,7 @@ export const mapping = keyOf<Readonly<Record<string, unknown>>>((value) =>
     : { problem: "must be a mapping (only in the file)" },
 )
 
-/** Reads a secret kept in a file of its own; the last line end is not part of it. */
+/** Reads a secret from a file of its own, without the trailing newline. */
 export const readSecretFile = (path: string): { readonly value: string } | { readonly problem: string } => {
   try {
     return { value: readFileSync(path, "utf8").replace(/\r?\n$/u, "") }

@@ -22,9 +22,7 @@ const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
     default: 0,
   })
 
-/**
- * Every key of the configuration: the one declaration from which reading, checking, `--help` and docs/configuration.md are made.
- */
+/** All configuration keys: reading, checking, `--help` and docs/configuration.md are derived from this declaration. */
 export const keys = {
   host: text(service, "host", {
     about: "Address to listen on. Plain HTTP is served to loopback clients only.",

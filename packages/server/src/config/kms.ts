@@ -2,7 +2,7 @@ import type { KmsSettings } from "@rangewright/application"
 import { productKeyForm, productKeyIn, readKmsHost, readKmsServer } from "@rangewright/domain"
 import type { Keys } from "./keys.ts"
 
-/** What the configuration says of activation. */
+/** The configuration keys for activation. */
 export type KmsConfig = { readonly [K in (keyof Keys & `kms${string}`) | "protectedAddresses"]: Keys[K]["fallback"] }
 
 const read = ({ kmsHost, kmsServer, protectedAddresses }: KmsConfig) => ({
@@ -10,7 +10,7 @@ const read = ({ kmsHost, kmsServer, protectedAddresses }: KmsConfig) => ({
   server: kmsServer === undefined ? undefined : readKmsServer(kmsServer),
 })
 
-/** What is wrong with the keys of activation, a line each. The product key is never told. */
+/** What is wrong with the keys for activation, one line each. Never shows the product key. */
 export const kmsProblems = (config: KmsConfig): readonly string[] => {
   const { kmsServer, kmsHostKey } = config
   const { host, server } = read(config)
@@ -22,7 +22,7 @@ export const kmsProblems = (config: KmsConfig): readonly string[] => {
   ]
 }
 
-/** How machines are activated; undefined: they are not. */
+/** How machines are activated; undefined when they are not. */
 export const kmsOf = (config: KmsConfig): KmsSettings | undefined => {
   const { host, server } = read(config)
   if (host === undefined && server === undefined) return undefined

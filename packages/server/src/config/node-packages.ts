@@ -3,14 +3,14 @@ import type { SshNode } from "@rangewright/adapter-proxmox"
 import { isAbsolute } from "node:path"
 import type { Keys } from "./keys.ts"
 
-/** What the configuration says of the packages of nodes. */
+/** The configuration keys for the nodes' packages. */
 export type PackagesConfig = { readonly [K in keyof Keys & `nodePackages${string}`]: Keys[K]["fallback"] }
 
-/** What it means, where all of it is there. */
+/** The settings derived from them when all are present. */
 export interface PackagesSettings {
   readonly folder: string
   readonly keys: readonly PublicKey[]
-  /** By the nodes' names, in the order in which they are changed. */
+  /** By node name, in the order in which nodes are changed. */
   readonly nodes: Readonly<Record<string, SshNode>>
   readonly keyFile: string
 }
@@ -25,7 +25,7 @@ const readNode = (text: string): { readonly name: string; readonly node: SshNode
   return { name, node: { host: at, hostKey: key, port: port === undefined ? undefined : Number(port) } }
 }
 
-/** What is wrong with the keys of packages, a line each. */
+/** What is wrong with these keys, one line each. */
 export const packagesProblems = (config: PackagesConfig): readonly string[] => {
   const { nodePackagesFolder: folder, nodePackagesKeys: keys, nodePackagesNodes: nodes, nodePackagesSshKeyFile: file } = config
   const given = [folder !== undefined, keys.length > 0, nodes.length > 0, file !== undefined]
@@ -47,7 +47,7 @@ export const packagesProblems = (config: PackagesConfig): readonly string[] => {
   ]
 }
 
-/** Undefined: the service looks after no packages of nodes. */
+/** Undefined when the service does not manage packages of nodes. */
 export const packagesOf = (config: PackagesConfig): PackagesSettings | undefined => {
   const { nodePackagesFolder: folder, nodePackagesSshKeyFile: keyFile } = config
   if (folder === undefined || keyFile === undefined) return undefined

@@ -3,22 +3,22 @@ import type { SingleSignOn } from "@rangewright/application"
 import { isDnsName } from "@rangewright/domain"
 import type { Keys } from "./keys.ts"
 
-/** What the configuration says of sign-in by way of a provider. */
+/** The configuration keys for sign-in with an identity provider. */
 export type OidcConfig = { readonly [K in keyof Keys & `oidc${string}`]: Keys[K]["fallback"] }
 
 const anyDomain = "*"
 
-/** An address of ours or of a client's, to which browsers are sent with a code: over TLS, or on the browser's own host. */
+/** An address of the service or a client to which browsers are sent with a code: over TLS, or on the browser's own host. */
 const isReturnAddress = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false
   return url.protocol === "https:" || (url.protocol === "http:" && /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(url.hostname))
 }
 
-/** Only the origin: what is behind it is the service's own. */
+/** Only an origin: the path is chosen by the service. */
 const isOrigin = (text: string): boolean => isReturnAddress(text) && `${new URL(text).origin}/` === new URL(text).href
 
-/** What is wrong with the keys of the provider, a line each. */
+/** What is wrong with these keys, one line each. */
 export const oidcProblems = (config: OidcConfig): readonly string[] => {
   const { oidcIssuer: issuer, oidcClientId: client, oidcPublicUrl: own } = config
   const needed = { oidc_issuer: issuer, oidc_client_id: client, oidc_public_url: own }
@@ -51,7 +51,7 @@ export const oidcProblems = (config: OidcConfig): readonly string[] => {
   ]
 }
 
-/** How people sign in by way of the provider; undefined: they do not. */
+/** How people sign in with the provider; undefined when it is not configured. */
 export const singleSignOnOf = (config: OidcConfig): SingleSignOn | undefined => {
   const { oidcIssuer: issuer, oidcPublicUrl: own } = config
   if (issuer === undefined || own === undefined) return undefined

@@ -4,7 +4,7 @@ import { keyOf, type Read } from "./key.ts"
 
 export type TemplateLogins = ReadonlyMap<string, TemplateLogin>
 
-/** Tools would read a template in a text with these, and a second line as another setting. */
+/** Tools would interpret template markers in a text, and take a second line for another setting. */
 const isPlain = (value: unknown): value is string =>
   typeof value === "string" && value !== "" && value.length <= 256 && !/\p{Cc}|\{\{|\{%|\{#/u.test(value)
 
@@ -15,7 +15,7 @@ const problemOf = (template: string, login: unknown): string | undefined => {
   const { user, password } = login as { readonly user?: unknown; readonly password?: unknown }
   if (typeof user !== "string" || !/^[A-Za-z_][A-Za-z0-9._$-]{0,63}$/u.test(user))
     return `${template}: user must be a name of letters, digits, dots, dashes and underscores`
-  // the value itself is never told
+  // the value itself is never shown
   return isPlain(password)
     ? undefined
     : `${template}: password must be one line of text of at most 256 characters, quoted if YAML would read a number, and without {{, {% and {#`
@@ -35,5 +35,5 @@ const readLogins: Read<TemplateLogins> = (value) => {
   return problem === undefined ? { value: new Map(Object.entries(given as Record<string, TemplateLogin>)) } : { problem }
 }
 
-/** Logins of templates, by the template's name. */
+/** Logins of templates, by template name. */
 export const templateLogins = keyOf<TemplateLogins>(readLogins)

@@ -3,12 +3,12 @@ import { isInterfaceName } from "@rangewright/adapter-wireguard"
 import { isIP } from "node:net"
 import type { Keys } from "./keys.ts"
 
-/** What the configuration says of the VPN. */
+/** The configuration keys for the VPN. */
 export type VpnConfig = { readonly [K in keyof Keys & `wireguard${string}`]: Keys[K]["fallback"] }
 
 const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9][a-z0-9-]{0,62})*$/iu
 
-/** What is wrong with the keys of the VPN, a line each. */
+/** What is wrong with these keys, one line each. */
 export const vpnProblems = (config: VpnConfig): readonly string[] => {
   const { wireguardEndpoint: host, wireguardPublicKey: key } = config
   const { wireguardServer: server, wireguardSshHost: sshHost, wireguardSshKeyFile: file, wireguardSshFingerprint: pin } = config
@@ -30,7 +30,7 @@ export const vpnProblems = (config: VpnConfig): readonly string[] => {
   ]
 }
 
-/** Where clients find the VPN; undefined: there is none. */
+/** Where clients reach the VPN; undefined when there is none. */
 export const vpnEndpointOf = (config: VpnConfig): VpnEndpoint | undefined => {
   const { wireguardEndpoint: host, wireguardPort: port, wireguardPublicKey: publicKey } = config
   return host === undefined || publicKey === undefined ? undefined : { host, port, publicKey }

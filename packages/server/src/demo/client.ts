@@ -1,4 +1,4 @@
-/** An answer that was no success. */
+/** The response was not a success. */
 export class RequestFailed extends Error {}
 
 export interface JournalEvent {
@@ -8,7 +8,7 @@ export interface JournalEvent {
   readonly [key: string]: unknown
 }
 
-/** The API as a client sees it: what the demo does, anybody can do with curl. */
+/** The API as a client uses it: everything the demo does can be done with curl. */
 export interface Client {
   readonly send: <A>(method: string, path: string, body?: unknown) => Promise<A>
   readonly upload: <A>(path: string, filename: string, text: string) => Promise<A>

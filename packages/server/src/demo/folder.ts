@@ -15,12 +15,12 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** Identifies a process, also after its pid was given to another one. */
+/** Identifies a process, even after its pid was reused. */
 interface Maker {
   readonly pid: number
-  /** When it began, in clock ticks since boot. */
+  /** Start time in clock ticks since boot. */
   readonly began: string
-  /** The boot and the pid namespace that the pid belongs to: a container may share the folder and have pids of its own. */
+  /** The boot and the pid namespace of the pid: a container may share the folder but have its own pids. */
   readonly among: string
 }
 
@@ -28,18 +28,18 @@ const prefix = "rangewright-demo-"
 const isDemo = (name: string): boolean => name.startsWith(prefix) && /^[0-9A-Za-z]{6}$/u.test(name.slice(prefix.length))
 const [dataFolder, makerFile] = ["data", "made-by.json"]
 
-/** Undefined where it cannot be known, or there is no such process. */
+/** Undefined when it cannot be determined, or there is no such process. */
 const beganAt = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
-    // the name of the program, in parentheses, may hold blanks
+    // the program's name, in parentheses, may contain spaces
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]
   } catch {
     return undefined
   }
 }
 
-/** Undefined on systems that do not tell. */
+/** Undefined on systems that do not provide it. */
 const processesHere = (): string | undefined => {
   try {
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`
@@ -48,7 +48,7 @@ const processesHere = (): string | undefined => {
   }
 }
 
-/** Undefined for a file that says nothing, or is none of its own. */
+/** Undefined for a file that is malformed or belongs to another account. */
 const readMaker = (file: string): Maker | undefined => {
   try {
     const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -75,7 +75,7 @@ const isGone = ({ pid, began, among }: Maker): boolean => {
   return ![began, undefined].includes(beganAt(pid))
 }
 
-/** Whether only this account and root can put something else in the place of what this account has in the folder. */
+/** Whether only this account and root can replace what this account has in the folder. */
 const isSafe = (folder: string, account: number): boolean => {
   const { uid, mode } = statSync(folder)
   const isOthers = (mode & 0o022) !== 0 && (mode & 0o1000) === 0
@@ -83,18 +83,18 @@ const isSafe = (folder: string, account: number): boolean => {
   return dirname(folder) === folder || isSafe(dirname(folder), account)
 }
 
-/** Whether it is a folder, no link to one, that this account made and nobody else may change. */
+/** Whether it is a folder, and not a link to one, that this account created and nobody else may change. */
 const isOwn = (folder: string, account: number): boolean => {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
   return stat?.isDirectory() === true && stat.uid === account && (stat.mode & 0o077) === 0
 }
 
-/** What says whose it is goes last: whoever is stopped in between has not left what nobody may remove. */
+/** Removes the data first and the marker of its owner last: an interruption leaves nothing that cannot be identified. */
 const remove = (folder: string): void => {
   for (const one of [join(folder, dataFolder), folder]) rmSync(one, { recursive: true, force: true })
 }
 
-/** Whether a killed demo of this account had left it, and it is gone now. */
+/** Whether it was left by a killed demo of this account and is removed now. */
 const cleared = (folder: string, account: number): boolean => {
   const maker = isOwn(folder, account) ? readMaker(join(folder, makerFile)) : undefined
   if (maker === undefined || !isGone(maker)) return false
@@ -102,12 +102,14 @@ const cleared = (folder: string, account: number): boolean => {
     remove(folder)
     return true
   } catch {
-    // what cannot be removed is no reason not to begin
+    // a folder that cannot be removed must not prevent a demo
     return false
   }
 }
 
-/** Removes what demos of this account that were killed have left in the folder; says which. Whatever may be somebody else's, or in use, stays. */
+/**
+ * Removes what killed demos of this account left in the folder, and returns which. Anything that may be somebody else's, or in use, stays.
+ */
 export const clearKilledDemos = (temporary: string): readonly string[] => {
   const account = process.getuid?.()
   if (account === undefined) return []
@@ -119,7 +121,7 @@ export const clearKilledDemos = (temporary: string): readonly string[] => {
     .filter((folder) => cleared(folder, account))
 }
 
-/** A folder for a demo, of which is known whose it is. */
+/** A folder for a demo, marked with its owner. */
 export interface DemoFolder {
   /** Where the service keeps its data. */
   readonly data: string

@@ -14,7 +14,7 @@ interface Row {
   readonly running: string[]
 }
 
-/** Where to write, and whether it is a terminal that can be drawn over. */
+/** Where to write, and whether it is a terminal that can be redrawn. */
 export interface Screen {
   readonly live: boolean
   readonly columns: number
@@ -23,7 +23,7 @@ export interface Screen {
 
 export interface ProgressView {
   readonly event: (event: JournalEvent) => void
-  /** Draws the last state; the view is over. */
+  /** Draws the final state and ends the view. */
   readonly end: () => void
 }
 
@@ -37,7 +37,7 @@ export const clock = (ms: number): string => {
   return `${String(Math.floor(s / 60)).padStart(2, "0")}:${String(s % 60).padStart(2, "0")}`
 }
 
-/** A run's events as a table that is drawn over, a line a machine; plain lines where the output is no terminal. */
+/** Shows a run's events: on a terminal as a table that is redrawn, with a line for each machine; otherwise as plain lines. */
 export const progressView = (screen: Screen, now: () => number = Date.now): ProgressView => {
   const started = now()
   const steps = new Map<string, PlannedStep>()

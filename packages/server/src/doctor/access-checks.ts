@@ -10,7 +10,7 @@ const linesAtMost = 5
 const some = (lines: readonly string[]): string =>
   [...lines.slice(0, linesAtMost), ...(lines.length > linesAtMost ? [`and ${lines.length - linesAtMost} more`] : [])].join("; ")
 
-/** Nothing, or one finding about all of it. */
+/** A single finding for all lines; none when there are no lines. */
 const told = (detail: string, lines: readonly string[], hint: string): readonly Finding[] =>
   lines.length === 0 ? [] : [warn(what, `${detail}: ${some(lines)}`, hint)]
 
@@ -20,7 +20,7 @@ export const notCompared = ({ message, hint }: { readonly message: string; reado
 
 const repair = "A running service repairs this automatically; POST /access/reconcile does it now, and says what prevents it."
 
-/** Compares accounts, groups and rights on the hypervisor, and what routers were told, with what is stored. Changes nothing. */
+/** Compares accounts, groups and rights on the hypervisor, and what routers let in, with what is stored. Changes nothing. */
 export const checkAccess: Effect.Effect<
   readonly Finding[],
   never,

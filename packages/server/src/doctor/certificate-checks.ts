@@ -4,11 +4,11 @@ import { filesIn } from "../compose/data-folder.ts"
 import type { Config } from "../config/config.ts"
 import { fail, type Finding, ok, warn } from "./finding.ts"
 
-/** Authorities whose certificates last three months renew them a month before: what is this near its end was not renewed. */
+/** Certificates that are valid for three months are usually renewed a month before the end: this close to it, renewal has failed. */
 const nearDays = 14
 const dayMillis = 86_400_000
 
-/** How long the service's certificate is still good; nothing where the service will make its own at the first start. */
+/** How long the service's certificate remains valid; no finding when the service will generate its own at the first start. */
 export const checkCertificate = (config: Pick<Config, "data" | "tlsCert">, now: Date): readonly Finding[] => {
   const what = "certificate"
   const own = filesIn(config.data).certificateFile

@@ -17,7 +17,7 @@ const gitFinding = (config: Config): Effect.Effect<Finding> =>
         ),
   )
 
-/** Where roles and collections that have a name come from. */
+/** Where published roles and collections come from. */
 const publishedFinding = (config: Config): Effect.Effect<Finding> => {
   const { roleFolder: folder } = config
   if (folder !== undefined)

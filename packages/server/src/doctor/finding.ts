@@ -8,6 +8,6 @@ export const fail = (what: string, detail: string, hint: string): Finding => ({ 
 
 const marks = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const
 
-/** One or two lines a finding. */
+/** One or two lines for each finding. */
 export const renderFinding = ({ level, what, detail, hint }: Finding): string =>
   `${marks[level]}  ${what}: ${detail}${hint === undefined ? "" : `\n        -> ${hint}`}`

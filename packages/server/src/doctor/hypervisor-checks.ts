@@ -6,7 +6,7 @@ import { type Config, hypervisorKind } from "../config/config.ts"
 import { fail, ok, warn, type Finding } from "./finding.ts"
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(0)} GiB`
-/** Pools with POST and DELETE on /pools, which nested range ids need, exist from 8.1 on. */
+/** POST and DELETE on /pools, which nested range ids need, exist since 8.1. */
 const leastVersion = [8, 1] as const
 const routerTemplate = "debian-11-x64-server-template"
 
@@ -23,7 +23,7 @@ const reached = Effect.gen(function* () {
     : ok("version", `Proxmox VE ${version}`)
 })
 
-/** One finding where nothing is missing, else one for each feature that is blocked. Only without the first is everything. */
+/** A single finding when no privilege is missing, else one for each blocked feature. All features depend on the first. */
 const rights = Effect.gen(function* () {
   const access = yield* HypervisorAccess
   const features = yield* access.privileges
@@ -46,7 +46,7 @@ const rights = Effect.gen(function* () {
 
 const clockOf = (config: Config) =>
   Effect.gen(function* () {
-    // it runs ahead on purpose, so nobody can do anything about the difference
+    // it is fast on purpose, and nobody can do anything about the difference
     if (hypervisorKind(config) === "simulator")
       return ok("clock", `the simulator's, which runs ${config.simulatorSpeed} times as fast as a real one`)
     const hypervisor = yield* Hypervisor
@@ -77,7 +77,7 @@ const storagesOf = (cluster: ObservedCluster): Finding => {
     : warn("storage", text, `Free some space on ${full.map((s) => `${s.name}@${s.node}`).join(", ")}: more than 90 % is used.`)
 }
 
-/** The storage that `proxmox_vm_storage_pool` names for full clones; nothing where it names none. */
+/** The storage in `proxmox_vm_storage_pool`, used for full clones; no finding when not set. */
 const cloneStorageOf = ({ vmStorage }: Config, cluster: ObservedCluster): readonly Finding[] => {
   if (vmStorage === undefined) return []
   const what = "clone storage"
@@ -107,7 +107,7 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
       )
 }
 
-/** Routers have a card with a VLAN tag in it: on a plain bridge they do not start. */
+/** Routers have a network card with a VLAN tag: they do not start on a plain bridge. */
 const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwork): Finding => {
   if (!vlanAware)
     return fail(
@@ -139,7 +139,7 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
       : usableNetwork(name, found)
   })
 
-/** The zone of the ranges' VNets, node by node; nothing where ranges have bridges. */
+/** The zone of the ranges' VNets on each node; no finding when ranges use bridges. */
 const zoneOf = (config: Config, cluster: ObservedCluster): readonly Finding[] => {
   if (!isCluster(config.clusterMode, cluster.nodes)) return []
   const ours = (cluster.zones ?? []).filter(({ zone }) => zone === config.sdnZone)
@@ -170,7 +170,7 @@ const shellOf = Effect.map(NodeShell, ({ available }) =>
     : ok("shell", "no SSH to the node is configured; diagnostics do not include its measurements"),
 )
 
-/** A check that cannot be made is a finding too. */
+/** A check that fails to run is a finding too. */
 const attempt = <R>(
   what: string,
   check: Effect.Effect<Finding | readonly Finding[], { readonly message: string; readonly hint: string | undefined }, R>,
@@ -189,7 +189,7 @@ const attempt = <R>(
     }),
   )
 
-/** Everything about the hypervisor; when it cannot be reached at all, that alone. */
+/** Everything about the hypervisor; when it is unreachable, only that. */
 export const checkHypervisor = (config: Config) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor

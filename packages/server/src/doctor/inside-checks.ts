@@ -4,7 +4,7 @@ import { automationKind, playbookOptions } from "../compose/guest.ts"
 import type { Config } from "../config/config.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 
-/** Strangers' roles run on this host: should one leave its sandbox, it is what the service is. */
+/** Third-party roles run on this host: one that escapes its sandbox has the service's rights. */
 const accountFinding = (): Finding =>
   process.getuid?.() === 0
     ? warn(
@@ -14,7 +14,7 @@ const accountFinding = (): Finding =>
       )
     : ok("account", "not root")
 
-/** What is there to work inside machines with. */
+/** What this host provides for work inside machines. */
 export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> => {
   switch (automationKind(config)) {
     case "ansible": {

@@ -23,12 +23,12 @@ import { checkPackages } from "./packages-checks.ts"
 import { checkSubscription } from "./subscription-checks.ts"
 import { checkVpn, type StoredForVpn } from "./vpn-checks.ts"
 
-/** Runs an effect on the database; fails where it cannot be opened. */
+/** Runs an effect on the database; fails when it cannot be opened. */
 export type InStore = <A>(effect: Effect.Effect<A, Fault, Exclude<Storage, LegacyData>>) => Promise<A>
 
 export interface Inspected {
   readonly hypervisor: BoundHypervisor
-  /** Undefined before the service's first start: then there is nothing to compare. */
+  /** Undefined before the service's first start, when there is nothing to compare. */
   readonly inStore: InStore | undefined
 }
 
@@ -63,7 +63,7 @@ const kmsFindings = async (config: Config, { inStore }: Inspected): Promise<read
         warn("kms_server", fault.message, "Start the service once, then run this again."),
       ])
 
-/** Looks at everything the service needs and says what to do. Leaves everything as it was. */
+/** Checks everything the service needs and says what to do. Changes nothing. */
 export const inspect = async (config: Config, inspected: Inspected): Promise<readonly Finding[]> => {
   const { hypervisor } = inspected
   const findings = [

@@ -7,7 +7,7 @@ import { type Finding, ok, warn } from "./finding.ts"
 
 const what = "kms_server"
 
-/** Looks whether the machine that is to be a KMS host is there, in an administrator's range. */
+/** Checks that the machine configured as KMS host exists in an administrator's range. */
 export const checkKms = (config: Config): Effect.Effect<readonly Finding[], never, Machines | Ranges | Users> => {
   const server = kmsOf(config)?.server
   if (server === undefined) return Effect.succeed([])

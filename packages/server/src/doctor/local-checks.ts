@@ -26,7 +26,10 @@ const databaseFinding = (config: Config, path: string): readonly Finding[] => {
   }
 }
 
-/** Why nothing can be kept in a folder; undefined: it can. Permissions alone do not tell (/proc), so where `make` is set, a folder is made in it and removed. */
+/**
+ * Why nothing can be stored in a folder; undefined when it can. Permissions alone do not tell (/proc), so with `make` a folder is created
+ * in it and removed.
+ */
 const unusable = (folder: string, make: boolean): string | undefined => {
   if (!statSync(folder).isDirectory()) return "is not a folder"
   try {
@@ -38,7 +41,7 @@ const unusable = (folder: string, make: boolean): string | undefined => {
   }
 }
 
-/** Whether the service can listen on the host: tried on any free port, so also while the service runs. */
+/** Whether the service can listen on the host: tested on any free port, so that it works while the service runs. */
 export const checkHost = async ({ host }: Pick<Config, "host">): Promise<readonly Finding[]> => {
   const code = await new Promise<string | undefined>((resolve) => {
     const server = createServer()
@@ -61,7 +64,7 @@ const roomFinding = (folder: string, path: string): Finding => {
     : ok("disk", `${gib(free)} free for ${path}`)
 }
 
-/** The data folder: there, writable, private, with room. */
+/** The data folder exists, is writable and private, and has free space. */
 export const checkDataFolder = (config: Config): readonly Finding[] => {
   const path = resolve(config.data)
   const there = existsSync(path)

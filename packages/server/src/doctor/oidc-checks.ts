@@ -6,7 +6,7 @@ import { type Finding, ok, warn } from "./finding.ts"
 
 const what = "oidc_issuer"
 
-/** Looks whether the provider of identities can be reached and says of itself what the configuration says. Nobody signs in. */
+/** Checks that the identity provider is reachable and its metadata matches the configuration. Does not sign in. */
 export const checkProvider = (config: Config): Effect.Effect<readonly Finding[]> =>
   config.oidcIssuer === undefined
     ? Effect.succeed([])

@@ -6,7 +6,7 @@ import { fail, type Finding, ok, warn } from "./finding.ts"
 
 const what = "node packages"
 
-/** The folder: its signature, and that every file is the one that was signed. */
+/** Verifies the folder's signature, and that every file is the signed one. */
 const checkFolder = Effect.gen(function* () {
   const folder = yield* PackageFolder
   const { sets } = yield* folder.manifest
@@ -38,7 +38,7 @@ const checkNode = (node: string, sets: readonly PackageSet[]) =>
     ),
   )
 
-/** Nodes of the cluster that are not named keep their packages: machines that run there are not what the others are. */
+/** Nodes of the cluster that are not configured keep their packages, so machines on them differ from those on other nodes. */
 const checkNames = (nodes: readonly string[]) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
@@ -55,7 +55,7 @@ const checkNames = (nodes: readonly string[]) =>
     ]
   }).pipe(Effect.catch(() => Effect.succeed<readonly Finding[]>([])))
 
-/** Looks at the folder of patched packages and at each node. Nothing when the service looks after none; changes nothing. */
+/** Checks the folder of patched packages and each node. No findings when the service manages none; changes nothing. */
 export const checkPackages: Effect.Effect<readonly Finding[], never, Hypervisor | NodePackages | PackageFolder> = Effect.gen(
   function* () {
     const { nodes } = yield* NodePackages

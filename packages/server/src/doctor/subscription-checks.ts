@@ -13,7 +13,7 @@ import { type Finding, ok, warn } from "./finding.ts"
 
 const what = "registry of subscription roles"
 
-/** What the registry says of itself now, beside what the service remembers of it. */
+/** Compares what the registry publishes now with what the service remembers of it. */
 const ask = (config: Config, state: string): Effect.Effect<Finding> =>
   Effect.gen(function* () {
     const registry = yield* SubscriptionProvider
@@ -23,14 +23,14 @@ const ask = (config: Config, state: string): Effect.Effect<Finding> =>
       ? ok(what, `${roles.length} roles on offer, as of ${issuedAt?.toISOString() ?? "never"}`)
       : warn(what, old, "Its publisher renews the index by packing it again, even if no role has changed.")
   }).pipe(
-    // nothing is unpacked here, and the folder of what is belongs to the service
+    // nothing is unpacked here, and the folder for that belongs to the service
     Effect.provide(Layer.provide(registryOf(config, state), memoryContentLayer(makeMemoryContent()))),
     Effect.catch(({ message, hint }) =>
       Effect.succeed(warn(what, message, hint ?? "Check subscription_registry, subscription_folder and subscription_keys.")),
     ),
   )
 
-/** Whether the licence is in force now; what the service remembers of the clock is not asked. */
+/** Whether the licence is valid now, without consulting what the service remembers of the clock. */
 const judge = (config: Config, state: string): Effect.Effect<Finding> =>
   Effect.gen(function* () {
     const licenses = yield* LicenseProvider
@@ -42,8 +42,8 @@ const judge = (config: Config, state: string): Effect.Effect<Finding> =>
   )
 
 /**
- * Looks whether the configured registry of subscription roles answers, is signed, and is not suspiciously old, and whether the configured
- * licence is in force.
+ * Checks that the configured registry of subscription roles answers, is signed, and is not suspiciously old, and that the configured
+ * licence is valid.
  */
 export const checkSubscription = (config: Config): Effect.Effect<readonly Finding[]> => {
   const checks = [

@@ -6,14 +6,14 @@ import { fail, type Finding, ok, warn } from "./finding.ts"
 
 const what = "vpn"
 
-/** What is stored; `wanted` and `held` are absent when that cannot be read. */
+/** Stored state; `wanted` and `held` are absent when they cannot be read. */
 export interface StoredForVpn {
   readonly rangeNumbers: readonly number[]
   readonly wanted?: readonly VpnMember[]
   readonly held?: HeldVpn
 }
 
-/** Looks at the server of the VPN: its programs, its interface, its key, its peers, and its way to ranges and back. Changes nothing. */
+/** Checks the VPN server: its programs, interface, key, peers, and the routes to ranges and back. Changes nothing. */
 export const checkVpn = (
   config: VpnConfig,
   { rangeNumbers, wanted, held }: StoredForVpn,

@@ -13,7 +13,7 @@ const labels = new Map<number, keyof typeof colours>([
   [50, "error"],
 ])
 
-/** A log line for people: time, level, message, then the facts as `key=value`. */
+/** Formats a log line for people: time, level, message, then the facts as `key=value`. */
 const forPeople = (line: string): string => {
   const { time, level, msg, ...facts } = JSON.parse(line) as { time: number; level: number; msg?: string } & Record<
     string,
@@ -26,11 +26,11 @@ const forPeople = (line: string): string => {
   return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${msg ?? ""}\u001b[90m${rest}\u001b[0m\n`
 }
 
-/** Names whose values never reach a log, wherever they stand. */
+/** Names whose values are never logged, at any depth up to two. */
 const secretNames = ["password", "apiKey", "authorization", "token", "secret", "tokenSecret", "cookie", "x-api-key"]
 const redact = { paths: secretNames.flatMap((n) => [`["${n}"]`, `*["${n}"]`, `*.*["${n}"]`]), censor: "[secret]" }
 
-/** The service's log on standard error, one line an event; standard output belongs to commands. */
+/** The service's log on standard error, one line for each event; standard output is left to commands. */
 export const makeLog = (options: { readonly level: string; readonly format: "auto" | "json" | "text" }): Log => {
   const text = options.format === "text" || (options.format === "auto" && process.stderr.isTTY)
   const settings = { level: options.level, base: null, redact }
@@ -39,7 +39,7 @@ export const makeLog = (options: { readonly level: string; readonly format: "aut
     : pino(settings, pino.destination({ fd: 2, sync: true }))
 }
 
-/** Effect's log calls go to the same log. */
+/** Sends Effect's log calls to the same log. */
 export const effectLog = (log: Log): Layer.Layer<never> =>
   EffectLogger.layer([
     EffectLogger.make(({ logLevel, message, cause }) => {

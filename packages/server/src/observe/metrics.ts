@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
 
-/** The service's figures for Prometheus. */
+/** The service's metrics for Prometheus. */
 export interface Metrics {
   readonly text: () => Promise<string>
   /** One answered request. `operation` is the operation's id, never a path, so that the number of series stays bounded. */
   readonly request: (operation: string, status: number, seconds: number) => void
-  /** Passwords that were tried since the process began, by what became of them. */
   readonly consoles: (open: number) => void
+  /** Password attempts since the process started, by result. */
   readonly passwords: (counts: Readonly<Record<string, number>>) => void
   readonly runsActive: (count: number) => void
   readonly observed: (facts: { readonly machines: number; readonly ageSeconds: number; readonly away: boolean }) => void

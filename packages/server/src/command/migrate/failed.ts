@@ -1,7 +1,7 @@
 import { isFault } from "@rangewright/domain"
 import { exit, type Options } from "./words.ts"
 
-/** Tells a fault, and gives the exit status; what is none goes on as it is. */
+/** Reports a fault and returns the exit status; rethrows anything that is not a fault. */
 export const failed = (fault: unknown, { json }: Pick<Options, "json">): number => {
   if (!isFault(fault)) throw fault
   const { message, hint, issues } = fault

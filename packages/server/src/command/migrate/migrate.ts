@@ -2,7 +2,7 @@ import { configAt } from "../serve.ts"
 import { failed } from "./failed.ts"
 import { exit, helpText, readOptions } from "./words.ts"
 
-/** The migrations of an installation: what the HTTP interface offers, without a key, for whoever has the data folder. */
+/** The migrations of an installation: the same as over HTTP, but without an API key, for anyone with access to the data folder. */
 export const migrate = async (argv: readonly string[]): Promise<number> => {
   const options = readOptions(argv)
   if (options === undefined) {
@@ -10,7 +10,7 @@ export const migrate = async (argv: readonly string[]): Promise<number> => {
     return exit.done
   }
   const config = configAt(options.config)
-  // loaded after what was typed was understood, so that a mistake in it is told at once
+  // loaded after parsing, so that a mistake in the arguments is reported at once
   const { openForCommand } = await import("../../compose/command-runtime.ts")
   const { perform } = await import("./perform.ts")
   const opened = await openForCommand(config)

@@ -27,7 +27,7 @@ import { exit, type Options } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 
-/** Where progress goes: beside the answer, so that the answer can be read by a program. */
+/** Progress goes to stderr, so that a program can read the answer on stdout. */
 const screen = () => ({
   live: process.stderr.isTTY,
   columns: process.stderr.columns > 0 ? process.stderr.columns : 120,
@@ -38,7 +38,7 @@ const screen = () => ({
 const follow = (run: RunHead): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    // the clock that the journal is written by
+    // the same clock as the journal's
     const view = yield* Clock.clockWith((clock) =>
       Effect.sync(() => migrationView(screen(), () => clock.currentTimeMillisUnsafe())),
     )
@@ -58,12 +58,12 @@ const agrees = async (plan: MigrationPlan): Promise<boolean> => {
   return /^y(?:es)?$/iu.test(answer.trim())
 }
 
-/** The unfinished run about the installation, which is joined where it is of the asked direction and refuses where it is not. */
+/** The unfinished run of the installation: joined if it has the requested direction, otherwise a reason to refuse. */
 const running = Effect.flatMap(RunJournal, (journal) => journal.active(installation))
 
 /**
- * Plans, asks, moves the networks as a run and follows it, or joins the run that goes on. The same functions as behind the HTTP
- * interface; only the waiting is longer: a hypervisor that is unreachable is waited for.
+ * Plans, asks for confirmation, moves the networks as a run and follows it, or joins a run in progress. Uses the same functions as the HTTP
+ * interface, but waits longer for an unreachable hypervisor.
  */
 export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDirection, options: Options): Promise<number> => {
   const stop = new AbortController()

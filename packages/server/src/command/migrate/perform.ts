@@ -11,7 +11,7 @@ import { exit, type Options } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Does what was asked for, and tells it on standard output; gives the exit status. Rejects with a fault. */
+/** Performs the command and prints its result; returns the exit status. Rejects with a fault. */
 export const perform = async (runtime: AppRuntime, options: Options): Promise<number> => {
   const run = <A>(effect: Effect.Effect<A, Fault, Service>): Promise<A> =>
     runtime.runPromise(effect as Effect.Effect<A, unknown, Service>)

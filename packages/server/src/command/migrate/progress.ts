@@ -10,13 +10,13 @@ import {
 } from "@rangewright/domain"
 import { bar, clock, type Screen } from "../../demo/progress.ts"
 
-/** Ranges that are drawn at once: as many as can be moving, and few enough for any screen. */
+/** Ranges shown at once: as many as can move at a time, and few enough for any screen. */
 const rangesShown = 8
 
 interface RangeRow {
   readonly total: number
   readonly done: number
-  /** The machines that move now. */
+  /** The machines that are moving now. */
   readonly moving: readonly string[]
 }
 
@@ -25,7 +25,7 @@ const isRunning = ({ phase }: StepState): boolean => phase === "started" || phas
 
 type Moved = ReturnType<typeof movedMachine>
 
-/** How far each range is; the service's own machines are a range of their own here. */
+/** The progress of each range; the service's own machines form a range of their own here. */
 const rangeRows = (state: RunState, movedBy: (own: StepState) => Moved): ReadonlyMap<string, RangeRow> => {
   const rows = new Map<string, RangeRow>()
   for (const own of state.steps.values()) {
@@ -43,11 +43,11 @@ const rangeRows = (state: RunState, movedBy: (own: StepState) => Moved): Readonl
 
 export interface MigrationView {
   readonly entry: (entry: JournalEntry) => void
-  /** Draws the last state; the view is over. */
+  /** Draws the final state and ends the view. */
   readonly end: () => void
 }
 
-/** A migration's run as it goes: drawn over on a terminal, a line for each step that ends elsewhere. */
+/** Shows the progress of a migration's run: redrawn on a terminal, otherwise one line for each step that ends. */
 export const migrationView = (screen: Screen, now: () => number): MigrationView => {
   const fold = openFold()
   let started: number | undefined

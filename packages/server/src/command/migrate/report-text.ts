@@ -20,7 +20,7 @@ const machineLines = ({ name, proxmoxID, node, rangeID, present, nics }: Machine
   ...nics.map(({ nic, before, now, state }) => `    ${nic}  ${network(before)} -> ${network(now)}${states[state]}`),
 ]
 
-/** A migration's report for people: a line a machine, and one for each of its cards. */
+/** A migration's report for people: one line for each machine and for each of its cards. */
 export const reportText = ({ recorded, zone, machines }: Report): string => {
   if (!recorded) return "No migration has recorded anything."
   const moved = machines.filter(({ nics }) => nics.every(({ state }) => state === "moved" || state === "moved-and-changed"))

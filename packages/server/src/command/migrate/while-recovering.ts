@@ -1,10 +1,10 @@
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 
-/** Seconds between two looks for the run of a worker that has died: this command, or a service before it. */
+/** Seconds between checks for the run of a dead worker, whether this command's or an earlier service's. */
 const lookEverySeconds = 5
 
-/** What waits for a run, with that run taken up where no living process works on it: a command has no background. */
+/** Waits for a run and, when no living process works on it, takes it over: a command has no background tasks for that. */
 export const whileRecovering = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | RunEngine> =>
   Effect.gen(function* () {
     const { recover } = yield* RunEngine

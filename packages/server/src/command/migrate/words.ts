@@ -54,14 +54,14 @@ const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const
 
-/** Where an option means something. */
+/** The migrations for which each option is valid. */
 const fits: Readonly<Record<"dry-run" | "create-zone" | "yes", readonly Subject[]>> = {
   "dry-run": ["sdn", "rollback", "sqlite"],
   "create-zone": ["sdn"],
   yes: ["sdn", "rollback"],
 }
 
-/** Reads the words after `migrate`; undefined: help is wanted. Fails with one clear line. */
+/** Parses the words after `migrate`; undefined when help is requested. Fails with one clear line. */
 export const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [first, ...rest] = positionals
