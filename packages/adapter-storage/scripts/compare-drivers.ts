@@ -1,7 +1,7 @@
 // usage: node packages/adapter-storage/scripts/compare-drivers.ts
 //
-// The two SQLites that MikroORM's SQLite driver can stand on, in turns, on the real schema: better-sqlite3, which it brings, and Node's own
-// with our dialect. The figures of ADR 0003.
+// Compares the two SQLite drivers that MikroORM can run on, alternately, on the real schema: better-sqlite3, which it ships with, and
+// Node's own with our dialect. Produces the figures of ADR 0003.
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

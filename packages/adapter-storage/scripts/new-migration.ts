@@ -1,7 +1,7 @@
 // usage: RANGEWRIGHT_TEST_POSTGRES=<url of a throw-away server> node packages/adapter-storage/scripts/new-migration.ts 0002-what-changes
 //
-// Compares the declared tables with what all migrations make, and writes the difference beside the older migrations. Read and correct it: a
-// table that SQLite builds anew loses its triggers (m0001-initial has them), and rows may need a new value. Then add it to index.ts there.
+// Compares the declared tables with the result of all migrations, and writes the difference as a new migration. Read and correct it: a
+// table that SQLite rebuilds loses its triggers (m0001-initial has them), and rows may need a new value. Then add it to index.ts there.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ if (server === undefined)
 
 const difference = async (engine: string, orm: SqlMikroORM): Promise<string> => {
   await orm.migrator.up()
-  // as the older ones are written: without quotes, and with the word that SQLite adds
+  // in the style of the older ones: without quotes, and with `add column` as SQLite has it
   const statements = (await schemaDifference(orm)).map((statement) =>
     statement
       .replaceAll(/["`](\w+)["`]/gu, "$1")

@@ -1,6 +1,8 @@
 import type { SqlMikroORM } from "@mikro-orm/sql"
 
-/** The statements that would make a database what the entities describe. Triggers are the migrations' own: entities know none. */
+/**
+ * The statements that would turn a database into what the entities describe. Triggers are left to migrations: entities do not include them.
+ */
 export const schemaDifference = async (orm: SqlMikroORM): Promise<readonly string[]> => {
   const text = await orm.schema.getUpdateSchemaSQL({ dropTables: false, wrap: false })
   return text

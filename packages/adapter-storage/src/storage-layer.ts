@@ -21,10 +21,10 @@ import { sourcesLayer } from "./repositories/sources.ts"
 import { usersLayer } from "./repositories/users.ts"
 import { vpnRecordsLayer } from "./repositories/vpn-records.ts"
 
-/** Where the data is: a PostgreSQL server (`postgres://…`), or a file of SQLite, which is made when it is missing. */
+/** Where the data is: a PostgreSQL server (`postgres://…`), or an SQLite file, which is created if missing. */
 export type StorageOptions = { readonly databaseUrl: string } | { readonly file: string }
 
-/** The engine that was chosen; the other one is not even loaded. */
+/** The configured engine; the other one is not even loaded. */
 const databaseLayer = (options: StorageOptions, older: OlderData | undefined): Layer.Layer<Database, StorageFault> =>
   Layer.unwrap(
     Effect.promise(async () =>
@@ -35,8 +35,9 @@ const databaseLayer = (options: StorageOptions, older: OlderData | undefined): L
   )
 
 /**
- * All storage ports, and the database under them for `storageHealth`, `backupTo` and `fillFrom`. Making the layer opens the database and
- * brings it up to date, unless `older` says to refuse what is not; it fails where that cannot be done, also when the data was written by a newer version.
+ * All storage ports, and the underlying database for `storageHealth`, `backupTo` and `fillFrom`. Building the layer opens the database and
+ * migrates it, unless `older` says to refuse an older one; it fails when that is impossible, for example because a newer version wrote the
+ * data.
  */
 export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.Layer<StoragePorts | Database, StorageFault> =>
   Layer.mergeAll(

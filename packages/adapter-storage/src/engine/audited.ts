@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { auditEntries } from "../records/audit-entry.ts"
 import type { QueryFailed, Transaction } from "./transaction.ts"
 
-/** Writes an entry. Where there is one with the key of its draft, only the outcome of that one changes; with `first`, nothing. */
+/** Writes an entry. If one with the key of its draft exists, only its outcome is updated; with `first`, nothing is. */
 export const writeEntry = (tx: Transaction, entry: AuditEntry, key?: string, { first = false } = {}) =>
   tx((db) =>
     db
@@ -21,8 +21,8 @@ const writeDraft = (tx: Transaction, draft: AuditDraft) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => writeEntry(tx, draft.entry(new Date(now)), draft.key, { first: true }))
 
 /**
- * A transaction that writes the entry of the operation that it is part of, unless one before has committed it. The entry comes last: what
- * fails before leaves none, and a transaction waits for no other one of its operation with rows in its hands that the other needs.
+ * A transaction that also writes the audit entry of its operation, unless an earlier one has committed it. The entry comes last: a failure
+ * before it leaves none, and a transaction waiting for another one of the same operation holds no locks that the other needs.
  */
 export const audited = <A, E, F>(
   body: (tx: Transaction) => Effect.Effect<A, E>,

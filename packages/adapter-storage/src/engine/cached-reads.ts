@@ -5,21 +5,22 @@ import type { PreparedReads } from "./database.ts"
 import { writesHere } from "./node-sqlite.ts"
 import { isLocked, storageFault } from "./storage-fault.ts"
 
-/** Entries of one cache; when it is full it is emptied. */
+/** Largest number of entries in one cache; a full one is cleared. */
 const mostEntries = 1_000
 
 const keyOf = (parameters: readonly (string | number)[]): string | number | undefined =>
   parameters.length > 1 ? JSON.stringify(parameters) : parameters[0]
 
-/** The results of one read by its parameters, valid since the last commit that was seen. */
+/** The results of one read by its parameters, valid since the last observed commit. */
 type Cache = Map<string | number | undefined, unknown>
 
 /**
- * Checks whether any connection of any process has committed since the last check, and if so empties the caches. SQLite counts commits for
- * the connection that asks (`data_version`; its own do not count, but a connection that only reads has none). Returns how often they were emptied.
+ * Checks whether any connection of any process has committed since the last check, and if so clears the caches. SQLite counts commits for
+ * the connection that asks (`data_version`; its own do not count, but a read-only connection has none). Returns how often they were
+ * cleared.
  *
- * Asking costs more than all else of a small read. So a check is valid until this process writes, and until the event loop turns: the requests
- * of one turn were sent before it, and what another process commits meanwhile was answered to nobody who has sent one of them.
+ * The check costs more than the rest of a small read, so it stays valid until this process writes or the event loop turns: requests handled
+ * in one turn were sent before it, and no commit that another process makes meanwhile was acknowledged to their senders.
  */
 const watch = (reader: DatabaseSync, all: readonly Cache[]): (() => number) => {
   const version = reader.prepare("pragma data_version")
@@ -65,7 +66,7 @@ export const cachedReads = (reader: DatabaseSync, prepared: PreparedReads): Prep
         const known = cache.get(key)
         if (known !== undefined) return Effect.succeed(known)
         return Effect.map(read(...parameters), (value) => {
-          // this fiber has yielded meanwhile: these rows may lack a commit that others have seen
+          // this fiber yielded meanwhile: these rows may lack a commit that others have seen
           if (asked !== latest) return value
           if (cache.size >= mostEntries) cache.clear()
           cache.set(key, value)

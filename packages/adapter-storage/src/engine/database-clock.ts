@@ -4,14 +4,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./database.ts"
 
-/** Seconds between two looks at the server's clock. */
+/** Seconds between two queries of the server's clock. */
 const lookEverySeconds = 60
-/** An answer that took longer than these milliseconds, as where the process stood still meanwhile, tells too little of the time. */
+/** Answers that took longer than these milliseconds, as when the process was suspended, are too inaccurate. */
 const answerWithin = 2000
-/** So many milliseconds apart, a host's clock is worth a line in the log. */
+/** A difference from the host's clock of this many milliseconds is logged. */
 const toldFrom = 5000
 
-/** What the server's clock showed at a moment of this host's monotonic one (milliseconds), known to `within` either way. */
+/** The server's clock at a moment of this host's monotonic clock (milliseconds), accurate to `within` either way. */
 interface Look {
   readonly at: number
   readonly server: number
@@ -31,7 +31,7 @@ const look: Effect.Effect<Look, StorageFault, Database> = Database.use((database
 
 const millisOf = (nanos: bigint): number => Number(nanos / 1000n) / 1000
 
-/** The clock whose monotonic time it is, with the server's time of day: it goes on by the former, and follows the latter now and then. */
+/** A clock that advances with `own` monotonic time but shows the server's time of day, adjusted now and then. */
 const following = (own: Clock.Clock, ahead: () => number): Clock.Clock => {
   const millis = () => Math.floor(millisOf(own.monotonicTimeNanosUnsafe()) + ahead())
   const nanos = () => own.monotonicTimeNanosUnsafe() + BigInt(Math.floor(ahead() * 1000)) * 1000n
@@ -47,8 +47,8 @@ const following = (own: Clock.Clock, ahead: () => number): Clock.Clock => {
 }
 
 /**
- * The time of day for all who share a database on a server: the server's, whatever the clock of their host says, so that what one of them
- * has written is never in the future for another. On SQLite it stays the host's.
+ * The time of day for all processes that share a database server: the server's, whatever their hosts' clocks say, so that what one of them
+ * has written is never in another's future. On SQLite it remains the host's.
  */
 export const databaseClockLayer: Layer.Layer<never, StorageFault, Database> = Layer.effect(
   Clock.Clock,
@@ -67,7 +67,7 @@ export const databaseClockLayer: Layer.Layer<never, StorageFault, Database> = La
         },
       )
     const follow = Effect.map(look, ({ at, server, within }) => {
-      // what is known no better than before changes nothing, so that time does not jump to and fro
+      // a difference within the margin of error changes nothing, so that time does not jump back and forth
       if (within * 2 <= answerWithin && Math.abs(server - at - ahead) > within + 1) ahead = server - at
     })
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEverySeconds * 1000), Effect.ignore(follow))))

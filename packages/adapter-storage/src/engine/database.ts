@@ -12,7 +12,7 @@ import { query, QueryFailed, type RunTransaction, type Transaction } from "./tra
 import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
 
-/** The database under the repositories, of either engine. */
+/** The database under the repositories, on either engine. */
 export class Database extends Context.Service<
   Database,
   {
@@ -23,29 +23,29 @@ export class Database extends Context.Service<
     readonly read: <A>(doing: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, StorageFault>
     /**
      * One transaction: commits when the body succeeds, rolls back when it fails or is interrupted. Keep the body short and local: on SQLite
-     * every other write waits. The body may run again from its start after a conflict with another transaction. The first transaction of an
+     * every other write waits. The body may run again from the start after a conflict with another transaction. The first transaction of an
      * audited operation (`CurrentAudit`) also commits the audit entry.
      */
     readonly write: Write
     /**
-     * The same, but one at a time on PostgreSQL too: for writes that choose a free number and for those that raise the revision, which would
-     * otherwise deadlock at the row of the revision.
+     * The same, but one at a time on PostgreSQL too: for writes that choose a free number, and for those that increment the revision, which
+     * would otherwise deadlock on the revision's row.
      */
     readonly serializedWrite: Write
     /**
-     * Milliseconds of one clock for all processes on this database: the server's. On SQLite, whose processes are on one host, the monotonic
-     * clock of that host.
+     * Milliseconds of one clock shared by all processes on this database: the server's. On SQLite, whose processes run on one host, that
+     * host's monotonic clock.
      */
     readonly steadyMillis: (tx: Transaction) => Effect.Effect<number, QueryFailed>
-    /** A hot read: SQL with `?` for its parameters, prepared once, and the function that decodes its rows. */
+    /** A hot read: SQL with `?` for parameters, prepared once, and a function that decodes its rows. */
     readonly prepared: PreparedReads
-    /** The same for lists that are shown: a damaged row is left out, and logged once. */
+    /** The same for displayed lists: a damaged row is left out and logged once. */
     readonly list: ListReads
-    /** Decodes the rows of any other such list. */
+    /** Decodes the rows of other such lists. */
     readonly readable: ReturnType<typeof makeReadableRows>
     /**
-     * A prepared read of few rows that nearly every request makes. Returns what is committed at the time of the call. Where the engine can
-     * tell cheaply that nothing was committed, it returns the value of an earlier call: do not mutate it.
+     * A prepared read of a few rows that nearly every request makes. Returns what is committed at the time of the call. When the engine can
+     * cheaply tell that nothing was committed, it returns the value of an earlier call: do not mutate it.
      */
     readonly cachedRead: PreparedReads
   }

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { DamagedRow, type StoredRow } from "../schema/table.ts"
 
-/** Damaged rows that are remembered, so that each is logged once. */
+/** Number of damaged rows remembered, so that each is logged once. */
 const mostTold = 1_000
 
-/** Decodes rows and leaves damaged ones out: one must not hide all the others. Each is logged once. */
+/** Decodes rows and leaves out damaged ones, so that one does not hide all the others. Each is logged once. */
 export const makeReadableRows = () => {
   const told = new Set<string>()
   const tell = (message: string) => {

@@ -14,13 +14,13 @@ export const migrationTable = "schema_migrations"
 export const migrationOptions = (list: MigrationList) => ({
   tableName: migrationTable,
   migrationsList: list.map(({ name, class: made }) => ({ name, class: made as never })),
-  // a difference between entities and tables never drops what is not an entity, and no snapshot file is written
+  // a difference between entities and tables never drops tables, and no snapshot file is written
   dropTables: false,
   snapshot: false,
   silent: true,
 })
 
-/** Names of migrations that this version does not know: the data is of a newer one. */
+/** Names of migrations that this version does not know: the data was written by a newer one. */
 export const unknownMigrations = (applied: readonly string[], list: MigrationList): readonly string[] => {
   const known = new Set(list.map(({ name }) => name))
   return applied.filter((name) => !known.has(name))
@@ -35,7 +35,7 @@ export const refuseNewer = (applied: readonly string[], list: MigrationList, wha
     })
 }
 
-/** What is done with a database of an older version: it is brought up to date, or refused. */
+/** What to do with a database of an older version: migrate it or refuse it. */
 export type OlderData = "upgrade" | "refuse"
 
 const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, older: OlderData): Promise<void> => {
@@ -76,8 +76,8 @@ const lockForMigration = async (file: string): Promise<DatabaseSync> => {
 }
 
 /**
- * Two processes that start at once take turns. A rebuilt table (create, copy, drop, rename) would take the rows that refer to it along,
- * unless foreign keys are off before the migration's transaction begins; so they are, and are checked afterwards.
+ * Two processes that start at once take turns. Rebuilding a table (create, copy, drop, rename) would delete the rows that refer to it,
+ * unless foreign keys are off before the migration's transaction begins; so they are switched off, and checked afterwards.
  */
 export const migrateSqlite = async (
   orm: SqlMikroORM,
@@ -105,7 +105,7 @@ export const migrateSqlite = async (
 /** A number of our own among PostgreSQL's advisory locks. */
 const migrationLock = 7_214_633_902_117
 
-/** One of the processes that start at once migrates; the others wait for it, each with one connection of its pool. */
+/** Of several processes that start at once, one migrates; the others wait for it, each with one connection of its pool. */
 export const migratePostgres = async (orm: SqlMikroORM, list: MigrationList, older: OlderData = "upgrade"): Promise<void> => {
   await orm.em
     .fork()

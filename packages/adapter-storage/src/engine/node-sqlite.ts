@@ -2,12 +2,12 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { SqliteDialect, type SqliteStatement } from "kysely"
 
 /**
- * Pages of 1 KiB: a commit writes whole pages, and most rows are small; a file that exists keeps the pages it was made with. WAL: readers and
- * the writer do not wait for each other. FULL: a commit that was acknowledged survives a loss of power. The log goes into the file every
- * 4,000 pages; one that a burst of writes made large is cut to 64 MiB. `foreign_keys` is set by the driver, at each connection.
+ * Pages of 1 KiB: a commit writes whole pages, and most rows are small; an existing file keeps its page size. WAL: readers and the writer
+ * do not block each other. FULL: an acknowledged commit survives a power failure. The log is checkpointed every 4,000 pages, and truncated
+ * to 64 MiB after a burst of writes. `foreign_keys` is set by the driver on each connection.
  */
 const pragmas = [
-  // before the first write, or it is too late
+  // only takes effect before the first write
   "page_size = 1024",
   "journal_mode = wal",
   "wal_autocheckpoint = 4000",
@@ -16,16 +16,16 @@ const pragmas = [
   "trusted_schema = off",
   "journal_size_limit = 67108864",
 ]
-/** While the database is opened and brought up to date. */
+/** Used while the database is opened and migrated. */
 const busyTimeoutMillis = 5_000
-/** Prepared statements kept; the least recently used goes first. */
+/** Number of prepared statements kept; the least recently used is evicted first. */
 const keptStatements = 200
 
 let ran = 0
-/** How many statements of this process may have committed something, over all of its connections that write. */
+/** How many statements of this process may have committed something, over all its writing connections. */
 export const writesHere = (): number => ran
 
-/** A value as SQLite takes it: it has no booleans. */
+/** A value as SQLite accepts it: it has no booleans. */
 export const asSqlite = (value: unknown): SQLInputValue =>
   typeof value === "boolean" ? Number(value) : value === undefined ? null : (value as SQLInputValue)
 
@@ -33,14 +33,14 @@ const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSyn
   reader: prepared.columns().length > 0,
   all: (parameters) => prepared.all(...parameters.map(asSqlite)),
   run: (parameters) => {
-    // SQLite itself rolls back after some failures, a full disk among them: then nothing is left to do
+    // SQLite itself rolls back after some failures, such as a full disk: then nothing is left to do
     if (sql === "rollback" && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
     try {
       const result = prepared.run(...parameters.map(asSqlite))
       ran += 1
       return result
     } catch (cause) {
-      // a commit that fails may leave the transaction open, and the connection would never begin another
+      // a failed commit may leave the transaction open, and the connection could never begin another
       if (sql === "commit" && database.isTransaction) database.exec("rollback")
       throw cause
     }
@@ -49,8 +49,8 @@ const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSyn
 })
 
 /**
- * Kysely dialect on the SQLite that is built into Node (ADR 0003). It adds to MikroORM's own: the settings above, statements that are
- * prepared once, and transactions that always end.
+ * Kysely dialect for the SQLite built into Node (ADR 0003). It adds to MikroORM's own the settings above, statements that are prepared
+ * once, and transactions that always end.
  */
 export const nodeSqlite = (file: string): SqliteDialect =>
   new SqliteDialect({

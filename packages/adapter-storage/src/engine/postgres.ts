@@ -14,8 +14,8 @@ import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
 
 /**
- * A process that stands still in the middle of a transaction (stopped, swapped out, cut off) would keep its locks, and with them every
- * other instance. The server ends its transaction after this time; ours are a few statements long. Well under a run's lease.
+ * A process that stalls in the middle of a transaction (stopped, swapped out, disconnected) would keep its locks and block every other
+ * instance. The server ends its transaction after this time; ours are a few statements long. Well below a run's lease.
  */
 const stalledAfterMilliseconds = 10_000
 
@@ -27,7 +27,7 @@ export const postgresOrm = (
   MikroORM.init({
     entities: [...entities],
     extensions: [Migrator],
-    // a database is never created behind the operator's back
+    // a database is never created without the operator's knowledge
     ensureDatabase: false,
     clientUrl: url,
     pool: { min: 0, max: 10 },
@@ -59,14 +59,14 @@ const preparedOn =
 const lockWriter = (tx: Transaction) =>
   Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext('rangewright write'))`.execute(db)))
 
-/** The server's clock, as it goes on inside a transaction. */
+/** The server's clock, which advances even inside a transaction. */
 const serverMillis = (tx: Transaction) =>
   Effect.map(
     tx((db) => sql<{ now: string }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db)),
     ({ rows }) => Number(rows[0]?.now),
   )
 
-/** Connects and brings the database up to date, unless it is told to refuse. */
+/** Connects and migrates the database, or refuses an older one if told so. */
 export const postgresLayer = (
   url: string,
   migrations?: MigrationList,
@@ -84,7 +84,7 @@ export const postgresLayer = (
       )
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations, older))
       const prepared = preparedOn(orm)
-      // whether anything was committed costs a question to the server, as much as the read itself
+      // checking for commits is a round trip to the server, as expensive as the read itself
       const engine = { prepared, cachedRead: prepared, lockWriter, steadyMillis: serverMillis }
       return makeDatabase(orm, { name: "postgresql", file: undefined, transactions, ...engine })
     }),

@@ -6,12 +6,12 @@ import { type Kysely, sql } from "kysely"
 import type { Tables } from "../schema/tables.ts"
 import { type Connection, connect, query, type QueryFailed, type RunTransaction, type Transaction } from "./transaction.ts"
 
-/** Takes the write lock at once, so that what is read is still true when it is written. */
+/** Takes the write lock at once, so that what was read is still true at the time of the write. */
 const begin = "begin immediate"
-/** Transactions that share a commit at most: the first waits for the last. */
+/** Largest number of transactions that share a commit: the first waits for the last. */
 const most = 32
 
-/** What is committed together, and whether it was. */
+/** Transactions that are committed together, and whether they were. */
 interface Shared {
   readonly connection: Connection
   readonly outcome: Deferred.Deferred<Exit.Exit<void, QueryFailed>>
@@ -21,9 +21,9 @@ interface Shared {
 const turnOfTheEventLoop = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /**
- * Transactions one after another on one connection, where those that wait for each other anyway share a commit: SQLite writes a page, and waits for the
- * disk, once for all that changed it. Each ends when it is committed. One that fails leaves nothing, and takes no other with it: it is rolled back to where
- * it began, and where the shared commit fails, each is run again with a commit of its own.
+ * Runs transactions one after another on one connection, and lets those that wait for each other anyway share a commit: SQLite then writes
+ * each changed page, and waits for the disk, once for all of them. Each transaction ends when it is committed. A failing one leaves nothing
+ * and does not affect the others: it is rolled back to its savepoint. If the shared commit fails, each is run again with its own commit.
  */
 export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
   const turn = Semaphore.makeUnsafe(1)
@@ -39,7 +39,7 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
     open = shared
     return shared
   })
-  /** Commits what is open, or rolls it back for a failure. */
+  /** Commits the open transaction, or rolls it back after a failure. */
   const end = (shared: Shared, failed?: Exit.Failure<unknown, QueryFailed>) =>
     Effect.gen(function* () {
       open = undefined
@@ -49,7 +49,7 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
       yield* Deferred.succeed(shared.outcome, outcome)
     })
 
-  /** Runs the body from a savepoint. It cannot be closed where SQLite itself rolled back all that is open, as on a full disk. */
+  /** Runs the body from a savepoint. The savepoint cannot be closed if SQLite itself rolled everything back, as on a full disk. */
   const runIn = <A, E>(shared: Shared, body: Effect.Effect<A, E>) =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Effect.andThen(execute(shared, "savepoint its_own"), body))
@@ -68,9 +68,9 @@ export const sharedCommits = (pool: Kysely<Tables>): RunTransaction => {
             const shared = open ?? (yield* opened)
             shared.size += 1
             const tx: Transaction = (run) => query(() => run(shared.connection.db))
-            // a body that throws before it is an effect fails like any other
+            // a body that throws synchronously fails like any other
             const { exit, closed } = yield* runIn(shared, restore(Effect.suspend(() => body(tx))))
-            // what came in the same turn has been told by then, and writes too
+            // gives requests of the same turn a chance to join with their writes
             if (waiting === 0 && !isAlone) yield* turnOfTheEventLoop
             if (Exit.isFailure(closed)) yield* end(shared, closed)
             else if (isAlone || waiting === 0 || shared.size >= most) yield* end(shared)

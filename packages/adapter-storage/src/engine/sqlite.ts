@@ -16,7 +16,7 @@ import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
 import { readNow } from "./while-locked.ts"
 
-/** MikroORM's SQLite driver, with the dialect of ADR 0003 under it. */
+/** MikroORM's SQLite driver on the dialect of ADR 0003. */
 export const sqliteOrm = (file: string, migrations: MigrationList = sqliteMigrations): Promise<MikroORM> =>
   MikroORM.init({
     driver: SqliteDriver,
@@ -29,8 +29,8 @@ export const sqliteOrm = (file: string, migrations: MigrationList = sqliteMigrat
   })
 
 /**
- * Hot reads have a connection of their own: it sees every commit at once, waits for no writer, and answers in the same turn of the
- * event loop.
+ * Hot reads have a connection of their own: it sees every commit at once, waits for no writer, and answers in the same turn of the event
+ * loop.
  */
 const preparedOn =
   (reader: DatabaseSync): PreparedReads =>
@@ -44,7 +44,7 @@ const preparedOn =
       })
   }
 
-/** Opens the file, creating it when it is missing, and brings it up to date unless it is told to refuse. */
+/** Opens the file, creating it if missing, and migrates it, or refuses an older one if told so. */
 export const sqliteLayer = (file: string, migrations?: MigrationList, older?: OlderData): Layer.Layer<Database, StorageFault> =>
   Layer.effect(
     Database,
@@ -58,7 +58,7 @@ export const sqliteLayer = (file: string, migrations?: MigrationList, older?: Ol
         (made) => Effect.promise(() => made.close()),
       )
       yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations, older))
-      // from here on others are served: nothing waits for a lock inside SQLite any more
+      // from here on the process serves others: no call may wait for a lock inside SQLite any more
       yield* opened(() => orm.em.getConnection().execute("pragma busy_timeout = 0"))
       const reader = yield* Effect.acquireRelease(
         opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 0 })),

@@ -18,7 +18,7 @@ class StorableValues extends OperationNodeTransformer {
   }
 }
 
-/** Makes every text of every query storable, and gives texts back as they were: no query can forget it. */
+/** Makes every text of every query storable, and restores texts in results, so that no query can forget to. */
 export const storableTextPlugin = (): KyselyPlugin => {
   const values = new StorableValues()
   return {

@@ -1,6 +1,6 @@
 /**
- * Any text can be stored. Databases have no place for a NUL (PostgreSQL) or for half a surrogate pair (both), so such a text is kept
- * as its JSON form behind a marker, and so is a text that begins with the marker. All other texts are kept as they are.
+ * Makes any text storable. Databases cannot hold a NUL (PostgreSQL) or an unpaired surrogate (both), so such a text is stored as JSON
+ * behind a marker, and so is a text that starts with the marker. All other texts are stored unchanged.
  */
 const marker = "\u0001"
 
@@ -14,7 +14,7 @@ export const fromStorable = (text: string): string => {
   return typeof value === "string" ? value : text
 }
 
-/** Every text of a row as it was given. Changes the row: it is the database driver's, made for us alone. */
+/** Restores every text of a row. Mutates the row, which the database driver created for us alone. */
 export const restoreRow = (row: Record<string, unknown>): Record<string, unknown> => {
   for (const key in row) {
     const value = row[key]

@@ -34,7 +34,7 @@ const facts = (cause: unknown): { readonly code: string; readonly errcode: numbe
   }
 }
 
-/** The fault of a failed query. The text is the database's own where nothing better is known; values are bound, so SQL has none to show. */
+/** The fault of a failed query. Uses the database's own message when nothing better is known; values are bound, so SQL reveals none. */
 export const storageFault = (doing: string, cause: unknown): StorageFault => {
   if (cause instanceof StorageFault) return cause
   if (cause instanceof DamagedRow) return new StorageFault({ doing, because: cause.message, damaged: true })
@@ -43,10 +43,10 @@ export const storageFault = (doing: string, cause: unknown): StorageFault => {
   return new StorageFault({ doing, because })
 }
 
-/** A deadlock, a failed serialization; a foreign key whose row another transaction removed. */
+/** A deadlock, a serialization failure, or a foreign key to a row that another transaction removed. */
 const passing = ["40P01", "40001", "23503"]
 
-/** Two transactions were in each other's way and PostgreSQL ended one: it may simply run again, and sees what the other one did. */
+/** Two transactions conflicted and PostgreSQL ended one: it may run again, and then sees what the other one did. */
 export const isTransient = (cause: unknown): boolean => passing.includes(facts(cause).code)
 
 /** SQLite: another connection holds the lock. */

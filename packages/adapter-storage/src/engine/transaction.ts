@@ -27,12 +27,12 @@ export const connect = (pool: Kysely<Tables>): Promise<Connection> =>
       .catch(reject)
   })
 
-/** Runs a body in a transaction, and ends when it is committed or rolled back. */
+/** Runs a body in a transaction; returns once it is committed or rolled back. */
 export type RunTransaction = <A, E>(body: (tx: Transaction) => Effect.Effect<A, E>) => Effect.Effect<A, E | QueryFailed>
 
 /**
- * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions
- * are not used: one that cannot begin (the file is locked, the server is lost) never returns its connection.
+ * Runs the body in a transaction, and commits or rolls back by its result. An interruption waits for the rollback. Kysely's own
+ * transactions are not used: one that cannot begin (locked file, lost server) never returns its connection.
  */
 export const transactions =
   (pool: Kysely<Tables>): RunTransaction =>
@@ -44,7 +44,7 @@ export const transactions =
         return Effect.acquireUseRelease(
           execute("begin"),
           () => body((run) => query(() => run(db))),
-          // a failed rollback ends with its connection: report why the body failed
+          // a failed rollback closes the connection: report why the body failed instead
           (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
         )
       },

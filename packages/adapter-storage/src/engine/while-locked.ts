@@ -7,15 +7,15 @@ import { isLocked, storageFault } from "./storage-fault.ts"
 const patience = "5 seconds"
 
 /**
- * SQLite's own waiting for a lock stops the whole process. So its calls do not wait: they fail at once and are tried again, soon at first
- * and then forty times a second, while everything else goes on.
+ * SQLite's own waiting for a lock blocks the whole process. So calls do not wait: they fail at once and are retried, quickly at first and
+ * then forty times a second, while everything else continues.
  */
 const pauses = Schedule.min([Schedule.exponential("1 millis"), Schedule.spaced("25 millis")]).pipe(
   Schedule.jittered,
   Schedule.upTo({ duration: patience }),
 )
 
-/** Tries again what failed with a cause that is a lock of another process. It must leave nothing when it fails. */
+/** Retries an effect that failed because another process holds a lock. A failed attempt must leave nothing behind. */
 export const againWhileLocked = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   causeOf: (fault: E) => unknown,

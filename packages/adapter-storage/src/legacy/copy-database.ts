@@ -2,10 +2,10 @@ import { copyFile, mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Many times what the largest installation has. */
+/** Many times the size of the largest installation. */
 const bytesAtMost = 256 * 1024 ** 2
 
-/** What SQLite keeps beside a database while it is in use: writes that are not in it yet, or what it takes to undo one. */
+/** Files that SQLite keeps beside a database in use: writes that are not yet in it, or the journal to undo one. */
 const companions = ["-wal", "-journal"]
 
 const exists = (path: string): Promise<boolean> =>
@@ -15,8 +15,8 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 /**
- * Uses a copy of a database, with what is not yet written into it: reading the original would leave files beside it and may finish its
- * writes. The copy is gone afterwards. Rejects for what is no plain file, or too large.
+ * Runs `use` on a copy of a database, including writes not yet in the main file: reading the original would leave files beside it and might
+ * complete its writes. The copy is deleted afterwards. Rejects for anything that is not a regular file, or too large.
  */
 export const withCopy = async <A>(file: string, use: (copy: string) => A): Promise<A> => {
   const facts = await stat(file)

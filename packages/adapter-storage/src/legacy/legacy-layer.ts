@@ -26,7 +26,7 @@ const read = async (folder: string): Promise<LegacyInstallation | undefined> => 
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).slice(0, 200)
 
-/** The data of an installation of the first generation in this folder; nothing in it is ever written. */
+/** The data of a first-generation installation in this folder; read-only. */
 export const legacyLayer = (folder: string): Layer.Layer<LegacyData> =>
   Layer.succeed(LegacyData, {
     place: join(folder, "ludus.db"),

@@ -1,12 +1,12 @@
 import type { LegacyAccess, LegacyInstallation, LegacyMachine, LegacyRange, LegacyUser } from "@rangewright/domain"
 import { DatabaseSync } from "node:sqlite"
 
-/** More of them than any installation has; a table with more is no table of ours to read whole. */
+/** More rows than any installation has; a table with more is not one of ours. */
 const rowsAtMost = 20_000
 /** Bytes of a field. The longest real ones are lists of allowed domains. */
 const textAtMost = 32_768
 
-/** The tables and columns. A column that is missing is empty in every row. */
+/** The tables and columns. A missing column is empty in every row. */
 const tables = {
   user_objects: ["name", "user_id", "date_created", "is_admin", "hashed_api_key", "proxmox_username"],
   range_objects: [
@@ -30,11 +30,11 @@ const text = (row: Row, key: string): string => {
   return typeof value === "string" ? value : typeof value === "number" || typeof value === "bigint" ? String(value) : ""
 }
 const flag = (row: Row, key: string): boolean => ["1", "true"].includes(text(row, key).toLowerCase())
-/** NaN for what is no number: whoever uses it refuses it. */
+/** NaN for anything but a number; callers refuse it. */
 const whole = (row: Row, key: string): number => (text(row, key).trim() === "" ? Number.NaN : Number(text(row, key)))
 
 const timePattern = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(?:\s*(Z|[+-]\d\d):?(\d\d)?)?/u
-/** A time as the old service's language writes it; undefined for its zero time, which means never. */
+/** A time in the format of the old service's language; undefined for its zero time, which means never. */
 const time = (row: Row, key: string): Date | undefined => {
   const [, day, clock, fraction = "", zone = "Z", minutes = "00"] = timePattern.exec(text(row, key)) ?? []
   const at = new Date(`${day}T${clock}${fraction}${zone === "Z" ? zone : `${zone}:${minutes}`}`)
@@ -85,14 +85,14 @@ const accessOf = (row: Row): LegacyAccess => ({
 })
 
 /**
- * Reads the tables of the old database, in the order in which their rows were written. A table that is missing is empty and named in
- * `unread`. Throws when the file is no database. For copies: opening the file may finish a transaction that the old service left in it.
+ * Reads the tables of the old database, in the order in which their rows were written. A missing table is empty and named in `unread`.
+ * Throws when the file is not a database. Use on copies only: opening the file may complete a transaction that the old service left in it.
  */
 export const readLegacyDatabase = (file: string): LegacyRows => {
   const database = new DatabaseSync(file, { allowExtension: false })
   const unread: string[] = []
   try {
-    // functions in the schema of a stranger are not to be trusted
+    // functions in the schema of an untrusted file must not be trusted
     database.exec("pragma trusted_schema = off")
     const rows = (table: Table): readonly Row[] => {
       const found = readTable(database, table)
@@ -112,7 +112,7 @@ export const readLegacyDatabase = (file: string): LegacyRows => {
   }
 }
 
-/** One row more than is taken, so that a longer table shows. Undefined when there is no such table; a view is none. */
+/** Reads one row more than the limit, to detect a longer table. Undefined when there is no such table; views do not count. */
 const readTable = (database: DatabaseSync, table: Table): readonly Row[] | undefined => {
   if (database.prepare("select 1 from sqlite_master where type = 'table' and name = ?").get(table) === undefined) return undefined
   const there = new Set(
@@ -121,13 +121,13 @@ const readTable = (database: DatabaseSync, table: Table): readonly Row[] | undef
       .all(table)
       .map(({ name }) => name),
   )
-  // a field of any size is cut by the database, before it is in memory here
+  // the database truncates large fields, before they reach memory here
   const columns = tables[table]
     .filter((name) => there.has(name))
     .map((name) => `iif(octet_length(${name}) > ${textAtMost}, substr(${name}, 1, ${textAtMost}), ${name}) as ${name}`)
   if (columns.length === 0) return []
   const rows = database.prepare(`select ${columns.join(", ")} from ${table} limit ${rowsAtMost + 1}`)
-  // a number that is too large for JavaScript is an odd value of its row, no end of the reading
+  // a number too large for JavaScript makes its row odd, but must not end the reading
   rows.setReadBigInts(true)
   return rows.all()
 }

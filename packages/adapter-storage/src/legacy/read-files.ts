@@ -3,17 +3,17 @@ import { constants } from "node:fs"
 import { open, realpath } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** Passwords are short, and configurations are not longer than the service takes. */
+/** Passwords are short, and configurations are no longer than the service accepts. */
 const passwordAtMost = 1024
 const configAtMost = 1024 * 1024
 
 /** Names of folders below `users`: anything else could lead out of it. */
 const folderName = /^[a-z_][a-z0-9._-]{0,47}$/u
 
-// the byte order mark stays: a configuration comes back as it was
+// the byte order mark is kept: configurations are preserved byte for byte
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** A file's text, or why it was not read; neither where there is none. */
+/** A file's text, or why it was not read; neither when it does not exist. */
 interface Found {
   readonly text?: string
   readonly why?: string
@@ -22,7 +22,7 @@ interface Found {
 const errorCode = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "an unknown reason"
 
-/** A small file below a folder. Links are not followed: not the file's own, and none that leads its folder elsewhere. */
+/** Reads a small file below a folder. Follows no links, neither of the file itself nor of folders on its path. */
 const readSmall = async (root: string, path: readonly string[], limit: number): Promise<Found> => {
   const whole = join(root, ...path)
   try {
@@ -45,7 +45,7 @@ const readSmall = async (root: string, path: readonly string[], limit: number): 
   }
 }
 
-/** A user with what the installation's folder tells of him. Never fails: what was not read is named. */
+/** A user with the files in the installation's folder. Never fails: unread files are named. */
 export const withFiles = async (
   folder: string,
   user: Omit<LegacyUser, "password" | "config" | "unread">,

@@ -12,10 +12,10 @@ import { sqliteMigrations } from "../migrations/index.ts"
 import { publishFile } from "./publish.ts"
 import { copyRows, tablesInOrder } from "./rows.ts"
 
-/** Pages copied in one turn of the event loop: 4 MiB, and 16 of a file with the larger pages of older versions. */
+/** Pages copied in one turn of the event loop: 4 MiB, or 16 MiB of a file with the larger pages of older versions. */
 const pagesPerTurn = 4_096
 
-/** A database file with what SQLite and we keep beside it. */
+/** Removes a database file with the files that SQLite and the service keep beside it. */
 export const removeDatabase = async (file: string): Promise<void> => {
   for (const suffix of ["", "-wal", "-shm", "-migration-lock"]) await rm(`${file}${suffix}`, { force: true })
 }
@@ -27,8 +27,8 @@ const namesIn = (database: DatabaseSync, sql: string): readonly string[] =>
     .map((row) => String(row["name"]))
 
 /**
- * Makes sure that a file is a whole database of ours, not of a newer version; fails with the reason. `name`: the backup that it is of, for
- * the fault.
+ * Checks that a file is a complete database of ours, and not of a newer version; fails with the reason. `name`: the backup it belongs to,
+ * for the fault.
  */
 export const checkBackup = (
   file: string,
@@ -52,7 +52,7 @@ export const checkBackup = (
     catch: (cause) => storageFault(`read the backup ${name}`, cause),
   })
 
-/** What is read sees nothing of what others write meanwhile. */
+/** Reads from one snapshot, without what others write meanwhile. */
 const atOneMoment = (server: Kysely<Tables>, read: (db: Kysely<Tables>) => Promise<void>): Promise<void> =>
   server.connection().execute(async (db) => {
     await sql`begin isolation level repeatable read read only`.execute(db)
@@ -63,10 +63,10 @@ const atOneMoment = (server: Kysely<Tables>, read: (db: Kysely<Tables>) => Promi
     }
   })
 
-/** All rows of a server's database as they are at one moment, in a new file of SQLite. */
+/** Copies all rows of a server's database, as of one moment, into a new SQLite file. */
 const copyOfServer = (database: Database["Service"], doing: string, file: string): Effect.Effect<void, StorageFault> =>
   Effect.gen(function* () {
-    // loaded when it is needed: a service on PostgreSQL never is
+    // loaded on demand: a service on PostgreSQL otherwise never loads it
     const { sqliteLayer } = yield* Effect.tryPromise({
       try: () => import("../engine/sqlite.ts"),
       catch: (cause) => storageFault(doing, cause),
@@ -81,8 +81,8 @@ const copyOfServer = (database: Database["Service"], doing: string, file: string
   })
 
 /**
- * Copies the whole database into a new file of SQLite, consistently, while the service works; the file is complete or absent, and readable
- * by its owner only (it holds sealed secrets and key hashes; the key that opens them is not in it).
+ * Copies the whole database into a new SQLite file, consistently, while the service runs. The file is either complete or absent, and
+ * readable by its owner only (it holds sealed secrets and key hashes, but not the key that opens them).
  */
 export const backupTo = (file: string): Effect.Effect<void, Conflict | StorageFault, Database> =>
   Effect.gen(function* () {

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { Database } from "../engine/database.ts"
 
 /**
- * Succeeds when the store takes writes now: it makes one that changes nothing. A full disk, a read-only file system and a lost server all
- * show here, and success shows again when they are fixed.
+ * Succeeds when the store accepts writes: makes one that changes nothing. Detects a full disk, a read-only file system and a lost server,
+ * and their recovery.
  */
 export const storageHealth: Effect.Effect<void, StorageFault, Database> = Database.use((database) =>
   database.write("write to the database", (tx) =>

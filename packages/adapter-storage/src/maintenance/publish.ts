@@ -5,7 +5,7 @@ const linkRefusals = new Set(["EPERM", "EXDEV", "EMLINK", "ENOTSUP", "EOPNOTSUPP
 
 const codeOf = (cause: unknown): string => (cause instanceof Error && "code" in cause ? String(cause.code) : "")
 
-/** Whether a hard link could not be made because the file system has none, or no more of this file. */
+/** Whether a hard link failed because the file system does not support them, or no more of them for this file. */
 export const hasNoLinks = (cause: unknown): boolean => linkRefusals.has(codeOf(cause))
 
 const sync = async (file: string): Promise<void> => {
@@ -14,7 +14,7 @@ const sync = async (file: string): Promise<void> => {
 }
 
 const syncedCopy = async (source: string, target: string): Promise<void> => {
-  // what it wrote of a copy that fails is gone
+  // a failed copy leaves nothing behind
   await copyFile(source, target, constants.COPYFILE_EXCL)
   try {
     await sync(target)
@@ -25,8 +25,8 @@ const syncedCopy = async (source: string, target: string): Promise<void> => {
 }
 
 /**
- * Gives a whole file its name, in which it outlives a loss of power. Never replaces what has that name: then it is false. Where the file
- * system has no hard links the file is copied. The source stays.
+ * Gives a complete file its final name, durably. Never replaces an existing file of that name: returns false instead. The file is copied
+ * when the file system has no hard links. The source stays.
  */
 export const publishFile = async (source: string, target: string): Promise<boolean> => {
   await sync(source)

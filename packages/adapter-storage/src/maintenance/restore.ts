@@ -6,7 +6,7 @@ import { Database } from "../engine/database.ts"
 import { storageFault } from "../engine/storage-fault.ts"
 import { copyRows, tablesInOrder } from "./rows.ts"
 
-/** Takes the runs of a restored database away from the workers of then: whoever claims one next goes on with it. */
+/** Releases the runs of a restored database from their former workers: the next worker to claim one continues it. */
 export const releaseRuns: Effect.Effect<void, StorageFault, Database> = Database.use((database) =>
   database.write("release the runs of a backup", (tx) =>
     Effect.asVoid(
@@ -21,7 +21,7 @@ export const releaseRuns: Effect.Effect<void, StorageFault, Database> = Database
   ),
 )
 
-/** Snapshots of content that the database counts on: of sources, and of the files of blueprints. */
+/** Content snapshots that the database needs: those of sources, and of blueprints' files. */
 export const snapshotsInUse: Effect.Effect<ReadonlySet<string>, StorageFault, Database> = Database.use((database) =>
   database.read("read which content is in use", async (db) => {
     const sources = await db.selectFrom("sources").select("snapshot as id").where("snapshot", "is not", null).execute()
@@ -34,7 +34,7 @@ export const snapshotsInUse: Effect.Effect<ReadonlySet<string>, StorageFault, Da
   }),
 )
 
-/** Fails on a server whose database is in use: what is there is never replaced. */
+/** Fails when a server's database is in use: existing data is never replaced. */
 export const requireEmpty: Effect.Effect<void, Conflict | StorageFault, Database> = Database.use((database) =>
   Effect.gen(function* () {
     const user = yield* database.read("look for users", (db) => db.selectFrom("users").select("id").limit(1).executeTakeFirst())
@@ -46,12 +46,12 @@ export const requireEmpty: Effect.Effect<void, Conflict | StorageFault, Database
   }),
 )
 
-/** The next number of the audit trail: rows that bring theirs do not move the server's count. */
+/** Sets the audit trail's next number: inserting rows with explicit ids does not advance the server's sequence. */
 const raiseCount = sql`select setval(pg_get_serial_sequence('audit_entries', 'id'), coalesce(max(id), 0) + 1, false) from audit_entries`
 
 /**
- * Gives an empty database on a server all rows of a file of SQLite that is up to date. One transaction: `last` is done in it, when all rows
- * are there, and where that fails there are none. `last` may be done twice.
+ * Copies all rows of an up-to-date SQLite file into an empty database on a server, in one transaction. `last` runs in it once all rows are
+ * there; if it fails, nothing is written. `last` may run twice.
  */
 export const fillFrom = <E>(
   file: string,
@@ -61,13 +61,13 @@ export const fillFrom = <E>(
     const doing = "restore into the database of database_url"
     const database = yield* Database
     yield* requireEmpty
-    // loaded when it is needed: a service on PostgreSQL never is
+    // loaded on demand: a service on PostgreSQL otherwise never loads it
     const { sqliteLayer } = yield* Effect.tryPromise({
       try: () => import("../engine/sqlite.ts"),
       catch: (cause) => storageFault(doing, cause),
     })
     const fill = Effect.gen(function* () {
-      // the file's, with which this is provided
+      // the file's database, which is provided to this effect
       const copied = yield* Database
       const from = yield* copied.read(doing, (db) => Promise.resolve(db))
       const tables = tablesInOrder(file)

@@ -4,17 +4,17 @@ import { type Tables, tables } from "../schema/tables.ts"
 
 type Table = keyof Tables
 
-/** Values in one statement: SQLite takes 32766, PostgreSQL twice as many. */
+/** Values in one statement: SQLite accepts 32766, PostgreSQL twice as many. */
 const mostValues = 30_000
 const rowsAtATime = 2_000
 
-/** A table and the columns of its key. */
+/** A table with its key columns. */
 interface KeyedTable {
   readonly table: Table
   readonly key: readonly string[]
 }
 
-/** All tables, each behind those that its rows refer to, as a file of SQLite tells. */
+/** All tables, each after those its rows refer to, according to an SQLite file. */
 export const tablesInOrder = (file: string): readonly KeyedTable[] => {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
@@ -33,7 +33,7 @@ export const tablesInOrder = (file: string): readonly KeyedTable[] => {
   }
 }
 
-/** Puts the rows of all tables into another database of the same schema, in place of its own. Both transactions are the caller's. */
+/** Replaces the rows of all tables in another database of the same schema. The caller owns both transactions. */
 export const copyRows = async (from: Kysely<Tables>, to: Kysely<Tables>, tables: readonly KeyedTable[]): Promise<void> => {
   for (const { table } of tables.toReversed()) await to.deleteFrom(table).execute()
   for (const { table, key } of tables)

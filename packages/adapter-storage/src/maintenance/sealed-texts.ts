@@ -6,14 +6,14 @@ import { Database } from "../engine/database.ts"
 import type { Tables } from "../schema/tables.ts"
 import type { SealingKey } from "./sealing-key.ts"
 
-/** A sealed text, what it is bound to, and how it is put back; null: it is given up. */
+/** A sealed text, its context, and how to write it back; null gives it up. */
 interface Place {
   readonly sealed: string
   readonly context: string
   readonly put: (db: Kysely<Tables>, sealed: string | null) => Promise<unknown>
 }
 
-/** Where the database keeps what is sealed, but for what tells its key. */
+/** Where the database keeps sealed texts, except those that identify its key. */
 const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
   const users = await db
     .selectFrom("users")
@@ -43,7 +43,7 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
     ...vpnKeys.map(({ user_id, sealed }) => ({
       sealed,
       context: vpnKeyContext(user_id),
-      // without its private key a pair is of no use: the user gets another one
+      // a pair is useless without its private key: the user gets a new one
       put: (tx: Kysely<Tables>, text: string | null) =>
         text === null
           ? tx.deleteFrom("vpn_keys").where("user_id", "=", user_id).execute()
@@ -67,7 +67,7 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
   ]
 }
 
-/** Every sealed text of the database, with what it is bound to. */
+/** Every sealed text of the database, with its context. */
 export const sealedTexts: Effect.Effect<readonly Pick<Place, "sealed" | "context">[], StorageFault, Database> = Database.use(
   (database) =>
     database.read("read the encrypted secrets", async (db) =>
@@ -76,9 +76,9 @@ export const sealedTexts: Effect.Effect<readonly Pick<Place, "sealed" | "context
 )
 
 /**
- * Seals everything anew and takes `to` for the database's key, in one transaction: all or nothing. `anew` tells the new text, null to
- * give it up, undefined to leave it as it is; so does the answer. Fails when the key is not `from` any more. Whoever writes a text sealed with the old key
- * afterwards is refused.
+ * Seals everything again and makes `to` the database's key, in one transaction: all or nothing. `anew` returns the new text, null to give
+ * it up, or undefined to leave it as it is; the result says the same. Fails when the key is no longer `from`. Later writes of texts sealed
+ * with the old key are refused.
  */
 export const sealAnew = <E>(
   from: SealingKey,
@@ -92,7 +92,7 @@ export const sealAnew = <E>(
   Database.use((database) =>
     database.serializedWrite("encrypt the secrets again", (tx) =>
       Effect.gen(function* () {
-        // first of all: who is about to write a secret waits for us from here on, or we for them
+        // first: from here on, writers of secrets wait for us, or we for them
         const { numUpdatedRows } = yield* tx((db) =>
           db
             .updateTable("sealing_key")

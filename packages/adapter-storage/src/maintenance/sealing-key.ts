@@ -4,16 +4,16 @@ import * as Effect from "effect/Effect"
 import { Database } from "../engine/database.ts"
 import { refuseForeignSeal } from "../repositories/refuse-foreign-seal.ts"
 
-/** What a database tells of the key that sealed its secrets. */
+/** What a database records about the key that sealed its secrets. */
 export interface SealingKey {
   readonly keyId: string
-  /** What API keys are hashed with: only that key opens it. */
+  /** The key with which API keys are hashed, sealed with the key. */
   readonly sealedHashKey: string
-  /** ROOT's API key; undefined where it is not known. */
+  /** ROOT's API key, sealed; undefined when it is not known. */
   readonly sealedRootKey: string | undefined
 }
 
-/** There is one. */
+/** The table has one row. */
 const row = 1
 
 /** The key of this database; undefined in an empty one, and in one that an older version wrote. */
@@ -30,7 +30,7 @@ export const sealingKey: Effect.Effect<SealingKey | undefined, StorageFault, Dat
   }),
 )
 
-/** Makes this the key of a database that has none yet. Of two that do it at once one is first; who asks afterwards learns which. */
+/** Makes this the key of a database that has none yet. Of two concurrent calls one wins; read afterwards to learn which. */
 export const adoptSealingKey = ({
   keyId,
   sealedHashKey,
@@ -50,7 +50,7 @@ export const adoptSealingKey = ({
     ),
   )
 
-/** Keeps ROOT's API key, sealed. */
+/** Stores ROOT's API key, sealed. */
 export const keepSealedRootKey = (sealed: string): Effect.Effect<void, StorageFault, Database> =>
   Database.use((database) =>
     database.write("keep the key of ROOT", (tx) =>
@@ -61,7 +61,7 @@ export const keepSealedRootKey = (sealed: string): Effect.Effect<void, StorageFa
     ),
   )
 
-/** Whether anybody has used this database: a service makes ROOT when it starts with it. */
+/** Whether this database was ever used: a service creates ROOT when it first starts with it. */
 export const hasUsers: Effect.Effect<boolean, StorageFault, Database> = Database.use((database) =>
   database.read(
     "look for users",
@@ -69,7 +69,7 @@ export const hasUsers: Effect.Effect<boolean, StorageFault, Database> = Database
   ),
 )
 
-/** The hash of a user's API key, as it is stored. */
+/** The stored hash of a user's API key. */
 export const apiKeyHash = (userId: UserId): Effect.Effect<string | undefined, StorageFault, Database> =>
   Database.use((database) =>
     database.read("read the hash of an API key", async (db) => {

@@ -1,7 +1,10 @@
 import { Migration } from "@mikro-orm/migrations"
 import type { MigrationList } from "../engine/migrate.ts"
 
-/** One step from a version of the schema to the next: SQL statements for both engines, or for each its own. Released ones never change. */
+/**
+ * One step from a version of the schema to the next: SQL statements for both engines, or separate ones for each. Released steps never
+ * change.
+ */
 export type SchemaChange = { readonly name: string } & (
   | { readonly both: readonly string[] }
   | { readonly sqlite: readonly string[]; readonly postgresql: readonly string[] }

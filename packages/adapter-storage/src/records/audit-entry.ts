@@ -4,7 +4,7 @@ import { type Column, declared, optional, sequence, text, time, unique } from ".
 import { rangeId, userId } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
 
-// looked for by any text
+// search accepts any text
 const anyUser: Column<UserId, string> = userId
 const anyRange: Column<RangeId, string> = rangeId
 
@@ -21,10 +21,10 @@ export const auditEntries = table(
     detail: text,
     outcome: text,
     remote: text,
-    /** What tells the entry of one operation, so that it is written once. */
+    /** Key of one operation's entry, so that it is written once. */
     draft: optional(unique("audit_entries_draft_unique", text)),
   },
-  // what administrators look for; the id behind it makes the newest come first
+  // filters used by administrators; the id after each column sorts the newest first
   {
     indexes: [
       { name: "audit_entries_caller_id_index", properties: ["callerId", "id"] },

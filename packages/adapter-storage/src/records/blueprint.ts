@@ -18,22 +18,22 @@ export const blueprints = table(
     version: text,
     tags: texts,
     minVersion: text,
-    /** Record of the source that it came from and its id there; both undefined for one that was made here. */
+    /** Record of its source and its id there; both undefined for a blueprint that was created here. */
     source: optional(recordId),
     sourceBlueprintId: optional(short(255)),
-    /** Where its files lie; both undefined where it has none. */
+    /** Where its files are; both undefined when it has none. */
     bundleSnapshot: optional(snapshotId),
     bundleDirectory: optional(text),
-    /** The last installation of what it requires; all undefined before the first. */
+    /** The last installation of its requirements; all undefined before the first. */
     installStatus: optional(oneOf(dependencyStatuses)),
     installError: optional(text),
     installedAt: optional(time),
     createdAt: time,
     updatedAt: time,
-    /** The last change of the configuration, also by a user who is gone; both undefined where a source made it. */
+    /** The last change of the configuration, possibly by a deleted user; both undefined when a source made it. */
     configBy: optional(userId),
     configAt: optional(time),
-    /** The last columns: lists do not read them. */
+    /** Last columns, so that lists need not read them. */
     requirements: optional(text),
     config: text,
   },
@@ -61,7 +61,7 @@ export const blueprintGroups = table("blueprint_groups", {
 const { requirements: _requirements, config: _config, configBy: _by, configAt: _at, ...shown } = blueprints.columns
 const read = readerOf("the table blueprints", { ...shown, thumbnail: optional(text) })()
 
-/** A row with the name of its picture in `thumbnail`; with whom it is shared is not in it. */
+/** A row with the name of its picture in `thumbnail`; it does not include with whom it is shared. */
 export const toBlueprint = (row: StoredRow): Blueprint => {
   const { source, sourceBlueprintId, bundleSnapshot, bundleDirectory, installStatus, installError, installedAt, ...said } =
     read(row)

@@ -5,7 +5,7 @@ import { type StoredRow, table } from "../schema/table.ts"
 import { ranges } from "./range.ts"
 import { users } from "./user.ts"
 
-/** Rights to open a console that nobody has used yet. */
+/** Unused tickets to open a console. */
 export const consoleTickets = table("console_tickets", {
   hash: key(short(64)),
   callerId: reference(() => users.entity, userId),

@@ -5,7 +5,7 @@ import { type StoredRow, table } from "../schema/table.ts"
 import { ranges } from "./range.ts"
 import { users } from "./user.ts"
 
-// `groups` is a word of SQL
+// `groups` is an SQL keyword
 export const groups = table("user_groups", {
   name: key(groupName),
   recordId: unique("user_groups_record_unique", recordId),
@@ -36,7 +36,7 @@ export const groupNotices = table("group_notices", {
     ),
   ),
   text,
-  /** Also where that user is gone. */
+  /** Possibly a deleted user. */
   by: named("by_user", userId),
   at: time,
   until: time,

@@ -4,7 +4,7 @@ import { userId } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
 import { users } from "./user.ts"
 
-/** People of a provider of identities, and the users that they sign in as. */
+/** Identities at the provider, and the users that they sign in as. */
 export const identities = table(
   "identities",
   {
@@ -21,5 +21,5 @@ export const identities = table(
 
 export const toIdentity: (row: StoredRow) => Identity = identities.reader()
 
-/** Sign-ins that have succeeded and must not again. */
+/** Sign-ins that were used and must not be used again. */
 export const spentSignIns = table("spent_sign_ins", { hash: key(short(64)), expiresAt: time })

@@ -48,11 +48,11 @@ export const machines = table("machines", {
   tags: texts,
   address: optional(text),
   foreignAddresses: declared(texts, { default: "[]" }),
-  /** When we said so ourselves; 1970: an observation said it. */
+  /** When the service recorded it itself; 1970 when it comes from an observation. */
   recordedAt: time,
-  /** The time of the first observation that lacks it. */
+  /** Time of the first observation without it. */
   missingSince: optional(time),
-  /** The licence of its Windows when it was looked at last. */
+  /** The licence of its Windows when last checked. */
   activation: optional(json(ActivationJson)),
 })
 
@@ -109,7 +109,7 @@ const ClusterJson = Schema.Struct({
   ),
 })
 
-/** One row: the last whole observation, without its machines, and since when the hypervisor is unreachable. */
+/** One row: the last complete observation without its machines, and since when the hypervisor is unreachable. */
 export const observation = table("observation", {
   id: key(declared(whole, { autoincrement: false })),
   observedAt: optional(time),
@@ -140,7 +140,7 @@ export const machineStages = table("machine_stages", {
   fingerprint: text,
 })
 
-/** Passwords of machines' logins, sealed; `sealedNext` is about to be set. */
+/** Sealed passwords of machines' logins; `sealedNext` is about to be set. */
 export const machineLogins = table("machine_logins", {
   rangeId: ofRange,
   vmid: key(vmid),
@@ -166,7 +166,7 @@ export const machineSnapshots = table("machine_snapshots", {
   current: optional(text),
 })
 
-/** Which stages inside a machine had succeeded when a snapshot was taken. */
+/** Stages inside a machine that had succeeded when a snapshot was taken. */
 export const snapshotStages = table("snapshot_stages", {
   rangeId: ofRange,
   vmid: key(vmid),
@@ -176,7 +176,7 @@ export const snapshotStages = table("snapshot_stages", {
   fingerprint: text,
 })
 
-/** What machines that were rolled back are to be set to again. */
+/** Settings that are still owed to machines that were rolled back. */
 export const machineDebts = table("machine_debts", {
   rangeId: ofRange,
   vmid: key(vmid),
@@ -187,5 +187,5 @@ export const machineDebts = table("machine_debts", {
 const said = Schema.optionalKey(Schema.String)
 const GuestSystemJson = Schema.Struct({ id: said, name: said, versionId: said, kernel: said, machine: said })
 
-/** What guests said of their operating systems. */
+/** Operating systems as reported by guest agents. */
 export const machineSystems = table("machine_systems", { rangeId: ofRange, vmid: key(vmid), system: json(GuestSystemJson) })

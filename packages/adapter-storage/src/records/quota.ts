@@ -5,7 +5,7 @@ import { table } from "../schema/table.ts"
 import { groups } from "./group.ts"
 import { users } from "./user.ts"
 
-/** Memory in GiB; 0 stands for no limit. */
+/** Memory in GiB; 0 means no limit. */
 const amounts = { ram: whole, cpus: whole, vms: whole, ranges: whole }
 
 export const userQuotas = table("user_quotas", { userId: key(reference(() => users.entity, userId)), ...amounts })

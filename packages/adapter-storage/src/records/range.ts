@@ -40,7 +40,7 @@ export const ranges = table("ranges", {
   createdAt: time,
   updatedAt: time,
   takenOver: declared(flag, { default: false }),
-  /** The ID in lower case; undefined for those that differed only in case from another one before this was refused. */
+  /** The ID in lower case; undefined for older ranges whose ID differs from another one's only in case. */
   idKey: optional(unique("ranges_id_key_unique", short(255))),
 })
 
@@ -51,14 +51,14 @@ export const toRange = (row: StoredRow): Range => {
   return { ...range, testing: { mode, allowedDomains, allowedIps } }
 }
 
-/** The columns of what is given of a range. */
+/** The columns of the given members of a range. */
 export const fromRange = ({ testing, ...range }: Partial<Range> & { readonly idKey?: string }) =>
   ranges.write({
     ...range,
     ...(testing && { testingMode: testing.mode, allowedDomains: testing.allowedDomains, allowedIps: testing.allowedIps }),
   })
 
-/** What goes with a range, whose table it leads the key of: that is its index. */
+/** Reference for rows that belong to a range. It leads the key of their table, which serves as its index. */
 export const ofRange = key(
   declared(
     reference(() => ranges.entity, rangeId),
@@ -69,12 +69,12 @@ const ofUser = key(reference(() => users.entity, userId))
 
 export const rangeConfigs = table("range_configs", {
   rangeId: ofRange,
-  /** UTF-8, byte by byte as it was uploaded. */
+  /** UTF-8, byte for byte as it was uploaded. */
   content: bytes,
-  /** The same, as it was when the newest deploy opened. */
+  /** The same as of the start of the newest deploy. */
   deployed: optional(bytes),
   updatedAt: time,
-  /** Who stored it, also where that user is gone. */
+  /** Who stored it, possibly a deleted user. */
   updatedBy: optional(userId),
 })
 

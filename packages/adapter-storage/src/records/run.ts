@@ -32,7 +32,7 @@ const subject: Column<RunSubject, string> = {
   write: subjectKey,
 }
 
-/** Any JSON; the kind of the run decodes it. */
+/** Any JSON; decoded by the run kind. */
 const options: Column<Json, string> = {
   ...text,
   read: (stored) => {
@@ -54,7 +54,7 @@ export const runs = table(
     subject,
     /** The subject while the run is unfinished, undefined afterwards. Unique: a subject has at most one unfinished run. */
     busySubject: optional(unique("runs_busy_subject_unique", short(1024))),
-    /** The range of the run, with which it is deleted; undefined for other subjects. */
+    /** The range of the run, which is deleted with it; undefined for other subjects. */
     rangeId: optional(reference(() => ranges.entity, rangeId)),
     by: named("by_user", userId),
     options,
@@ -66,7 +66,7 @@ export const runs = table(
     generation: whole,
     leaseOwner: optional(text),
     leaseUntil: optional(count),
-    /** May be deleted. */
+    /** May refer to a deleted run. */
     blockedBy: named("behind", optional(runId)),
   },
   {

@@ -5,7 +5,7 @@ import { type StoredRow, table } from "../schema/table.ts"
 import { ranges } from "./range.ts"
 import { users } from "./user.ts"
 
-/** Further API keys of users. Without a range a key is for reading. */
+/** Additional API keys of users. A key without a range is read-only. */
 export const scopedKeys = table("scoped_keys", {
   id: key(id("the id of an API key", (value: string): value is string => isScopedKeyId(value), { type: "string", length: 12 })),
   userId: reference(() => users.entity, userId),

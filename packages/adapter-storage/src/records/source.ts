@@ -13,7 +13,7 @@ export const sources = table("sources", {
   url: text,
   ref: text,
   path: text,
-  /** Sealed; undefined where there is none. */
+  /** Sealed; undefined when there is none. */
   access: optional(text),
   name: text,
   description: text,

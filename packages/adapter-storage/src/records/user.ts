@@ -11,12 +11,12 @@ export const users = table(
     number: unique("users_number_unique", whole),
     name: text,
     email: text,
-    /** Lower case; undefined where the user has no address. */
+    /** Lower case; undefined when the user has no address. */
     emailKey: optional(unique("users_email_unique", short(1024))),
     isAdmin: flag,
     hypervisorUsername: short(255),
     hypervisorRealm: short(255),
-    /** May name a range that is gone. */
+    /** May refer to a deleted range. */
     defaultRangeId: optional(rangeId),
     hasCompletedOnboarding: flag,
     createdAt: time,
@@ -24,7 +24,7 @@ export const users = table(
     lastActiveAt: optional(time),
     apiKeyHash: optional(text),
     sealedPassword: optional(text),
-    /** Another text after every change of the password. */
+    /** Changes with every change of the password. */
     passwordVersion: declared(text, { default: "" }),
     tokenKey: text,
   },
@@ -36,7 +36,7 @@ export const toUser: (row: StoredRow) => User = users.reader({
 })
 export const toSecrets: (row: StoredRow) => UserSecrets = users.reader({ only: ["apiKeyHash", "sealedPassword", "tokenKey"] })
 
-/** Numbers of removed users and when they went. */
+/** Numbers of deleted users, and when they were deleted. */
 export const restingNumbers = table("resting_user_numbers", {
   number: key(declared(whole, { autoincrement: false })),
   since: time,

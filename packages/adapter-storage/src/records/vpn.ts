@@ -11,7 +11,7 @@ export const vpnKeys = table("vpn_keys", {
   sealed: text,
 })
 
-/** Whom the server of the VPN lets in, or may; one row. */
+/** Peers of the VPN server, including possible ones; one row. */
 export const vpnServers = table("vpn_server", {
   id: key(declared(whole, { autoincrement: false })),
   version: whole,

@@ -24,8 +24,8 @@ const machinesSql = (only: string) => `
     and ${only}`
 
 /**
- * Users, ranges and grants, and what else is given: one statement, so that it is one snapshot on both engines. `only` narrows ranges by the
- * column that names them.
+ * Users, ranges, grants and all else that gives access: one statement, so that it is one snapshot on both engines. `only` restricts ranges
+ * by the column that names them.
  */
 const storedSql = (
   only: (column: string) => string,
@@ -50,7 +50,7 @@ const readRange = readerOf("the ranges", { id: key(rangeId), number: whole, leav
 const readMachine = readerOf("the machines", { vmid: key(named("number", vmid)), rangeId })()
 const readPath = readerOf("the grants", { userId: named("id", userId), rangeId })()
 
-/** A row that is left out would lose its access: a damaged one fails the whole read. */
+/** Leaving out a row would revoke its access, so a damaged one fails the whole read. */
 const toStoredAccess = (rows: readonly StoredRow[]): StoredAccess => {
   const each = <A>(what: string, read: (row: StoredRow) => A) => rows.filter((row) => row["what"] === what).map(read)
   const people = Map.groupBy(each("path", readPath), (path) => path.rangeId)
@@ -131,7 +131,7 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
         ),
       told: told(),
       tell: (range, users) =>
-        // serialized, as the removal of a range is: the range cannot go between the read and the write
+        // serialized like the removal of a range, which therefore cannot happen between the read and the write
         database.serializedWrite(`keep what the router of ${range} was given`, (tx) =>
           Effect.gen(function* () {
             const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", range).executeTakeFirst())

@@ -8,7 +8,10 @@ import { toAuditEntry } from "../records/audit-entry.ts"
 import { every } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
 
-/** The entry where a time begins or ends. Entries are written in the order of their times, so that ids can stand for times: one index serves all. */
+/**
+ * The first entry at or after a time, or the last before it. Entries are written in order of time, so ids can stand for times and one index
+ * serves all filters.
+ */
 const edge = (eb: ExpressionBuilder<Tables, "audit_entries">, which: ">=" | "<", at: Date) =>
   eb
     .selectFrom("audit_entries as edge")
@@ -18,7 +21,7 @@ const edge = (eb: ExpressionBuilder<Tables, "audit_entries">, which: ">=" | "<",
     .orderBy("edge.id", which === "<" ? "desc" : "asc")
     .limit(1)
 
-/** What is given of the filter, as conditions. */
+/** The given parts of the filter, as conditions. */
 const meant =
   ({ before, user, operation, rangeId, outcome, remote, since, until }: AuditFilter) =>
   (eb: ExpressionBuilder<Tables, "audit_entries">) =>
@@ -41,7 +44,7 @@ export const auditLayer: Layer.Layer<AuditTrail, never, Database> = Layer.effect
     const database = yield* Database
     return {
       record: (entry, key) => database.write(recording, (tx) => Effect.asVoid(writeEntry(tx, entry, key))),
-      // every transaction takes the entry along, also one that changes nothing
+      // any transaction writes the entry with it, even one that changes nothing
       begin: database.write(recording, () => Effect.void),
       list: (limit, filter = {}) =>
         database.read("list who did what", (db) =>

@@ -10,17 +10,17 @@ const readGroup = blueprintGroups.reader()
 const readId = blueprints.reader({ only: ["id"] })
 const readTexts = blueprints.reader({ only: ["config", "requirements"] })
 
-/** All columns but the texts and the picture. */
+/** All columns except the texts and the picture. */
 const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.source,
   b.source_blueprint_id, b.bundle_snapshot, b.bundle_directory, b.install_status, b.install_error, b.installed_at, b.created_at,
   b.updated_at, t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
 
-/** The condition that a user owns the blueprint or has it shared. Its parameter is the user, three times. */
+/** The condition that a user owns the blueprint or has it shared. Takes the user as parameter three times. */
 const usableBy = `(b.owner = ?
   or b.id in (select blueprint_id from blueprint_users where user_id = ?)
   or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?))`
 
-/** An order of our own: the engines' collations differ. */
+/** Sorted here: the engines' collations differ. */
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
   b.updatedAt.getTime() - a.updatedAt.getTime() || (a.id < b.id ? -1 : 1)
 
@@ -57,10 +57,10 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
   }
   const all = list("list blueprints", columns, toBlueprint)
   const allFor = list("list blueprints", `${columns} where ${usableBy}`, toBlueprint)
-  // what no blueprint names may be removed: none is left out
+  // what no blueprint names may be removed, so none is left out
   const ids = prepared("list the ids of blueprints", "select b.id from blueprints b", every(readId))
   const idsFor = prepared("list the ids of blueprints", `select b.id from blueprints b where ${usableBy}`, every(readId))
-  // a text of which only the length is asked is not read
+  // reads only the length of a text
   const sizes = prepared(
     "count what blueprints take",
     `select b.id, b.record_id, b.bundle_snapshot,

@@ -29,7 +29,7 @@ export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> =
           }),
         ),
       take: Effect.fnUntraced(function* (hash) {
-        // anybody may ask with any text: only a ticket that is there is worth a place among the writers
+        // anybody may send any text: only an existing ticket is worth a write transaction
         if ((yield* isKept(hash)).length === 0) return undefined
         return yield* database.write("take the ticket of a console", (tx) =>
           Effect.gen(function* () {

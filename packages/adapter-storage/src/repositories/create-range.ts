@@ -23,7 +23,7 @@ const refuseUnknownUsers = (tx: Transaction, named: readonly UserId[]) =>
     if (stranger !== undefined) return yield* new UserNotFound({ userId: stranger })
   })
 
-/** Makes a range whole: number, state, configuration, grants. */
+/** Creates a range with its number, state, configuration and grants. */
 export const createRange = (
   tx: Transaction,
   { config, owners, number: requested, reservedNumbers, systemLimits, ...draft }: NewRange,
@@ -41,7 +41,7 @@ export const createRange = (
     const stored = rangeConfigs.write({
       rangeId: range.id,
       content,
-      // what an older service has deployed
+      // what an older service deployed
       deployed: range.takenOver ? content : undefined,
       updatedAt: range.createdAt,
     })

@@ -27,7 +27,7 @@ const toMember: (row: StoredRow) => GroupMember = readerOf("the table group_memb
 const readRole = groupMembers.reader({ only: ["role"] })
 const readRange = groupRanges.reader({ only: ["rangeId"] })
 
-/** Orders of our own: the engines' collations differ. */
+/** Sorted here: the engines' collations differ. */
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1)
 const membersFirst = (a: GroupMember, b: GroupMember): number =>
   a.role === b.role ? (a.userId < b.userId ? -1 : 1) : a.role === "member" ? -1 : 1

@@ -8,7 +8,7 @@ import { groupNotices, groups } from "../records/group.ts"
 import { groupReads } from "./group-reads.ts"
 import { requireGroup, requireRange } from "./require.ts"
 
-/** A store holds at most 150 users: reading all their ids is cheaper than any list of parameters. */
+/** A store holds at most 150 users: reading all their ids is cheaper than a list of parameters. */
 const requireUsersExist = (tx: Transaction, roles: ReadonlyMap<UserId, GroupRole | undefined>) =>
   Effect.gen(function* () {
     const rows = yield* tx((db) => db.selectFrom("users").select("id").execute())
@@ -26,7 +26,7 @@ const managersOf = (tx: Transaction, name: GroupName) =>
       .execute(),
   )
 
-/** Those of the roles whose users are still what is named. */
+/** The entries of `roles` whose users still have the role that `from` gives. */
 const unchangedSince = (
   tx: Transaction,
   name: GroupName,

@@ -21,7 +21,7 @@ export const identitiesLayer: Layer.Layer<Identities, never, Database> = Layer.e
         every(toIdentity),
       ),
       link: (identity, { administrators }) =>
-        // one at a time, as rights are given and taken: nobody becomes an administrator in between
+        // serialized like changes of rights, so that nobody becomes an administrator in between
         database.serializedWrite("link a person to a user", (tx) =>
           Effect.gen(function* () {
             const { issuer, subject, userId } = identity

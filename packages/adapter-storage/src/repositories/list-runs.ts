@@ -6,7 +6,7 @@ import { toRun } from "../records/run.ts"
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list?.length === 0
 
-/** The newest of the runs that the filter lets through. Rows that cannot be read take nobody's place. */
+/** The newest runs that match the filter. Unreadable rows do not count towards the limit. */
 export const listRuns = (database: Database["Service"], filter: RunFilter): Effect.Effect<readonly RunRecord[], StorageFault> => {
   const { subject, ranges, types, kinds, statuses, by, since, before, limit } = filter
   if ([ranges, types, kinds, statuses].some(isEmpty)) return Effect.succeed([])

@@ -55,7 +55,7 @@ const dropStages = (tx: Transaction, rangeId: RangeId, vmid: Vmid, { name, taken
       .execute(),
   )
 
-/** Keeps the stages that are recorded of a machine with one of its snapshots. */
+/** Stores the machine's recorded stages with one of its snapshots. */
 export const keepStages = (
   tx: Transaction,
   rangeId: RangeId,
@@ -86,7 +86,7 @@ export const keepStages = (
     )
   })
 
-/** Puts the stages that were kept with a snapshot in the place of those that are recorded of the machine. */
+/** Replaces the machine's recorded stages with those stored with a snapshot. */
 export const recallStages = (
   tx: Transaction,
   rangeId: RangeId,

@@ -29,7 +29,7 @@ import { releaseVmids, replaceVmid, reserveVmids } from "./vmid-reservations.ts"
 const readObserved = observation.reader({ only: ["observedAt", "cluster"] })
 const ownMachines = "select m.* from machines m join ranges r on r.id = m.pool where not m.template"
 
-/** A write about a range; nothing where it is gone. */
+/** Runs a write for a range; does nothing when the range is gone. */
 const ifThere = <A, E, R>(tx: Transaction, rangeId: RangeId, write: Effect.Effect<A, E, R>) =>
   requireRange(tx, rangeId).pipe(
     Effect.andThen(write),
@@ -94,7 +94,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           Effect.gen(function* () {
             const recordedAt = new Date(yield* Clock.currentTimeMillis)
             const row = machines.write({ ...machine, recordedAt, address, ...(foreignAddresses && { foreignAddresses }) })
-            // what is not told of these keeps what is kept
+            // fields that were not reported keep their stored values
             const { name, address: at, ...told } = row
             const known = {
               ...told,
@@ -103,7 +103,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
               ...(at === null ? {} : { address: at }),
             }
             yield* tx((db) => db.deleteFrom("departed_machines").where("vmid", "=", machine.vmid).execute())
-            // its index is written whenever the pool is, also when it stays the same
+            // its index is written whenever the pool is, even with the same value
             const { pool, ...rest } = known
             const { numUpdatedRows } = yield* tx((db) =>
               db

@@ -81,10 +81,10 @@ const factsFrom = (limits: SetLimits, rows: Awaited<ReturnType<typeof readUses>>
   }
 }
 
-/** Of one moment only in a transaction. */
+/** One consistent snapshot only inside a transaction. */
 export const readFacts = async (db: Kysely<Tables>): Promise<QuotaFacts> => factsFrom(await readLimits(db), await readUses(db))
 
-/** The facts; undefined where nobody is limited, and nothing needs to be counted. */
+/** The facts; undefined when nobody is limited, and nothing needs to be counted. */
 const factsIfLimited = (tx: Transaction, system: Amounts) =>
   Effect.gen(function* () {
     const limits = yield* tx(readLimits)
@@ -105,7 +105,7 @@ export const refuseRangeOverQuota = (
     if (refused !== undefined) return yield* refused
   })
 
-/** Fails when the current configuration of a range takes more than the one who is charged may take. */
+/** Fails when the current configuration of a range takes more than its payer may take. */
 export const refuseDeployOverQuota = (tx: Transaction, id: RangeId, system: Amounts) =>
   Effect.gen(function* () {
     const facts = yield* factsIfLimited(tx, system)

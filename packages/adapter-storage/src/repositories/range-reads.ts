@@ -37,7 +37,7 @@ interface Filter {
   readonly rangeId?: RangeId
 }
 
-/** The reads of every request: prepared once, to plain rows. */
+/** Reads made by every request: prepared once, and returning plain rows. */
 export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) => {
   const doing = "read ranges"
   const all = "select * from ranges order by number"
@@ -48,7 +48,7 @@ export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) 
     `select r.* from ranges r where r.id = ? and exists (select 1 from ${access} g where g.range_id = r.id and g.user_id = ?)`,
     every(toRange),
   )
-  /** The ranges that are meant, by the reads of all ranges and of all that a user has. */
+  /** The requested ranges, from the reads of all ranges and of all that a user has. */
   const select = (whole: ReturnType<typeof list<Range>>, own: ReturnType<typeof list<Range>>) => (filter: Filter) => {
     if (filter.rangeId === undefined) return filter.for === undefined ? whole() : own(filter.for)
     return filter.for === undefined ? one(filter.rangeId) : ownOne(filter.rangeId, filter.for)

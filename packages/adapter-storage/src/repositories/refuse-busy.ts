@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import type { Transaction } from "../engine/transaction.ts"
 import { decodedRun } from "./run-writes.ts"
 
-/** The subject's unfinished run. In a serialized write it stays that. */
+/** The subject's unfinished run. Inside a serialized write it cannot change. */
 export const unfinishedRun = (tx: Transaction, subject: RunSubject) =>
   tx((db) => db.selectFrom("runs").selectAll().where("busy_subject", "=", subjectKey(subject)).executeTakeFirst())
 
-/** A cancelled run of a range that has given way and has not ended yet. */
+/** A cancelled run of a range that has given way and is not finished yet. */
 const settlingRun = (tx: Transaction, subject: RunSubject) =>
   tx((db) =>
     db
@@ -20,8 +20,8 @@ const settlingRun = (tx: Transaction, subject: RunSubject) =>
   )
 
 /**
- * Makes room for a new run of the subject. Returns the unfinished run that it has to wait for, if any: a cancelled run of a range, which gives
- * way. Any other unfinished run fails this. For serialized writes.
+ * Makes room for a new run of the subject. Returns the unfinished run that it must wait for, if any: a cancelled run of a range, which
+ * gives way. Fails for any other unfinished run. For serialized writes.
  */
 export const makeRoom = (tx: Transaction, subject: RunSubject) =>
   Effect.gen(function* () {

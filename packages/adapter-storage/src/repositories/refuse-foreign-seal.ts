@@ -5,8 +5,8 @@ import type { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
 
 /**
- * Fails when a text was sealed with another key than the database's: the key was changed while the process that sealed it ran. Nobody
- * could open the text later. Until the end of the transaction nobody changes the key.
+ * Fails when a text was sealed with a key other than the database's: the key was changed while the process that sealed it was running. The
+ * text could never be opened. The key cannot change until the end of the transaction.
  */
 export const refuseForeignSeal = (
   tx: Transaction,

@@ -7,12 +7,12 @@ import type { Tables } from "../schema/tables.ts"
 
 type MachineRow = Selectable<Tables["machines"]>
 
-/** Rows written by one statement: well under SQLite's limit of parameters. */
+/** Rows written by one statement: well below SQLite's parameter limit. */
 const chunkSize = 200
 const chunksOf = <A>(all: readonly A[]): readonly (readonly A[])[] =>
   Array.from({ length: Math.ceil(all.length / chunkSize) }, (_, i) => all.slice(i * chunkSize, (i + 1) * chunkSize))
 
-/** Whether the stored row says the same; engines differ in how they give numbers and booleans. */
+/** Whether the stored row is the same; engines return numbers and booleans differently. */
 const saysTheSame = (row: MachineRow, stored: MachineRow): boolean => {
   const kept: Readonly<Record<string, unknown>> = stored
   return Object.entries(row).every(([column, value]) =>
@@ -20,13 +20,13 @@ const saysTheSame = (row: MachineRow, stored: MachineRow): boolean => {
   )
 }
 
-/** All columns but the pool, as the insert had them: the index of pools is written whenever the pool is, also when it stays the same. */
+/** All inserted columns except the pool: its index is written whenever the pool is, even with the same value. */
 const exceptPool = ([row]: readonly MachineRow[]) =>
   Object.fromEntries(
     Object.keys(row ?? {}).flatMap((column) => (column === "pool" ? [] : [[column, sql.ref(`excluded.${column}`)]])),
   )
 
-/** VMIDs in ranges' pools, and those with stages: they stay until it is certain that they are gone. */
+/** VMIDs in ranges' pools, and those with stages: kept until they are proven to be gone. */
 const oursOf = (tx: Transaction) =>
   Effect.gen(function* () {
     const inRanges = yield* tx((db) =>
@@ -37,8 +37,8 @@ const oursOf = (tx: Transaction) =>
   })
 
 /**
- * Writes only what differs, so that an observation that tells nothing new changes no row and leaves the revision. What was recorded or
- * forgotten after the observation began stays as it is.
+ * Writes only differences, so that an observation without news changes no row and leaves the revision alone. What was recorded or forgotten
+ * after the observation began stays as it is.
  */
 export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
   Effect.gen(function* () {
@@ -57,7 +57,7 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
       seen.add(machine.vmid)
       if (before !== undefined && isToldSince(Number(before.recorded_at), at)) continue
       const row = machines.write({ ...machine, foreignAddresses: [], recordedAt: new Date(0), missingSince: undefined })
-      // what guests told, which no observation tells
+      // reported by guests, not part of an observation
       const { address = null, activation = null, foreign_addresses = row.foreign_addresses } = before ?? {}
       const named = { ...row, address, activation, foreign_addresses, name: row.name ?? before?.name ?? null }
       if (before === undefined || !saysTheSame(named, before)) changed.push(named)

@@ -16,7 +16,7 @@ const readBlueprint = blueprints.reader({ only: ["config", "configBy", "configAt
 
 type Replaces = (stored: string) => boolean
 
-/** Fails where a range has another configuration than the one that is to be replaced. For serialized writes. */
+/** Fails when a range's configuration is not the one to be replaced. For serialized writes. */
 export const requireRangeConfig = (tx: Transaction, id: RangeId, replaces: Replaces) =>
   Effect.gen(function* () {
     const stored = yield* tx((db) =>

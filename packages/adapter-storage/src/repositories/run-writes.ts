@@ -17,7 +17,7 @@ import type { Tables } from "../schema/tables.ts"
 type RunRow = Selectable<Tables["runs"]>
 
 /**
- * Locks the run's row until the end of the transaction, and returns it: nobody writes between this read and the write that follows. Writing a
+ * Locks the run's row until the end of the transaction, and returns it: nobody writes between this read and the following write. Writing a
  * column to itself locks a row on both engines.
  */
 export const lockRun = (tx: Transaction, runId: RunId) =>

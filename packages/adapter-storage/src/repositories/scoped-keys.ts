@@ -15,7 +15,7 @@ export const scopedKeysLayer: Layer.Layer<ScopedKeys, never, Database> = Layer.e
     const doing = "read API keys"
     return {
       create: (key) =>
-        // counted and kept one at a time
+        // serialized, so that the count cannot change before the insert
         database.serializedWrite("keep an API key", (tx) =>
           Effect.gen(function* () {
             const { userId, scope } = key

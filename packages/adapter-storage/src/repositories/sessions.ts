@@ -9,7 +9,9 @@ import { sessions, toSession } from "../records/session.ts"
 import { toSecrets } from "../records/user.ts"
 import { first } from "../schema/table.ts"
 
-/** The user's secrets, locked on PostgreSQL until the transaction ends: what replaces them then ends the session that is begun here. */
+/**
+ * The user's secrets, locked on PostgreSQL until the transaction ends: replacing them afterwards then ends the session that begins here.
+ */
 const lockSecrets = (tx: Transaction, engine: Database["Service"]["engine"], userId: UserId) =>
   tx((db) => {
     const row = db.selectFrom("users").selectAll().where("id", "=", userId)

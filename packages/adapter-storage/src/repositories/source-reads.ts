@@ -7,7 +7,7 @@ import { every, first } from "../schema/table.ts"
 
 const readAccess = sources.reader({ only: ["access"] })
 
-/** Orders of our own: the engines' collations differ. */
+/** Sorted here: the engines' collations differ. */
 const newestFirst = (a: Source, b: Source): number => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1)
 const longestDueFirst = (a: Source, b: Source): number => Number(a.nextSyncAt) - Number(b.nextSyncAt) || (a.id < b.id ? -1 : 1)
 const claimKey = ({ kind, name, scope }: SourceClaim): readonly string[] => [
@@ -27,7 +27,7 @@ export const sourceReads = ({ prepared, list }: Database["Service"]) => {
   const all = list("list sources", select, toSource)
   const allOf = list("list sources", `${select} where owner = ?`, toSource)
   const due = list("list the sources to be synced", `${select} where next_sync_at <= ?`, toSource)
-  // what one source does not claim may be removed: none is left out
+  // what one source does not claim may be removed, so none is left out
   const claims = prepared(
     "list what was installed from a source",
     "select * from source_claims where source_record_id = ?",

@@ -28,7 +28,7 @@ import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { requireUser } from "./require.ts"
 import { sourceReads } from "./source-reads.ts"
 
-/** What is fetched anew from elsewhere is no content any more; another ref of the same place keeps it. */
+/** A change of url or path means other content, so the old content is dropped; a different ref of the same place keeps it. */
 const changed = (before: SourceOrigin, change: SourceChange) => {
   const { url = before.url, path = before.path } = change
   const elsewhere = url !== before.url || path !== before.path

@@ -63,7 +63,7 @@ const endSessions = (tx: Transaction, id: UserId) => tx((db) => db.deleteFrom("s
 const toResting = restingNumbers.reader()
 const toTold = toldRouters.reader()
 
-/** The lowest free number; numbers whose rest is over are free again. */
+/** The lowest free number; numbers of deleted users are free again after a waiting period. */
 const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
   Effect.gen(function* () {
     const resting = yield* tx((db) => db.selectFrom("resting_user_numbers").selectAll().execute())

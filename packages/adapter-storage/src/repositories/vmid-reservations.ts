@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { QueryFailed, Transaction } from "../engine/transaction.ts"
 import { requireRange } from "./require.ts"
 
-/** VMIDs for machines that have none, given so that no two reservations of any range share one. */
+/** Reserves VMIDs for machines that have none; no two reservations of any ranges share one. */
 const give = (tx: Transaction, rangeId: RangeId, machines: readonly string[], taken: ReadonlySet<number>, span: Span) =>
   Effect.gen(function* () {
     const rows = yield* tx((db) => db.selectFrom("vmid_reservations").select("vmid").execute())
@@ -50,7 +50,7 @@ export const replaceVmid = (
   Effect.gen(function* () {
     yield* requireRange(tx, rangeId)
     const [vmid] = [...(yield* give(tx, rangeId, [machine], taken, span)).values()]
-    // one machine was asked for, so one VMID was given or `give` has failed
+    // one machine was requested, so either one VMID was given or `give` has failed
     return vmid ?? (yield* Effect.die(new Error(`no VMID was given to ${machine}`)))
   })
 

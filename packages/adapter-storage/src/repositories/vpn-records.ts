@@ -21,7 +21,7 @@ const damaged = new RecordDamaged({
   hint: "Remove the row of the table vpn_server: the service checks the server and writes it again.",
 })
 
-/** Revocations must not wait for a record that the next look at the server makes again. */
+/** An unreadable record must not block revocations: the next check of the server recreates it. */
 export const toHeldVpn = (row: StoredRow): HeldVpn => {
   try {
     return readRecord(row).held
@@ -45,7 +45,7 @@ const readMember = readerOf("the members of the VPN", {
   rangeNumber: optional(whole),
 })()
 
-/** A row that is left out would lose its access: a damaged one fails the whole read. */
+/** Leaving out a row would revoke its access, so a damaged one fails the whole read. */
 const toMembers = (rows: readonly StoredRow[]): readonly VpnMember[] =>
   [...Map.groupBy(rows.map(readMember), ({ userNumber }) => userNumber)].map(([userNumber, paths]) => ({
     userNumber,

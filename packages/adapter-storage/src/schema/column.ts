@@ -16,14 +16,14 @@ export interface Declaration {
   readonly autoincrement?: boolean
   readonly default?: string | boolean
   readonly unique?: string
-  /** False: a reference without an index of its own, where the key of its table begins with it. */
+  /** False for a reference without an index of its own, when the key of its table begins with it. */
   readonly index?: string | false
   readonly kind?: "m:1"
   readonly entity?: () => EntitySchema
   readonly deleteRule?: "cascade" | "set null"
 }
 
-/** One column: its declaration and its codec. `Name`: its name, where it does not follow from the member's. */
+/** One column: its declaration and its codec. `Name`: its name, when it is not derived from the member's. */
 export interface Column<A, S extends Stored = Stored, Name extends string = never> {
   readonly property: Declaration
   readonly name?: Name
@@ -102,11 +102,11 @@ export const id = <A extends string>(
 export const numbered = <A extends number>(what: string, is: (n: number) => n is A): Column<A, A> =>
   plain({ type: "integer", autoincrement: false }, what, (stored): stored is A => typeof stored === "number" && is(stored))
 
-/** Decoded texts that are cached per column; long ones are not. */
+/** Decoded texts cached per column; long ones are not cached. */
 const mostKept = 1_000
 const longestKept = 200
 
-/** A text that a schema decodes. Equal texts may give the same value: do not mutate it. */
+/** A text decoded by a schema. Equal texts may return the same value: do not mutate it. */
 const decoded = <A>(property: Declaration, schema: Schema.Codec<A, string>): Column<A, string> => {
   const decode = Schema.decodeUnknownSync(schema)
   const known = new Map<unknown, A>()
@@ -138,7 +138,7 @@ export const json = <A>(schema: Schema.Codec<A, unknown>): Column<A, string> =>
 
 export const texts: Column<readonly string[], string> = {
   ...json(Schema.Array(Schema.String)),
-  // observations write thousands of them
+  // no validation: observations write thousands of them
   write: (value) => JSON.stringify(value),
 }
 

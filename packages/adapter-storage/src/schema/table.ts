@@ -71,7 +71,7 @@ export const readerOf = <const C extends Columns>(what: string, columns: C) => {
   return reader
 }
 
-/** The one declaration of a table: the source of migrations, of the types of queries, and of the readers and writers of rows. */
+/** The single declaration of a table, from which migrations, query types, and the readers and writers of rows are derived. */
 export const table = <const Name extends string, const C extends Columns>(
   name: Name,
   columns: C,

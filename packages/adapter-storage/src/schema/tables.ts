@@ -26,7 +26,7 @@ import { restingNumbers, users } from "../records/user.ts"
 import { vpnKeys, vpnServers } from "../records/vpn.ts"
 import type { TablesOf } from "./table.ts"
 
-/** All tables. Migrations are written from these, and a test compares the two. */
+/** All tables. Migrations are generated from these, and a test compares the two. */
 export const tables = [
   auditEntries,
   blueprintGroups,
