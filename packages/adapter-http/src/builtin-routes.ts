@@ -5,12 +5,12 @@ import { problemOf } from "./problem.ts"
 import { reply, replyEmpty, replyProblem } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
 
-/** Only the service itself may make accounts for single sign-on; the path is kept closed because clients know it. */
+/** Only the service itself may create accounts for single sign-on; the path is refused rather than unknown because clients know it. */
 const internalPath = "/api/v2/user/provision-oauth2"
 
 const isClosed = (path: string): boolean => path.startsWith("/_") || path.startsWith("/admin") || path === internalPath
 
-/** Redirects, and doors that stay closed. True when it answered. */
+/** Redirects, and paths that are always refused. True when it answered. */
 const answerFixedPath = (ctx: Context): boolean => {
   const { path } = ctx
   if (path === "/") replyEmpty(ctx, 307, ["Location", "/ui/"])
@@ -23,7 +23,7 @@ const answerFixedPath = (ctx: Context): boolean => {
   return true
 }
 
-/** Health, readiness and metrics. They tell nothing secret and ask for no credentials, so that monitors need none. */
+/** Health, readiness and metrics. They reveal nothing secret and need no credentials, so that monitors need none. */
 const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise<boolean> => {
   if (ctx.method !== "GET" && ctx.method !== "HEAD") return false
   switch (ctx.path) {
@@ -32,7 +32,7 @@ const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise
       return true
     case "/readyz": {
       const { ready, detail } = await probes.ready()
-      // monitors, not API clients, read this one: they take 503 for "not now"
+      // read by monitors, not API clients: they understand 503 as "not now"
       const body = JSON.stringify({ status: ready ? "ready" : "not ready", ...detail })
       reply(ctx, ready ? 200 : 503, "application/json", body)
       return true
@@ -45,7 +45,7 @@ const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise
   }
 }
 
-/** Answers what is not an operation. API paths pass at the cost of one comparison. */
+/** Answers requests that are not operations. API paths pass at the cost of one comparison. */
 export const builtinRoutes = ({ probes }: HttpOptions): Middleware => {
   const answer: Middleware = async (ctx, next) => {
     if (answerFixedPath(ctx) || (await answerProbe(ctx, probes))) return

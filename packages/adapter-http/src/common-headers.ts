@@ -11,14 +11,14 @@ const security: HeaderList = [
   "nosniff",
   "X-Frame-Options",
   "SAMEORIGIN",
-  // nearly every answer holds what is the caller's alone: keys, passwords, configurations, logs
+  // nearly every answer contains the caller's private data: keys, passwords, configurations, logs
   "Cache-Control",
   "no-store",
 ]
 const anyOrigin: HeaderList = [...security, "Access-Control-Allow-Origin", "*"]
 const noOrigin: HeaderList = [...security, "Vary", "Origin"]
 
-/** The headers that every answer has : protection of the answer, and which pages may read it. */
+/** The headers of every answer: security headers, and which pages may read it. */
 export const commonHeaders = (origins: HttpOptions["corsOrigins"], strictTransport: boolean): ((ctx: Context) => HeaderList) => {
   const own = uiHeaders(strictTransport)
   const ofApi = apiHeaders(origins)
@@ -33,8 +33,8 @@ const apiHeaders = (origins: HttpOptions["corsOrigins"]): ((ctx: Context) => Hea
 }
 
 /**
- * The headers of an operation's answers: caches keep none of them but what anybody may read without credentials. Event streams must not be
- * transformed on their way either, which could hold events back.
+ * The headers of an operation's answers: only answers that anybody may read without credentials may be cached. Event streams must not be
+ * transformed on their way either, which could delay events.
  */
 export const headersFor = ({ access, mutates, wholeKeyOnly, output }: Operation): ((common: HeaderList) => HeaderList) => {
   const isPublic = access === "anonymous" && !mutates && !wholeKeyOnly
@@ -45,7 +45,7 @@ export const headersFor = ({ access, mutates, wholeKeyOnly, output }: Operation)
   }
 }
 
-/** What a page is told that asks beforehand: every method, and the headers it asked for. */
+/** The answer to a preflight request: every method, and the headers it asked for. */
 export const preflightHeaders = (ctx: Context): HeaderList => {
   const requested = ctx.get("Access-Control-Request-Headers")
   const methods = ["Access-Control-Allow-Methods", "GET, HEAD, PUT, PATCH, POST, DELETE"]

@@ -9,11 +9,11 @@ import { defectProblem, formOfPath, problemOf } from "./problem.ts"
 import { replyEmpty, replyProblem } from "./reply.ts"
 import { nextRequestId, type RequestState } from "./request-state.ts"
 
-/** What a log shows of something thrown. */
+/** How a log shows a thrown value. */
 export const describeThrown = (cause: unknown): string =>
   cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 
-/** Bytes of an unread body that are thrown away so that the sender gets to read the answer; more cuts the connection. */
+/** Bytes of an unread body that are discarded so that the sender gets to read the answer; for more, the connection is cut. */
 const mostDiscarded = 64 * 1024 * 1024
 
 const discardRest = ({ req, method }: Context): void => {
@@ -26,7 +26,7 @@ const discardRest = ({ req, method }: Context): void => {
   req.resume()
 }
 
-/** Answers what was thrown: a malformed address, or a defect, which only the observer is told of. */
+/** Answers a thrown error: a malformed address, or a defect, which is reported to the observer only. */
 const answerThrown = (ctx: Context, cause: unknown, { requestId, operation }: RequestState, { observer }: HttpOptions): void => {
   const form = formOfPath(ctx.path)
   if (isFault(cause)) return replyProblem(ctx, problemOf(cause, form, requestId))
@@ -34,7 +34,7 @@ const answerThrown = (ctx: Context, cause: unknown, { requestId, operation }: Re
   replyProblem(ctx, defectProblem(form, requestId))
 }
 
-/** Nothing more is taken from a connection whose requests might end elsewhere than we think. */
+/** Closes the connection after a request whose end another server might see elsewhere. */
 const refuseAmbiguous = (ctx: Context): void => {
   try {
     checkFraming(ctx.req)
@@ -44,7 +44,7 @@ const refuseAmbiguous = (ctx: Context): void => {
   }
 }
 
-/** Middleware around everything: identity, common headers, preflights, the address, and the last resort for defects. */
+/** Outermost middleware: request id, common headers, preflights, address checks, and the last resort for defects. */
 export const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
   const common = commonHeaders(options.corsOrigins, options.strictTransport ?? false)
   return async (ctx, next) => {

@@ -3,7 +3,7 @@ import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { ServerResponse } from "node:http"
 
-/** What goes on until somebody ends it, so that a stop can: open streams, and changes that wait for their turn. */
+/** Long-running work that a stop must end: open streams, and changes that wait for their turn. */
 export interface OpenStreams {
   readonly add: (end: () => void) => void
   readonly remove: (end: () => void) => void
@@ -15,7 +15,7 @@ export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Promise<Exit.Exit<A, E>>
     fiber.addObserver(resolve)
   })
 
-/** The same, and interrupts the fiber when the client goes away. */
+/** The same, and interrupts the fiber when the client disconnects. */
 export const exitUnlessGone = async <A, E>(fiber: Fiber.Fiber<A, E>, response: ServerResponse): Promise<Exit.Exit<A, E>> => {
   const interrupt = () => fiber.interruptUnsafe()
   response.once("close", interrupt)
@@ -24,7 +24,7 @@ export const exitUnlessGone = async <A, E>(fiber: Fiber.Fiber<A, E>, response: S
   return exit
 }
 
-/** Completes when the client has gone, or the service is told to stop. */
+/** Completes when the client has disconnected, or the service is told to stop. */
 export const callerGone = (response: ServerResponse, open: OpenStreams): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const tell = () => resume(Effect.void)

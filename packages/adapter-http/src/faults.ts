@@ -8,7 +8,7 @@ export class BodyTooLarge extends defineFault(
   }),
 ) {}
 
-/** As much of a path that nobody knows as a person needs to see the mistake. */
+/** As much of an unknown path as a person needs to see the mistake. */
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
 
 export class RouteNotFound extends defineFault(

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 
 const hostsOf = ({ rawHeaders }: IncomingMessage): number => {
   let count = 0
-  // names and values in turn
+  // names and values alternate
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === "host") count++
   return count
@@ -22,9 +22,9 @@ const problemOf = (request: IncomingMessage): InvalidInput | undefined => {
 const refused = new WeakSet<object>()
 
 /**
- * Throws `InvalidInput` for a request that a server before this one may read in another way: which host it is for, and where it ends. Node's
- * parser takes the first of two hosts, and looks at the last word of `Transfer-Encoding` alone. What comes after such a request on its
- * connection is refused too: it may have been meant as its body.
+ * Throws `InvalidInput` for a request that a proxy in front of this server may interpret differently: which host it is for, or where it
+ * ends. Node's parser takes the first of two hosts, and only checks the last word of `Transfer-Encoding`. Whatever follows such a request
+ * on its connection is refused too, as it may have been meant as its body.
  */
 export const checkFraming = (request: IncomingMessage): void => {
   const problem = problemOf(request)

@@ -23,17 +23,17 @@ import { uploadFolders } from "./uploads.ts"
 export interface HttpApp {
   /** For `node:http`; never throws and never rejects. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
-  /** Whether a request that asks to go on in another protocol is let. All others are answered as if they had not asked. */
+  /** Whether a request to upgrade to another protocol is accepted. Others are answered as if they had not asked. */
   readonly upgrades: (request: IncomingMessage) => boolean
   /** For the event `upgrade` of `node:http`. */
   readonly upgrade: (request: IncomingMessage, connection: Duplex, head: Buffer) => void
-  /** From now on every answer ends its connection, and open event streams end. In-flight requests are answered. */
+  /** From now on every answer closes its connection, and open event streams end. In-flight requests are answered. */
   readonly stop: () => void
 }
 
 /**
- * What no route matched. Below `/api/v2` nobody learns without credentials that a path is unknown; changes of unknown things are
- * answered in the record API's form, reads in our own.
+ * Answers requests that no route matched. Below `/api/v2` nobody learns without credentials that a path is unknown; changes of unknown
+ * resources are answered in the record API's form, reads in our own.
  */
 const unknownPath = (options: HttpOptions): Middleware => {
   return async (ctx) => {
@@ -53,7 +53,7 @@ const unknownPath = (options: HttpOptions): Middleware => {
   }
 }
 
-/** Web sockets that are being opened, and of which it is not decided yet whether they will be: who opens them waits for the hypervisor. */
+/** Most web sockets in the process of opening: each waits for the hypervisor. */
 const mostOpening = 512
 const tooMany = JSON.stringify({
   error: "Cannot open the web socket: too many are being opened at once.\nTry again in a few seconds.",
@@ -74,7 +74,7 @@ export const httpApp = (options: HttpOptions): HttpApp => {
   }
   const koa = new Koa()
   koa.silent = true
-  // what Koa itself reports is a broken connection or a defect of ours while writing
+  // Koa itself only reports broken connections, or a defect of ours while writing
   koa.on("error", (cause: NodeJS.ErrnoException, ctx?: Context) => {
     if (["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECANCELED"].includes(cause.code ?? "")) return
     const state = ctx?.state as RequestState | undefined
@@ -99,7 +99,7 @@ export const httpApp = (options: HttpOptions): HttpApp => {
       try {
         response.assignSocket(connection as Socket)
       } catch {
-        // an answer before it is still being written: clients have to wait for it before they ask for another protocol
+        // an earlier answer is still being written: clients must wait for it before they ask for another protocol
         return void connection.destroy()
       }
       opening.add(connection)

@@ -6,12 +6,15 @@ import type { HttpApp } from "./http-app.ts"
 
 export interface ListenOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0 for any free port. */
   readonly port: number
-  /** Certificate and key, PEM. Undefined: plain HTTP for everybody, for a service behind a proxy that ends TLS. */
+  /** Certificate and key, PEM. Undefined: plain HTTP for everybody, for a service behind a proxy that terminates TLS. */
   readonly tls: TlsPair | undefined
   readonly limits?: Partial<ConnectionLimits>
-  /** What the system could not do for the open port, such as accepting a connection for want of descriptors. Default: a process warning. */
+  /**
+   * Called when the system fails the open port, for example when no descriptors are left to accept a connection. Default: a process
+   * warning.
+   */
   readonly onError?: (error: Error) => void
 }
 
@@ -19,23 +22,23 @@ export interface Listener {
   readonly host: string
   readonly port: number
   /**
-   * Takes no new connection from now on, lets requests in flight end, and cuts what is left after `deadline` milliseconds. Resolves
-   * when no connection is left.
+   * Stops accepting connections, lets requests in flight end, and cuts the remaining ones after `deadline` milliseconds. Resolves when no
+   * connection is left.
    */
   readonly close: (deadline: number) => Promise<void>
 }
 
-/** Bytes, and milliseconds. */
+/** In bytes and milliseconds. */
 export interface ConnectionLimits {
   readonly maxHeaderSize: number
   readonly headersTimeout: number
   readonly requestTimeout: number
   readonly keepAliveTimeout: number
-  /** How often the timeouts are looked at. */
+  /** How often the timeouts are checked. */
   readonly connectionsCheckingInterval: number
 }
 
-/** A request has a minute for its headers and half an hour in all, because uploads and synchronous operations are long. */
+/** A request has a minute for its headers and half an hour in total, because uploads and synchronous operations take long. */
 const usualLimits: ConnectionLimits = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 60_000,
@@ -49,7 +52,7 @@ const refusal = (reason: string): string => {
   return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }
 
-/** Bytes that are no HTTP request get one short answer; other statuses than 400 would be misread. */
+/** Bytes that are not an HTTP request get one short answer; statuses other than 400 would be misread. */
 const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const reason =
@@ -70,22 +73,22 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
     })
   })
 
-/** Serves the app on one port; call it again for another one. Rejects with the system's error when the port cannot be had. */
+/** Serves the app on one port; call it again for another one. Rejects with the system's error when it cannot listen. */
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
   const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, app.handle)
   server.on("clientError", answerBroken)
-  // the server forgets connections that it has handed over
+  // the server no longer tracks connections that it has handed over
   const upgraded = new Set<Duplex>()
   server.on("upgrade", (request, connection, head) => {
     upgraded.add(connection)
     connection.once("close", () => upgraded.delete(connection))
     app.upgrade(request, connection, head)
   })
-  // an expectation that nobody knows is ignored: node would answer 417, which clients misread
+  // an unknown expectation is ignored: node would answer 417, which clients misread
   server.on("checkExpectation", app.handle)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
   await started(server, options)
-  // without a listener, one connection that cannot be accepted would end the process
+  // without this listener, one connection that cannot be accepted would end the process
   server.on("error", options.onError ?? ((error) => process.emitWarning(error)))
   return {
     host: options.host,

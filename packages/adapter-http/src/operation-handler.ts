@@ -39,7 +39,7 @@ export const formOf = (operation: Operation): ProblemForm => (operation.route.ba
 
 const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, file: undefined })
 
-/** How path, query and body of this operation are decoded, made once. */
+/** How path, query and body of this operation are decoded; built once. */
 const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
   const { input } = operation
   const declared = Object.keys(input.path).length + Object.keys(input.query).length
@@ -49,16 +49,16 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
   const body = bodyReader(operation, scratchOf)
   return Effect.fnUntraced(function* (ctx: Context, call: Call) {
     const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
-    // the operation's form types its handler by these very schemas
+    // the operation's type derives its handler's input from these very schemas
     return { ...(decoded as Pick<Input, "path" | "query">), ...(yield* body(ctx)) }
   })
 }
 
-/** What the router found in the path; a path without parameters never went through it. */
+/** The path parameters found by the router; a path without parameters never goes through it. */
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
-/** The page that sends the request, as its browser says; a program may say anything, and gets nothing by it. */
+/** The page that sends the request, as reported by its browser; a program may claim anything, and gains nothing by it. */
 const pageOf = ({ headers }: IncomingMessage, origins: HttpOptions["corsOrigins"]): Page | undefined => {
   const { origin, host } = headers
   if (origin === undefined) return undefined
@@ -86,7 +86,7 @@ const callOf = (
   },
 })
 
-/** Answers a failure; a defect is told to the observer and not to the caller. */
+/** Answers a failure; a defect is reported to the observer and not to the caller. */
 export const answerFailure = (
   ctx: Context,
   state: RequestState,
@@ -101,7 +101,7 @@ export const answerFailure = (
   return replyProblem(ctx, defectProblem(form, state.requestId))
 }
 
-/** Tells the observer of a failure in an answer that was begun, unless it is an expected one. */
+/** Reports a failure after the answer was begun to the observer, unless it is an expected one. */
 const tellOfDefect = (state: RequestState, cause: Cause.Cause<Fault>, observer: HttpOptions["observer"]): void => {
   if (faultOf(cause) === undefined && !Cause.hasInterruptsOnly(cause))
     observer.defect({ requestId: state.requestId, operation: state.operation, cause: Cause.pretty(cause) })
@@ -110,12 +110,12 @@ const tellOfDefect = (state: RequestState, cause: Cause.Cause<Fault>, observer: 
 const eventStreamHeaders: HeaderList = [
   "Content-Type",
   "text/event-stream; charset=utf-8",
-  // reverse proxies must hand events on at once
+  // reverse proxies must pass events on at once
   "X-Accel-Buffering",
   "no",
 ]
 
-/** The file that is made while it is sent, where that is the answer. */
+/** The download in the result, if the operation returned one. */
 const downloadOf = (
   { output }: Operation,
   result: unknown,
@@ -144,7 +144,7 @@ export const operationHandler = (
       ? undefined
       : answerWith(output, replyOf(operation))
   return async (ctx, next) => {
-    // a HEAD must change nothing, so it does not know the GETs that do
+    // a HEAD must change nothing, so GETs that change something do not answer it
     if (operation.mutates && ctx.method === "HEAD") return next()
     const state = ctx.state as RequestState
     state.operation = operation.id
@@ -159,8 +159,8 @@ export const operationHandler = (
       Effect.suspend(() => input(ctx, call)),
     )
     const fiber = options.run(operation.mutates ? Effect.provideService(work, CallerGone, callerGone(ctx.res, streams)) : work)
-    // most reads have ended by now. A client that goes away ends those that have not, and tells changes that have not begun; one that was
-    // begun is carried through
+    // most reads have ended by now. A disconnecting client interrupts those that have not, and changes that have not begun; a change that
+    // has begun is completed
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (state.uploads !== undefined) await Effect.runPromise(Scope.close(state.uploads, exit))
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)

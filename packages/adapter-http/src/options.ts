@@ -4,14 +4,14 @@ import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type { UiFiles } from "./ui.ts"
 
-/** Starts an effect on the application's services. What need not wait has ended when this returns. */
+/** Starts an effect on the application's services. Effects that need not wait have ended when this returns. */
 export type Runner = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Fiber.Fiber<A, Fault>
 
-/** One request that was answered. Holds no query, no header and no body, so that nothing secret can get into a log. */
+/** One answered request. Holds no query, header or body, so that nothing secret can get into a log. */
 export interface AnsweredRequest {
   readonly requestId: string
   readonly method: string
-  /** Path as it was sent, without the query. */
+  /** Path as sent, without the query. */
   readonly path: string
   /** Id of the operation; undefined when no route matched. */
   readonly operation: string | undefined
@@ -19,10 +19,10 @@ export interface AnsweredRequest {
   readonly milliseconds: number
 }
 
-/** What the owner of the process wants to know of the requests. Neither may throw. */
+/** Callbacks for the owner of the process. Neither may throw. */
 export interface HttpObserver {
   readonly answered: (request: AnsweredRequest) => void
-  /** A bug: the caller was told its request id only. `cause` is for the log. */
+  /** A bug: the caller only got the request id. `cause` is for the log. */
   readonly defect: (defect: {
     readonly requestId: string
     readonly operation: string | undefined
@@ -30,7 +30,7 @@ export interface HttpObserver {
   }) => void
 }
 
-/** What monitors ask, outside authentication and outside the API. */
+/** Endpoints for monitors, outside authentication and the API. */
 export interface Probes {
   /** Whether requests can be served. `detail` is shown and must hold nothing secret. */
   readonly ready: () => Promise<{ readonly ready: boolean; readonly detail: Readonly<Record<string, unknown>> }>
@@ -45,15 +45,15 @@ export interface HttpOptions {
   readonly probes: Probes
   /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
   readonly corsOrigins: "*" | readonly string[]
-  /** The built web page. Default: none; what is below `/ui` is unknown but the sessions. */
+  /** The built web page. Default: none; below `/ui` only the sessions exist. */
   readonly ui?: UiFiles
-  /** Whether browsers are told to come over TLS alone from now on, for a certificate that they trust. Default: no. */
+  /** Whether browsers are told to use only TLS from now on (HSTS), for a certificate that they trust. Default: no. */
   readonly strictTransport?: boolean
-  /** Networks of the proxies whose `X-Forwarded-For` is believed. Default: none; the sender is who is connected. */
+  /** Networks of the proxies whose `X-Forwarded-For` is trusted. Default: none; the sender is the peer of the connection. */
   readonly trustedProxies?: readonly AddressNetwork[]
-  /** Folder for uploaded files while their requests go on; made when it is missing. Default: the system's for temporary files. */
+  /** Folder for uploaded files during their requests; created if missing. Default: the system's temporary folder. */
   readonly uploads?: string
-  /** Uploads of one user that are kept in files and come in at a time; more of them wait. Default: 8. */
+  /** Uploads of one user that are stored in files and received at a time; more of them wait. Default: 8. */
   readonly uploadsOfUser?: number
   readonly eventStreams: {
     /** Milliseconds between two comments that keep an idle stream open. */
@@ -62,14 +62,14 @@ export interface HttpOptions {
     readonly patience: number
   }
   readonly sockets: {
-    /** Milliseconds between two pings; who has not answered one when the next is due is dropped. */
+    /** Milliseconds between two pings; a client that has not answered one when the next is due is dropped. */
     readonly ping: number
-    /** Milliseconds a client has to answer that a socket is closed. */
+    /** Milliseconds for a client to answer the closing of a socket. */
     readonly farewell: number
   }
 }
 
-/** What most owners want: any origin, a comment every 15 s and a minute of patience, a ping every 30 s. */
+/** Usual settings: any origin, a comment every 15 s and a minute of patience, a ping every 30 s. */
 export const usualHttpOptions = {
   corsOrigins: "*",
   eventStreams: { heartbeat: 15_000, patience: 60_000 },

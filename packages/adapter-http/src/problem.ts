@@ -2,10 +2,10 @@ import { isFault, type Fault, type FaultKind } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import type { HeaderList } from "./request-state.ts"
 
-/** The statuses that failures may have: existing clients misread every other one . 429 is for signing in alone. */
+/** The statuses of failures: existing clients misread all others. 429 is only for sign-in. */
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502
 
-/** The one place that knows which status a failure has. */
+/** The only place that maps failures to statuses. */
 export const statusOfKind: Readonly<Record<FaultKind, FailureStatus>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -34,7 +34,7 @@ const titles: Readonly<Record<FailureStatus, string>> = {
   502: "Unavailable",
 }
 
-/** An answer that tells of a failure. */
+/** A response that reports a failure. */
 export interface Problem {
   readonly status: FailureStatus
   readonly body: string
@@ -50,7 +50,7 @@ const render = (
   requestId: string,
 ): Problem => ({
   status,
-  // clients show `error` alone, so it carries the way out too; no member may be called message or code
+  // clients show only `error`, so it includes the hint; no member may be called message or code
   body: JSON.stringify({
     error: hint === undefined ? detail : `${detail}\n${hint}`,
     type: `urn:rangewright:fault:${type}`,
@@ -71,10 +71,10 @@ const renderRecord = (status: FailureStatus, message: string, issues: Fault["iss
   return { status, body: JSON.stringify({ status, message, data }) }
 }
 
-/** Which of the two forms of failure a part of the API has. */
+/** Which of the two formats of failures a part of the API uses. */
 export type ProblemForm = "api" | "record"
 
-/** Everything below `/api/` but our own part is the record API. */
+/** Everything below `/api/` except our own part is the record API. */
 export const formOfPath = (path: string): ProblemForm =>
   path.startsWith("/api/") && !path.startsWith("/api/v2/") ? "record" : "api"
 
@@ -87,13 +87,13 @@ export const problemOf = (fault: Fault, form: ProblemForm, requestId: string): P
   return fault.retryAfter === undefined ? problem : { ...problem, headers: ["Retry-After", String(fault.retryAfter)] }
 }
 
-/** A bug is never described to the caller: the request id leads the operator to the log entry that does. */
+/** A bug is never described to the caller: the request id leads the operator to the log entry that describes it. */
 export const defectProblem = (form: ProblemForm, requestId: string): Problem => {
   const text = `Something went wrong inside the service; its log says what, under request ${requestId}`
   return form === "record" ? renderRecord(500, text, []) : render(500, "Defect", text, undefined, [], requestId)
 }
 
-/** The fault that ended an effect; undefined when it was a defect or an interruption. */
+/** The fault that ended an effect; undefined for a defect or an interruption. */
 export const faultOf = (cause: Cause.Cause<Fault>): Fault | undefined => {
   const failure = Cause.squash(cause)
   return isFault(failure) ? failure : undefined

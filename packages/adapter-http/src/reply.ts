@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import type { HeaderList, RequestState } from "./request-state.ts"
 import type { Problem } from "./problem.ts"
 
-/** Asked when the answer is written: a stop may have come since the request did, and would wait for a connection that stays open. */
+/** Checked when the answer is written: a stop may have begun since the request came, and would wait for a connection that stays open. */
 const lastOnConnection: HeaderList = ["Connection", "close"]
 
 const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
@@ -26,16 +26,16 @@ const endWaiting = (): void => {
 }
 
 /**
- * Ends the answers of one turn of the event loop one right after another. A write that finds its reader asleep must wake it, which costs as
- * much as all else of a small answer; the writes that follow at once find it awake.
+ * Ends the answers of one turn of the event loop together. A write to a sleeping reader must wake it, which costs as much as the rest of a
+ * small answer; writes that follow at once find it awake.
  */
 const endTogether = (response: ServerResponse, body: string | Uint8Array | undefined): void => {
   if (waiting.push({ response, body }) === 1) setImmediate(endWaiting)
 }
 
 /**
- * Writes a whole answer: the headers that every answer has, the given ones, the body unless it is a HEAD. Directly, because Koa's own
- * way, header by header, costs more than all else of a small answer. Does nothing when an answer was begun.
+ * Writes a whole answer: the common headers, the given ones, and the body unless the request is a HEAD. Written directly, because Koa's own
+ * way, header by header, costs more than the rest of a small answer. Does nothing when an answer was begun.
  */
 export const reply = (
   ctx: Context,
@@ -50,19 +50,19 @@ export const reply = (
   endTogether(ctx.res, ctx.method === "HEAD" ? undefined : body)
 }
 
-/** An answer that is all headers. */
+/** Sends a response without a body. */
 export const replyEmpty = (ctx: Context, status: 204 | 301 | 307, more: HeaderList): void => {
   writeHead(ctx, status, status === 204 ? more : ["Content-Length", "0", ...more])
   ctx.res.end()
 }
 
-/** What the client has is what there is. */
+/** Tells the client that its copy is current. */
 export const replyNotModified = (ctx: Context): void => {
   writeHead(ctx, 304, [])
   ctx.res.end()
 }
 
-/** Headers now; the body is written by whoever calls. Its connection ends with it, so that a stop need not wait for it. */
+/** Sends the headers; the caller writes the body. The connection closes after it, so that a stop need not wait for it. */
 export const replyStream = (ctx: Context, more: HeaderList): void => {
   ctx.res.shouldKeepAlive = false
   writeHead(ctx, 200, more)

@@ -2,25 +2,25 @@ import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import type { SentQuery } from "./decode/url.ts"
 
-/** Names and values in turn, as `writeHead` takes them fastest. */
+/** Alternating names and values, which `writeHead` takes fastest. */
 export type HeaderList = readonly string[]
 
 /** What the pipeline knows of a request; Koa's `ctx.state`. */
 export interface RequestState {
   readonly requestId: string
-  /** Names and values in turn of the headers that its answer has whatever it is. */
+  /** The headers of its answer, whatever that will be. */
   headers: HeaderList
   /** Whether the service has begun to stop. */
   readonly isStopping: () => boolean
   query: SentQuery
   /** Id of the operation, once a route matched. */
   operation: string | undefined
-  /** The files that came with it; closed when it is answered. */
+  /** Holds the uploaded files of the request; closed once it is answered. */
   uploads: Scope.Closeable | undefined
 }
 
 const process = randomBytes(6).toString("hex")
 let count = 0
 
-/** Unique among all processes, and cheap: a random prefix for this process, then a counter. */
+/** Unique among all processes, and cheap: a random prefix for this process, followed by a counter. */
 export const nextRequestId = (): string => `${process}-${(++count).toString(36)}`

@@ -2,7 +2,7 @@ import Router from "@koa/router"
 import type { Operation } from "@rangewright/application"
 import type { Middleware } from "koa"
 
-/** `/range/config/{name}` under `/api/v2` as the router spells it. */
+/** `/range/config/{name}` under `/api/v2` in the router's notation. */
 const pathOf = ({ base, path }: Operation["route"]): string => `${base === "/" ? "" : base}${path}`.replace(/\{(\w+)\}/gu, ":$1")
 
 export const pathOfOperation = ({ route }: Operation): string => pathOf(route)
@@ -28,9 +28,9 @@ const assertUniqueRoutes = (operations: readonly Operation[]): void => {
 }
 
 /**
- * Routes every operation; what no route matches goes on to the next middleware. Letter case and a trailing slash count, a parameter is
- * one segment and may hold `%2F`, GET routes answer HEAD too. Paths without parameters are looked up, so that they beat those with
- * parameters and cost nothing to match; only the others are tried one after another.
+ * Routes every operation; unmatched requests go to the next middleware. Paths are sensitive to letter case and a trailing slash, a
+ * parameter is one segment and may contain `%2F`, and GET routes answer HEAD too. Paths without parameters are found by lookup, so that
+ * they take precedence and cost nothing to match; only the others are tried one after another.
  */
 export const routesOf = (operations: readonly Operation[], handlerOf: (operation: Operation) => Middleware): Middleware => {
   assertUniqueRoutes(operations)

@@ -4,11 +4,11 @@ import type { Context } from "koa"
 import type { IncomingMessage } from "node:http"
 import type { HeaderList } from "./request-state.ts"
 
-/** Browsers take cookies of such names only from us, over a safe connection, for every path. */
+/** Browsers accept cookies with this prefix only from this host, over a secure connection, for every path. */
 const names = { session: "__Host-rangewright", signIn: "__Host-rangewright-sign-in" } as const
 type Kept = keyof typeof names
 const attributes = "Path=/; Secure; HttpOnly; SameSite=Strict"
-/** Seconds, as long as each lasts at most; the service decides when it ends. */
+/** Upper bound in seconds; the service decides when each ends. */
 const maxAge: Readonly<Record<Kept, number>> = { session: 7 * 24 * 60 * 60, signIn: 10 * 60 }
 const form: Readonly<Record<Kept, RegExp>> = {
   session: /^[0-9A-Za-z]{43}$/u,
@@ -20,11 +20,11 @@ const cookieHeader = (kept: Kept, value: string | undefined): string =>
     ? `${names[kept]}=; Max-Age=0; ${attributes}`
     : `${names[kept]}=${value}; Max-Age=${maxAge[kept]}; ${attributes}`
 
-/** The headers that give a browser what it is to keep, or take it. */
+/** The headers that set or clear the browser's cookies. */
 export const cookieHeaders = (cookies: KeptByBrowser): HeaderList =>
   (["session", "signIn"] as const).flatMap((kept) => (kept in cookies ? ["Set-Cookie", cookieHeader(kept, cookies[kept])] : []))
 
-/** A cookie as it was sent; undefined: there is none that could be one of ours, or two that contradict each other. */
+/** A cookie as sent; undefined when none could be ours, or two contradict each other. */
 const sentCookie = ({ headers: { cookie } }: IncomingMessage, kept: Kept): string | undefined => {
   if (cookie === undefined) return undefined
   const values = cookie
@@ -36,16 +36,16 @@ const sentCookie = ({ headers: { cookie } }: IncomingMessage, kept: Kept): strin
   return new Set(values).size === 1 ? values[0] : undefined
 }
 
-/** A host as browsers and programs write it, without the port that both protocols have by themselves. */
+/** A host in lower case, without the default port of either protocol. */
 const bareHost = (host: string): string => host.toLowerCase().replace(/:(?:80|443)$/u, "")
 
-/** Whether a page of this origin is one of the service's own, as far as the request's host tells. */
+/** Whether an origin is the service's own, judging by the request's host. */
 export const isOwnOrigin = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && bareHost(new URL(origin).host) === bareHost(host ?? "")
 
 /**
- * Whether the browser says that a page of ours asks; undefined: it says nothing. `Sec-Fetch-Site` cannot be set by pages. Over TLS, a page
- * that came over plain HTTP is not ours: anybody on the way can be its author.
+ * Whether the browser says that a page of ours sends the request; undefined when it does not say. Pages cannot set `Sec-Fetch-Site`. Over
+ * TLS, a page loaded over plain HTTP is not ours: anybody on the network path could have written it.
  */
 const asksFromOwnPage = ({ headers, secure }: Context): boolean | undefined => {
   const site = headers["sec-fetch-site"]
@@ -61,24 +61,25 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 const needed = "With a session, changes and downloads of secrets need the header X-Rangewright: 1 and a page of the same origin"
 const refused = (hint: string) => new Forbidden({ reason: "The request does not come from a page of the service", hint })
 const refusedSession = refused(`${needed}; programs should send an API key (X-API-KEY) instead.`)
-/** What a key or a token does not help with. */
+/** The refusal of operations that no key or token helps with. */
 const refusedOther = refused(`${needed}: do this on the page.`)
 
-/** What of the request's cookie counts, for operations that take one. */
+/** The parts of a request's cookies that count, for operations that accept one. */
 export interface SessionSent {
   readonly secret: string | undefined
-  /** What the browser keeps of a sign-in that it has begun; only for operations that may end it. */
+  /** State of a sign-in that the browser has begun; only for operations that may finish it. */
   readonly signIn: string | undefined
-  /** Why the request is not looked at. */
+  /** Why the request is refused. */
   readonly refusal: Forbidden | undefined
 }
 
 const none: SessionSent = { secret: undefined, signIn: undefined, refusal: undefined }
 
 /**
- * The session that the request was sent with. It counts where neither a key nor a token is sent. With one, only pages of ours may ask: a
- * read that a browser says another page makes is refused, and so is every change that no browser vouches for, also by GET: a browser can be
- * led to any address by a link. What begins or ends a session is held to the same, or another page could sign somebody in as somebody else.
+ * The session that the request was sent with. It counts only if neither a key nor a token is sent. With a session, only pages of ours may
+ * send requests: reads that the browser attributes to another page are refused, and so are all changes that the browser does not attribute
+ * to ours, even by GET, since a link can lead a browser to any address. Operations that begin or end a session follow the same rules, or
+ * another page could sign somebody in as somebody else.
  */
 export const sessionSent = (ctx: Context, base: string, operation?: Operation): SessionSent => {
   const output = operation?.output
@@ -88,9 +89,9 @@ export const sessionSent = (ctx: Context, base: string, operation?: Operation): 
   const secret = hasOther ? undefined : sentCookie(req, "session")
   if (secret === undefined && output?.type !== "session") return none
   const own = asksFromOwnPage(ctx)
-  // what a person types into the address bar comes from no page
+  // an address typed into the address bar comes from no page
   const mayRead = own !== false || (req.headers["sec-fetch-site"] === "none" && req.headers.origin === undefined)
-  // what anybody may call asks for no session: a ticket opens a console, and a browser sends no headers of ours with that
+  // anonymous operations need no session: consoles are opened with a ticket, and browsers cannot send custom headers with a WebSocket
   const isChange = !isRead(method) || (operation?.mutates === true && operation.access !== "anonymous")
   const may = !isChange ? mayRead : own === true && req.headers["x-rangewright"] === "1"
   if (!may) return { ...none, refusal: hasOther ? refusedOther : refusedSession }

@@ -21,10 +21,10 @@ const plainRefused =
   "Client sent an HTTP request to an HTTPS server.\nUse https:// with this port; plain HTTP is for this machine itself.\n"
 const refusal = `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${plainRefused.length}\r\nConnection: close\r\n\r\n${plainRefused}`
 
-/** Milliseconds for a refused client to read why. */
+/** Milliseconds for a refused client to read the reason. */
 const farewell = 5_000
 
-/** What the client goes on sending is thrown away, so that its end is seen and the refusal is not lost. */
+/** Whatever the client still sends is discarded, so that its end is noticed and the refusal is not lost. */
 const refuse = (socket: Socket): void => {
   const cut = setTimeout(() => socket.destroy(), farewell)
   socket.once("close", () => clearTimeout(cut))
@@ -34,16 +34,16 @@ const refuse = (socket: Socket): void => {
 }
 
 /**
- * Makes an HTTP server speak TLS and, to this machine alone, plain HTTP on one port: the first byte of a connection tells which it is.
- * TLS connections become connections of the same server, so that its limits and its closing hold for both kinds.
+ * Makes an HTTP server speak TLS and, for this machine only, plain HTTP on one port: the first byte of a connection tells them apart. TLS
+ * connections become connections of the same server, so that its limits and its closing apply to both kinds.
  */
 export const sharePort = (
   server: Server,
   pair: TlsPair,
 ): {
-  /** Ends the connections that have not sent a byte. */
+  /** Closes connections that have not sent a byte. */
   readonly dropSilent: () => void
-  /** Ends every connection, also those in the middle of a handshake. */
+  /** Closes every connection, even in the middle of a handshake. */
   readonly dropAll: () => void
 } => {
   const serve = server.listeners("connection")[0] as (this: Server, socket: Socket | TLSSocket) => void
@@ -51,13 +51,13 @@ export const sharePort = (
   const silent = new Set<Socket>()
   const all = new Set<Socket>()
   tls.on("secureConnection", (socket) => serve.call(server, socket))
-  // scanners and clients that refuse the certificate: nobody to tell
+  // scanners and clients that reject the certificate: nobody to report to
   tls.on("tlsClientError", (_error, socket) => socket.destroy())
 
   const decide = (socket: Socket, first: Buffer): void => {
     socket.unshift(first)
     if (first[0] === handshake) {
-      // an HTTP server lets a peer close its half; in a handshake that would leave a dead connection open
+      // an HTTP server lets a peer close its half; during a handshake that would leave a dead connection open
       socket.allowHalfOpen = false
       return void tls.emit("connection", socket)
     }

@@ -9,20 +9,20 @@ import { problemOf } from "./problem.ts"
 import { reply, replyNotModified, replyProblem } from "./reply.ts"
 import type { HeaderList, RequestState } from "./request-state.ts"
 
-/** What documents of ours may do: run our own files, and talk to us. */
+/** What our documents may do: run our own files, and connect to us. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 const permissions =
   "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), usb=(), xr-spatial-tracking=(), clipboard-read=(self), clipboard-write=(self), fullscreen=(self)"
 
-/** The headers of everything below `/ui`, in place of those of the API: no other origin may read any of it. */
+/** The headers of everything below `/ui`, replacing those of the API: no other origin may read any of it. */
 export const uiHeaders = (strictTransport: boolean): HeaderList => [
   "X-Content-Type-Options",
   "nosniff",
   "X-Frame-Options",
   "DENY",
-  // the filter that it switches off leaked what it filtered
+  // switches off the browser's XSS filter, which leaked what it filtered
   "X-XSS-Protection",
   "0",
   "Referrer-Policy",
@@ -57,7 +57,7 @@ const types: Readonly<Record<string, string>> = {
 type Encoding = "br" | "gzip"
 const encodings: readonly Encoding[] = ["br", "gzip"]
 const endings: Readonly<Record<Encoding, string>> = { br: ".br", gzip: ".gz" }
-/** Pictures and fonts are compressed already. */
+/** Images and fonts are already compressed. */
 const compressible = /^(?:text\/|application\/|image\/svg)/u
 
 /** One file, ready to be sent. */
@@ -68,11 +68,11 @@ interface UiFile {
   readonly etag: string
 }
 
-/** The built page: its files by their path below `/ui/`, as they were when they were read. */
+/** The built page: its files by path below `/ui/`, as they were when read. */
 export type UiFiles = ReadonlyMap<string, UiFile>
 
 const indexPath = "index.html"
-/** More is no page of ours. */
+/** Limits that no page of ours exceeds. */
 const mostFiles = 2_000
 const mostBytes = 64 * 1024 * 1024
 
@@ -84,7 +84,7 @@ const compressed = {
 const headersOf = (path: string, type: string, etag: string, strictTransport: boolean): HeaderList => {
   const common = uiHeaders(strictTransport).slice(0, -2)
   const caching = path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache"
-  // a picture that is opened by itself is a document too
+  // an image opened by itself is a document too
   const isDocument = type.startsWith("text/html") || type.startsWith("image/svg")
   return [
     ...common,
@@ -125,7 +125,7 @@ const notBuilt = Buffer.from(`<!doctype html>
 </html>
 `)
 
-/** What is served where no page was built. */
+/** Served when no page was built. */
 const withoutPage = async (strictTransport: boolean): Promise<UiFiles> =>
   new Map([[indexPath, await uiFile(indexPath, notBuilt, new Map(), strictTransport)]])
 
@@ -133,13 +133,13 @@ const isMissing = (error: unknown): boolean =>
   ["ENOENT", "ENOTDIR"].includes(((error as NodeJS.ErrnoException | undefined)?.code ?? "") as string)
 
 /**
- * Reads the built page: every regular file of the folder but those whose name, or whose folder's name, begins with a dot. Nothing is read
- * later, so no request names a file of this host. A folder that is not there, or has no index.html, makes the page that says so.
+ * Reads the built page: every regular file of the folder except those whose own or folder's name begins with a dot. Nothing is read later,
+ * so no request can name a file of this host. If the folder or its index.html is missing, returns a page that says so.
  */
 export const loadUi = async (folder: string, { strictTransport }: { readonly strictTransport: boolean }): Promise<UiFiles> => {
   const contents = new Map<string, Uint8Array>()
   let total = 0
-  // synchronously: a start would wait longer for some hundred small reads, one after another, than for anything else
+  // synchronously: a few hundred small asynchronous reads in sequence would delay a start more than anything else
   const read = (below: string): void => {
     for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
       if (entry.name.startsWith(".")) continue
@@ -172,18 +172,18 @@ export const loadUi = async (folder: string, { strictTransport }: { readonly str
   return files
 }
 
-/** Which compressed body the client takes. */
+/** The compressed body that the client accepts. */
 const chosen = (ctx: Context, { bodies }: UiFile): Encoding | undefined =>
   encodings.find((encoding) => bodies[encoding] !== undefined && ctx.acceptsEncodings(encoding) === encoding)
 
-/** Whether the client has the file already. */
+/** Whether the client already has the file. */
 const hasIt = (ctx: Context, etag: string): boolean =>
   ctx
     .get("If-None-Match")
     .split(",")
     .some((sent) => sent.trim().replace(/^W\//u, "") === etag || sent.trim() === "*")
 
-/** The file that an address means; every address of the page is its document, but one with a dot is a file. */
+/** The file for an address; every address of the page is its document, except that one with a dot is a file. */
 const fileAt = (files: UiFiles, path: string): UiFile | undefined => {
   const below = decodeURIComponent(path).replace(/^\/ui\/?/u, "")
   const found = files.get(below)
@@ -191,7 +191,7 @@ const fileAt = (files: UiFiles, path: string): UiFile | undefined => {
   return /[.\\]/u.test(below) ? undefined : files.get(indexPath)
 }
 
-/** Serves the page below `/ui`, from memory. */
+/** Serves the page below `/ui` from memory. */
 export const serveUi =
   (files: UiFiles): Middleware =>
   async (ctx, next) => {

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import type { HttpOptions } from "./options.ts"
 import type { RequestState } from "./request-state.ts"
 
-/** What is under way is on the disk too, and counts as nobody's yet. */
+/** Uploads in progress take disk space too, and are not yet charged to anybody. */
 const usuallyAtOnce = 8
 
 const ended = () =>
@@ -18,12 +18,12 @@ const ended = () =>
     hint: "Send it again.",
   })
 
-/** A folder for the files of this request. */
+/** Creates a folder for the files of this request. */
 export type UploadFolder = (state: RequestState) => Effect.Effect<string, unknown>
 
 /**
- * Folders for uploaded files, each of one request alone: it goes when the request's scope is closed. Those of one user that are more than
- * may come in at a time wait; what their clients send is not read meanwhile.
+ * Folders for uploaded files, one for each request: removed when the request's scope closes. Uploads of one user beyond the limit wait;
+ * their clients' data is not read meanwhile.
  */
 export const uploadFolders = ({
   uploads = tmpdir(),
@@ -31,7 +31,7 @@ export const uploadFolders = ({
 }: Pick<HttpOptions, "uploads" | "uploadsOfUser">): UploadFolder => {
   const turnOf = turnsOfUsers(uploadsOfUser)
   const make = async (): Promise<string> => {
-    // it is made when it is first needed; where that cannot be done, what comes next tells
+    // created on demand; if that fails, the next call reports it
     await mkdir(uploads, { mode: 0o700 }).catch(() => undefined)
     return mkdtemp(join(uploads, "rangewright-upload-"))
   }
@@ -39,7 +39,7 @@ export const uploadFolders = ({
     Effect.gen(function* () {
       const user = yield* Requester
       const begun = yield* Deferred.make<void>()
-      // the turn is given back when the scope ends, whenever that is
+      // the turn is released when the scope closes, whenever that is
       yield* Effect.forkScoped(turnOf(user).withPermit(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
       yield* whileAwaited(Deferred.await(begun), ended())
       return yield* Effect.acquireRelease(Effect.tryPromise({ try: make, catch: (cause) => cause }), (folder) =>

@@ -12,16 +12,16 @@ import { readMultipart, requireFile } from "./multipart.ts"
 import { bodyNames, checkMembers, type CheckName } from "./names.ts"
 import { saysJson, saysMultipart, textReader } from "./sent-text.ts"
 
-/** Bytes of a JSON body where the operation says nothing else. */
+/** Bytes of a JSON body unless the operation sets another limit. */
 const usualLimit = 1024 * 1024
-/** Characters of a JSON text that is read at once; reading what is longer may take a tenth of a second, and takes turns. */
+/** Characters of a JSON text that is parsed at once; longer ones may take a tenth of a second, and take turns. */
 const readAtOnce = 32 * 1024
 
 type Body = Pick<Input, "body" | "file">
 /** Reads and decodes the body of a request. */
 export type ReadBody = (ctx: Context) => Effect.Effect<Body, Fault>
 
-/** A folder for the files of this request alone, which goes when the request is answered. */
+/** A folder for the files of this request alone, removed once the request is answered. */
 export type ScratchOf = (ctx: Context) => Effect.Effect<string, unknown>
 
 const faultFrom =
@@ -51,10 +51,7 @@ const sinkOf = (
 
 const nothing: Body = Object.freeze({ body: undefined, file: undefined })
 
-/**
- * A body that does not say that it is JSON is an object or refused: curl sends JSON as a form where nobody tells it otherwise, and a form must
- * not be taken for no body.
- */
+/** A body not labelled as JSON must be an object: curl sends JSON as a form by default, and a form must not be taken for an empty body. */
 const readUnlabelled = (text: string, what: string): unknown => {
   const plain = text.trim()
   if (plain === "" || plain.startsWith("{")) return readJson(plain)
@@ -111,7 +108,10 @@ const readForm = (
     })
 }
 
-/** The members of a form as JSON would have them: what is no text to the schema is JSON in the form; what is none stays a text, and is refused as such. */
+/**
+ * A member of a form as in JSON: unless the schema expects a string, its text is parsed as JSON; if that fails it stays a string, and is
+ * refused as such.
+ */
 const memberOf = (isText: boolean, sent: string): unknown => {
   if (isText) return sent
   try {
@@ -147,10 +147,10 @@ const readJsonOrForm = (
       : json(ctx)
 }
 
-/** A form whose parts are only asked for their names. */
+/** For forms of which only the names of the parts matter. */
 const noFile = ""
 
-/** The names in what an operation without a body is sent all the same: of a JSON object, or of a form. What is neither has none. */
+/** The names in a body sent to an operation without one: those of a JSON object or a form. Anything else has none. */
 const namesIn = (text: string, labelled: boolean): readonly string[] => {
   const plain = text.trim()
   if (!labelled && !plain.startsWith("{")) return [...new URLSearchParams(plain).keys()]
@@ -163,7 +163,7 @@ const namesIn = (text: string, labelled: boolean): readonly string[] => {
   }
 }
 
-/** An operation without a body looks at what it is sent for selectors alone: what names its range there would be ignored. */
+/** An operation without a body only checks what it is sent for selectors: a range named there would be ignored. */
 const readNothing = (check: CheckName | undefined): ReadBody => {
   if (check === undefined) return () => Effect.succeed(nothing)
   const textOf = textReader(usualLimit)
@@ -178,11 +178,11 @@ const readNothing = (check: CheckName | undefined): ReadBody => {
   return (ctx) => Effect.tryPromise({ try: () => read(ctx), catch: faultFrom(usualLimit) })
 }
 
-/** Whether nothing of a request's body can matter to the operation. */
+/** Whether nothing in a request's body can matter to the operation. */
 export const ignoresBodies = (operation: Operation): boolean =>
   operation.input.body.type === "none" && bodyNames(operation) === undefined
 
-/** How the operation's body is read. */
+/** Returns how the operation's body is read. */
 export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
   const what = "request body"

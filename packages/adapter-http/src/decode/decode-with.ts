@@ -6,9 +6,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
-/** As many findings as a person reads at once. */
+/** As many issues as a person reads at once. */
 const mostIssues = 20
-/** A larger value is told its first finding alone: collecting a million takes seconds, in which nobody is answered. */
+/** For a larger value only the first issue is reported: collecting a million takes seconds, in which nobody is answered. */
 const fewValues = 2000
 
 const isSmall = (value: unknown): boolean => {
@@ -42,7 +42,7 @@ const textOf = ({ path, message }: FaultIssue): string => {
   return message === "Missing key" ? `${path} is missing` : `${path}: ${message}`
 }
 
-/** Decodes or fails with `InvalidInput` that names the findings with their places; values are not repeated. */
+/** Decodes, or fails with `InvalidInput` listing the issues with their paths; values are not repeated. */
 export type Decode = (value: unknown) => Effect.Effect<unknown, InvalidInput>
 
 /** `what` completes "Cannot read the …". */
@@ -60,13 +60,13 @@ export const decodeWith = (schema: WireSchema, what: string): Decode => {
 
 const none = Object.freeze({})
 
-/** Decodes parameters by name. Where none is declared, or none is sent, nothing is looked at again. */
+/** Decodes parameters by name. Skips the work when none is declared or none is sent. */
 export const decodeParameters = (
   fields: ParameterSchemas,
   what: string,
 ): ((texts: Readonly<Record<string, string>>) => ReturnType<Decode>) => {
   if (Object.keys(fields).length === 0) return () => Effect.succeed(none)
-  // the fields of an operation need no services to be decoded: its form admits no others
+  // the fields of an operation need no services for decoding: its type admits no others
   const decode = decodeWith(Schema.Struct(fields) as unknown as WireSchema, what)
   let ofNone: ReturnType<Decode> | undefined
   return (texts) => (Object.keys(texts).length === 0 ? (ofNone ??= decode(none)) : decode(texts))

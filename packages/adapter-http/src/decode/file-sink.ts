@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs"
 import { join } from "node:path"
 import { Writable } from "node:stream"
 
-/** Where the bytes of a file go while they arrive, and what they are when the writer has finished. */
+/** Receives the bytes of a file as they arrive, and returns the file once the writer has finished. */
 export type FileSink = (
   filename: string,
   contentType: string,
@@ -21,7 +21,7 @@ export const memorySink: FileSink = (filename, contentType) => {
   return { into, taken: () => ({ filename, contentType, bytes: Buffer.concat(chunks) }) }
 }
 
-/** Writes the file into this folder, under a name of ours that nobody else may read: the sender's is only told. */
+/** Writes the file into this folder under a generated name, readable by nobody else; the sender's name is only reported. */
 export const diskSink =
   (folder: string): FileSink =>
   (filename, contentType) => {

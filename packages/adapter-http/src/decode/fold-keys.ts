@@ -1,13 +1,13 @@
 import * as AST from "effect/SchemaAST"
 
-/** Gives the members of a JSON value the names that a schema has for them. */
+/** Renames the members of a JSON value to the names in a schema. */
 export type Fold = (value: unknown) => unknown
 
 const identity: Fold = (value) => value
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Members that the union's alternatives know, together. */
+/** Members known to any of the union's alternatives. */
 const membersOf = (asts: readonly AST.AST[]) => {
   const members = new Map<string, { readonly name: string; readonly fold: Fold }>()
   for (const ast of asts)
@@ -23,7 +23,7 @@ const alternatives = (ast: AST.AST): readonly AST.AST[] => {
   return AST.isUnion(ast) ? ast.types.flatMap(alternatives) : [ast]
 }
 
-/** Whether the schema takes objects without saying what is in them. */
+/** Whether the schema accepts objects without declaring their members. */
 const isOpen = (ast: AST.AST): boolean =>
   AST.isUnknown(ast) || AST.isAny(ast) || AST.isObjectKeyword(ast) || AST.isDeclaration(ast)
 
@@ -50,7 +50,7 @@ const foldArray = (asts: readonly AST.AST[]): Fold => {
   return (value) => (value as readonly unknown[]).map(item)
 }
 
-/** Made at first use: a schema may hold itself. */
+/** Created at first use: a schema may contain itself. */
 const foldOf = (ast: AST.AST): Fold => {
   let fold: Fold | undefined
   const make = (): Fold => {
@@ -63,7 +63,7 @@ const foldOf = (ast: AST.AST): Fold => {
 }
 
 /**
- * Member names match in any letter case, all the way down the schema, and the last of two that match counts: `vmIDs` must never be
- * taken for "no vmids, so all of them". Unknown members fall away, nulls too.
+ * Member names match in any letter case, all the way down the schema, and the last of two matching ones counts: `vmIDs` must never be taken
+ * for "no vmids, so all of them". Unknown members and nulls are dropped.
  */
 export const foldKeys = (schema: { readonly ast: AST.AST }): Fold => foldOf(AST.toEncoded(schema.ast))

@@ -1,13 +1,13 @@
 import { InvalidInput } from "@rangewright/domain"
 
-/** Deeper than any body an operation reads, and far from what a recursive walk can bear. */
+/** Deeper than any body that an operation reads, and far below what a recursive walk can handle. */
 const deepest = 64
 
 const malformed = (because: string) => new InvalidInput({ what: `Cannot read the request body: ${because}` })
 
 const delimiter = /[\s,:[\]{}"]/u
 
-/** Where the first JSON value of the text ends, by its brackets and quotation marks alone. */
+/** Where the first JSON value of the text ends, judging only by brackets and quotation marks. */
 const endOfFirstValue = (text: string): number => {
   const start = text.search(/\S/u)
   let depth = 0
@@ -32,7 +32,7 @@ const parse = (text: string): unknown => {
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
   }
-  // what follows the first value is ignored, as clients are used to
+  // text after the first value is ignored, as clients expect
   const end = endOfFirstValue(text)
   try {
     return JSON.parse(text.slice(0, end))
@@ -41,7 +41,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Makes sure that no part of the value can hurt what it is handed to. Takes `__proto__` members out. */
+/** Checks that no part of the value can harm later code. Removes `__proto__` members. */
 const checkValue = (value: unknown, depth: number): void => {
   if (typeof value === "string") {
     if (value.includes("\0") || !value.isWellFormed()) throw malformed("a text contains a NUL character or half a surrogate pair")
@@ -54,8 +54,8 @@ const checkValue = (value: unknown, depth: number): void => {
 }
 
 /**
- * The first JSON value of the text. Blank text is undefined. Of members with the same name the last counts. Throws `InvalidInput` when
- * it is not JSON, is nested too deep, or holds text that a store could not keep.
+ * The first JSON value of the text; undefined for blank text. Of members with the same name the last counts. Throws `InvalidInput` when it
+ * is not JSON, is nested too deep, or contains text that a store could not keep.
  */
 export const readJson = (text: string): unknown => {
   if (text.trim() === "") return undefined

@@ -8,7 +8,7 @@ import { BodyTooLarge } from "../faults.ts"
 import type { FileSink } from "./file-sink.ts"
 import type { CheckName } from "./names.ts"
 
-/** A form: its text fields, empty ones left out, and its one file; undefined: none was sent. */
+/** A form: its text fields, without empty ones, and its one file; undefined when none was sent. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
   readonly file: UploadedFile | StoredFile | undefined
@@ -16,7 +16,7 @@ export interface Form {
 
 const fieldBytes = 64 * 1024
 const mostFields = 32
-/** Room for boundaries, headers and text fields beside the file. */
+/** Room for boundaries, headers and text fields besides the file. */
 const overhead = 1024 * 1024
 
 const unreadable = (because: string, hint?: string) =>
@@ -46,9 +46,9 @@ const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
 }
 
 /**
- * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first counts;
- * unknown ones are ignored. Takes at most `maxBytes` of the file, as fast as the sink does, and a few small fields. Rejects with
- * `InvalidInput` for a form that is broken or ends early, and with `BodyTooLarge`.
+ * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first
+ * counts; unknown ones are ignored. Accepts at most `maxBytes` of the file, at the pace of the sink, and a few small fields. Rejects with
+ * `InvalidInput` for a form that is malformed or truncated, and with `BodyTooLarge`.
  */
 export const readMultipart = async (
   request: IncomingMessage,
@@ -72,7 +72,7 @@ export const readMultipart = async (
       })
       const endedEarly = () => request.complete || reject(unreadable("it ended early"))
       request.once("close", endedEarly)
-      // it may have waited for its turn
+      // the connection may have closed while waiting for its turn
       if (request.closed) endedEarly()
       parser.on("field", (given, value, nameTruncated, truncated) => {
         if (nameTruncated || truncated) return reject(unreadable(`a field is larger than ${fieldBytes} bytes`))
@@ -92,7 +92,7 @@ export const readMultipart = async (
         const { into, taken } = sink(filename, contentType)
         writing = into
         file = finished(into).then(taken)
-        // a sink that cannot take more ends the form
+        // a failing sink ends the form
         file.catch(reject)
         stream.pipe(into)
       })
@@ -108,14 +108,14 @@ export const readMultipart = async (
   } finally {
     request.unpipe(parser)
     request.removeAllListeners("data")
-    // what is still to come is thrown away; `listen` cuts the connection of a sender that does not stop
+    // the rest of the body is discarded; `listen` cuts the connection of a sender that does not stop
     request.resume()
   }
   if (fieldsHaveNul(fields)) throw unreadable("a field contains a NUL character")
   return { fields, file: await file }
 }
 
-/** The file of a form that is nothing without it. */
+/** The file of a form that requires one. */
 export const requireFile = ({ file }: Form, fileField: string): UploadedFile | StoredFile => {
   if (file !== undefined) return file
   throw unreadable(`there is no file part named ${fileField}`, `Send the file as the part ${fileField}, with a file name.`)

@@ -3,13 +3,13 @@ import { InvalidInput, similar } from "@rangewright/domain"
 import * as AST from "effect/SchemaAST"
 import type { SentQuery } from "./url.ts"
 
-/** The selectors that every operation takes in its query. */
+/** The selectors that every operation accepts in its query. */
 const selectors = ["userID", "rangeID"] as const
 
-/** Also a selector, for scripts that send it: of a change only, as the wire ignores it in reads. */
+/** Selects a range too, because scripts send it. Only changes accept it: the wire ignores it in reads. */
 const numberSelector = "rangeNumber"
 
-/** What people write who mean a selector: what it is called elsewhere, without letter case and separators. */
+/** Other names that people write when they mean a selector, in lower case without separators. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ...["range", "ranges", "rangeids", "rangename", "rangenumber", "rangeno", "id", "ids", "rid"].map(
     (a) => [a, "rangeID"] as const,
@@ -17,10 +17,10 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ...["user", "users", "userids", "username", "usernumber", "uid"].map((a) => [a, "userID"] as const),
 ])
 
-/** A name without letter case and separators: `range_id`, `Range-ID` and `rangeID[]` are one. */
+/** A name in lower case without separators: `range_id`, `Range-ID` and `rangeID[]` are the same. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
-/** Gives the name that a misspelt one stands for; undefined: it is none of these. Each of `names` is known by its plain form and its aliases. */
+/** Maps a misspelt name to the intended one; undefined when there is none. Each of `names` matches by its plain form and its aliases. */
 const meantBy = (names: readonly string[]): ((name: string) => string | undefined) => {
   const byPlain = new Map(names.map((name) => [plain(name), name]))
   return (name) => {
@@ -30,14 +30,14 @@ const meantBy = (names: readonly string[]): ((name: string) => string | undefine
   }
 }
 
-/** The members of a JSON body at its top, as the schema has them. */
+/** The top-level members of a JSON body according to the schema. */
 const membersOf = ({ input: { body } }: Operation): readonly string[] => {
   if (body.type !== "json" && body.type !== "json-or-multipart") return []
   const ast = AST.toEncoded(body.schema.ast)
   return AST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 }
 
-/** A name, and what is parted in it by signs that were escaped too often or not at all: `amp;rangeID`, `rangeID=X` and `rangeID[eq]`. */
+/** A name and its parts, split at characters that were escaped too often or not at all: `amp;rangeID`, `rangeID=X` and `rangeID[eq]`. */
 const partsOf = (name: string): readonly string[] => [name, ...name.split(/[=:;,&?[\]]/u).filter((part) => part !== "")]
 
 const refused = (does: string, name: string, hint: string): InvalidInput =>
@@ -46,13 +46,13 @@ const refused = (does: string, name: string, hint: string): InvalidInput =>
     hint,
   })
 
-/** How the query of an operation gets the names that the operation has for its parameters. */
+/** Maps the parameters of a query to the names that the operation has for them. */
 export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
 
 /**
- * Names match in any letter case; others are left out. An operation that changes something throws `InvalidInput` for a name that stands for
- * a selector or a parameter of its own, for a member of its body, and for a dry run that it cannot do: with those left out it would work on
- * the default range, on everything, or in earnest.
+ * Names match in any letter case; unknown ones are left out. An operation that changes something throws `InvalidInput` for a name that
+ * resembles a selector or one of its parameters, a member of its body, or a dry run that it does not support: ignoring those would make it
+ * work on the default range, on everything, or for real.
  */
 export const nameQuery = (operation: Operation): NameQuery => {
   const { does, input, mutates } = operation
@@ -80,12 +80,12 @@ export const nameQuery = (operation: Operation): NameQuery => {
   }
 }
 
-/** Throws `InvalidInput` for the name of a member or of a field of a form. */
+/** Throws `InvalidInput` for a disallowed name of a member or form field. */
 export type CheckName = (name: string) => void
 
 /**
- * Refuses the names in a body that stand for another one which the operation takes there, or are nearly that one, and where it works on the
- * range that the query names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
+ * Refuses names in a body that resemble one which the operation accepts there, and, if it works on the range named in the query, names that
+ * resemble a selector: they would be ignored, and the default range be used. Undefined when the operation accepts any name.
  */
 export const bodyNames = (operation: Operation): CheckName | undefined => {
   const { does, input, mutates, target } = operation
@@ -106,10 +106,10 @@ export const bodyNames = (operation: Operation): CheckName | undefined => {
   }
 }
 
-/** More names than anybody types; comparing each of a hundred thousand takes seconds. */
+/** More names than anybody types; comparing a hundred thousand takes seconds. */
 const mostNames = 200
 
-/** Throws `InvalidInput` for a member of a JSON body that `bodyNames` refuses, or for more of them than anybody means. */
+/** Throws `InvalidInput` for a member of a JSON body that `bodyNames` refuses, or for too many members. */
 export const checkMembers = (operation: Operation): ((value: unknown) => void) => {
   const check = bodyNames(operation)
   return (value) => {

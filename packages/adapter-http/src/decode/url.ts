@@ -14,20 +14,20 @@ const decoded = (text: string, what: string): string => {
   return plain
 }
 
-/** Throws `InvalidInput` when an escape in the path is malformed; the router would otherwise hand it on undecoded. */
+/** Throws `InvalidInput` for a malformed escape in the path; the router would otherwise pass it on undecoded. */
 export const checkPath = (path: string): void => {
   if (path.includes("%")) decoded(path, "path")
 }
 
-/** The query as it was sent, by names without letter case: each name as it was written, and its value. */
+/** The query as sent, keyed by lower-case name: each name as written, and its value. */
 export type SentQuery = ReadonlyMap<string, { readonly name: string; readonly value: string }>
 
 const nothing: SentQuery = new Map()
 
 /**
- * Query parameters, percent-decoded, `+` as a blank; an empty one (`key=`) counts as absent, and one without a sign (`key`) is true: who
- * writes `?dryRun` wants nothing to happen. A malformed escape throws `InvalidInput`, and so does a parameter that is given twice, in
- * whatever letter case, with different values: leaving one out could aim the request at another range, or change what was to be tried.
+ * Query parameters, percent-decoded, with `+` as a space; an empty one (`key=`) counts as absent, and one without a sign (`key`) is true:
+ * somebody who writes `?dryRun` wants nothing to happen. Throws `InvalidInput` for a malformed escape, and for a parameter given twice, in
+ * any letter case, with different values: ignoring one could select another range, or turn a dry run into a real one.
  */
 export const readQuery = (text: string): SentQuery => {
   if (text === "") return nothing

@@ -8,13 +8,13 @@ import { attachment } from "./attachment.ts"
 import type { Reply } from "./compressed.ts"
 import { marks } from "./marks.ts"
 
-/** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
+/** Writes a handler's result. Throws when it does not match the operation's declaration, which is a defect. */
 export type Answer = (ctx: Context, result: unknown) => void | Promise<void>
 
 const json = "application/json"
 const zip = "application/zip"
 
-/** What is taken out of an archive is its reader's alone: a regular file, 0600, as Unix writes it. */
+/** File mode of entries in an archive: a regular file, 0600, in Unix attributes. */
 const ownOnly = { os: 3, attrs: 0o100600 << 16 }
 
 const zipOf = (entries: readonly ZipEntry[]): Buffer =>
@@ -23,7 +23,7 @@ const zipOf = (entries: readonly ZipEntry[]): Buffer =>
 const replyZip = (ctx: Context, filename: string, entries: readonly ZipEntry[]): void =>
   reply(ctx, 200, zip, zipOf(entries), ["Content-Disposition", `attachment; filename="${filename}"`])
 
-/** How an operation's result becomes bytes. Streams are not written at once: see `event-stream.ts` and `download.ts`. */
+/** Returns how an operation's result is encoded. Streams are written elsewhere: see `event-stream.ts` and `download.ts`. */
 export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" | "socket" }>, send: Reply): Answer => {
   switch (output.type) {
     case "json": {
@@ -32,7 +32,7 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       return (ctx, result) => send(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
     }
     case "json-or-download": {
-      // a download is written before it comes to this
+      // a download is sent before this is reached
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => send(ctx, 200, json, `${JSON.stringify(encode((result as { readonly json: unknown }).json))}\n`)
     }
@@ -40,7 +40,7 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => {
         const marked = result as MarkedJson<unknown>
-        // a version stands for the very bytes
+        // a version identifies the exact bytes, so they are not compressed
         const write = marked.version === undefined ? send : reply
         const body = "prepared" in marked ? marked.prepared : `${JSON.stringify(encode(marked.json))}\n`
         return write(ctx, 200, json, body, marks(ctx, marked))

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http"
 
-/** Writes, and resolves when the reader has made room. A reader that does not within `patience` milliseconds loses its connection, nobody else's. */
+/**
+ * Writes, and resolves once the reader has made room. A reader that does not within `patience` milliseconds loses its own connection only.
+ */
 export const backpressuredWriter =
   (response: ServerResponse, patience: number) =>
   (part: string | Uint8Array): Promise<void> => {

@@ -11,9 +11,9 @@ import { attachment } from "./attachment.ts"
 import { backpressuredWriter } from "./backpressured-writer.ts"
 
 /**
- * Writes a file as it is made. The answer begins with its first bytes, so that what fails before them can still be told; what fails after
- * them cuts the connection, for a client must not take a part for the whole. Ends when the reader goes away. Resolves when nothing more
- * will be written.
+ * Writes a file while it is being produced. The answer starts with the first bytes, so a failure before them can still be reported; a later
+ * failure cuts the connection, because a client must not mistake a part for the whole. Ends when the reader disconnects. Resolves when
+ * nothing more will be written.
  */
 export const sendDownload = async (
   ctx: Context,

@@ -10,10 +10,10 @@ import type { HttpOptions } from "../options.ts"
 import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
 import { backpressuredWriter } from "./backpressured-writer.ts"
 
-/** Milliseconds after which a client that lost the connection comes back. */
+/** Milliseconds after which a disconnected client reconnects. */
 const retry = 2000
 
-/** One field a line: line breaks inside would begin another field. */
+/** One field per line: a line break would start another field. */
 const line = (text: string): string => text.replace(/[\r\n\0]/gu, " ")
 
 const eventText = (event: ServerSentEvent, encode: (data: unknown) => unknown): string =>
@@ -22,9 +22,9 @@ const eventText = (event: ServerSentEvent, encode: (data: unknown) => unknown): 
 const failureText = (problem: Problem): string => `event: failure\ndata: ${problem.body}\n\n`
 
 /**
- * Writes a stream as server-sent events until it ends, the reader goes away, or the service stops (a comment says so). A failure in
- * the midst of it is the event `failure` with the problem as data. Headers must be set before. Resolves when the response has ended;
- * returns the cause when it ended by a defect.
+ * Writes a stream as server-sent events until it ends, the reader disconnects, or the service stops (a comment says so). A failure in the
+ * middle is sent as the event `failure` with the problem as data. Headers must be set before. Resolves when the response has ended; returns
+ * the cause when it ended with a defect.
  */
 export const sendEvents = async (
   response: ServerResponse,
@@ -38,7 +38,7 @@ export const sendEvents = async (
   const encode = Schema.encodeUnknownSync(schema)
   const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
   response.write(`retry: ${retry}\n\n`)
-  // what comes together is written together: the beginning of a long stream is thousands of events
+  // events that arrive together are written together: a long stream starts with thousands of them
   const fiber = run(
     Stream.runForEachArray(stream, (events) =>
       Effect.promise(() => write(events.map((event) => eventText(event, encode)).join(""))),

@@ -2,7 +2,7 @@ import type { Marks } from "@rangewright/application"
 import type { Context } from "koa"
 import type { HeaderList, RequestState } from "../request-state.ts"
 
-/** The address of the next page, relative to this service: the query that was sent, with other values for these parameters. */
+/** The relative URL of the next page: the query that was sent, with other values for these parameters. */
 const addressOf = (ctx: Context, next: Readonly<Record<string, string>>): string => {
   const query = new URLSearchParams()
   const replaced = new Set(Object.keys(next).map((name) => name.toLowerCase()))
@@ -11,7 +11,7 @@ const addressOf = (ctx: Context, next: Readonly<Record<string, string>>): string
   return `${ctx.path}?${query.toString()}`
 }
 
-/** The headers that tell where the next page is, and which version this is. Pages of other origins may read them too. */
+/** The headers with the next page and the current version. Pages of other origins may read them too. */
 export const marks = (ctx: Context, { next, version }: Marks): HeaderList => [
   ...(next === undefined ? [] : ["Link", `<${addressOf(ctx, next)}>; rel="next"`]),
   ...(version === undefined ? [] : ["ETag", `"${version}"`]),

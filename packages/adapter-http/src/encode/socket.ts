@@ -10,13 +10,13 @@ import type { HttpOptions } from "../options.ts"
 /** A connection whose request asks for a web socket. */
 export interface Upgrade {
   readonly connection: Duplex
-  /** What came after the request. */
+  /** Bytes received after the request. */
   readonly head: Buffer
-  /** It is decided whether there will be a socket. */
+  /** Called once it is decided whether there will be a socket. */
   readonly settled: () => void
 }
 
-/** Longest frame of a client, and of all parts of a message: keys and the contents of a clipboard are far shorter. */
+/** Longest frame and message from a client: keys and clipboard contents are far shorter. */
 const longestMessage = 1024 * 1024
 
 /** Close codes of RFC 6455, 7.4.1. */
@@ -25,7 +25,7 @@ const codes = { goingAway: 1001, notBinary: 1003, failed: 1011 } as const
 /** A reason has at most 123 bytes on the wire. */
 const shortened = (reason: string): string => withoutTrailing(Buffer.from(reason).subarray(0, 120).toString("utf8"), "\uFFFD")
 
-/** Throws `InvalidInput` for a request that asks for no web socket of RFC 6455. */
+/** Throws `InvalidInput` for a request that does not ask for a web socket according to RFC 6455. */
 export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | undefined): Upgrade => {
   const isSocket =
     upgrade !== undefined &&
@@ -40,14 +40,14 @@ export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | un
 }
 
 const servers = new Map<string, WebSocketServer>()
-/** Takes the one subprotocol, or none where none is asked for; who asks for others only gets none. */
+/** Accepts the one subprotocol, or none when none is requested; a client that requests only others gets none. */
 const serverFor = (protocol: string): WebSocketServer => {
   const made =
     servers.get(protocol) ??
     new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // what a screen sends is compressed already, and deflating costs memory for each client
+      // screen data is already compressed, and deflating costs memory for each client
       perMessageDeflate: false,
       maxPayload: longestMessage,
       handleProtocols: (asked) => (asked.has(protocol) ? protocol : false),
@@ -56,14 +56,14 @@ const serverFor = (protocol: string): WebSocketServer => {
   return made
 }
 
-/** A web socket, as the session sees it. */
+/** A web socket with its byte channel. */
 interface Accepted {
   readonly socket: WebSocket
   readonly channel: ByteChannel
   readonly ended: () => void
 }
 
-/** Listens from the first byte on: what came with the request is told before anybody could wait for it. */
+/** Listens from the first byte on, since data that came with the request is emitted before anybody could wait for it. */
 const listenTo = (socket: WebSocket, farewell: number): Accepted => {
   const { channel, arrived, ended } = byteChannel({
     pause: () => socket.pause(),
@@ -74,12 +74,12 @@ const listenTo = (socket: WebSocket, farewell: number): Accepted => {
     if (isBinary) arrived(data as Buffer)
     else closeWith(socket, codes.notBinary, "only binary frames are supported", farewell)
   })
-  // what breaks the protocol closes the socket with the code for it
+  // protocol violations close the socket with the matching code
   socket.on("error", () => undefined)
   return { socket, channel, ended }
 }
 
-/** Makes the web socket; undefined when the client has gone. */
+/** Accepts the web socket; undefined when the client has gone. */
 const accept = (
   request: IncomingMessage,
   { connection, head }: Upgrade,
@@ -92,7 +92,7 @@ const accept = (
     serverFor(protocol).handleUpgrade(request, connection, head, (socket) => resolve(listenTo(socket, farewell)))
   })
 
-/** Pings an idle client, and drops one that has not answered the ping before. */
+/** Pings an idle client, and drops one that has not answered the previous ping. */
 const keepAlive = (socket: WebSocket, every: number): void => {
   let isThere = true
   socket.on("pong", () => (isThere = true))
@@ -104,7 +104,7 @@ const keepAlive = (socket: WebSocket, every: number): void => {
   socket.once("close", () => clearInterval(beat))
 }
 
-/** Closes with this code; who does not answer that in time is cut off. */
+/** Closes with this code; a client that does not answer in time is cut off. */
 const closeWith = (socket: WebSocket, code: number, reason: string, patience: number): void => {
   const cut = setTimeout(() => socket.terminate(), patience)
   socket.once("close", () => clearTimeout(cut))
@@ -112,8 +112,8 @@ const closeWith = (socket: WebSocket, code: number, reason: string, patience: nu
 }
 
 /**
- * Opens the web socket that the request asks for and lets the session serve it, until the session ends, the client goes, or the service stops (1001).
- * A client that reads slowly is waited for; more than a few frames are never held. Resolves when the connection is closed.
+ * Opens the requested web socket and lets the session serve it until the session ends, the client disconnects, or the service stops (1001).
+ * Waits for slow readers; never buffers more than a few frames. Resolves when the connection is closed.
  */
 export const serveSocket = async (
   request: IncomingMessage,
@@ -152,7 +152,7 @@ export const serveSocket = async (
   const exit = await exitOf(fiber)
   if (Exit.isSuccess(exit)) closeWith(socket, exit.value.code, exit.value.reason, sockets.farewell)
   else if (socket.readyState === socket.OPEN) closeWith(socket, codes.failed, "the session failed", sockets.farewell)
-  // paused by back-pressure, it would not see the client's close
+  // while paused by back-pressure it would not see the client's close
   socket.resume()
   await closed
   open.remove(stop)

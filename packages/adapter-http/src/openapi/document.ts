@@ -63,7 +63,7 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
   }
 }
 
-/** What the answer to a list or to something with a version may tell beside it. */
+/** Headers that may accompany a list or a versioned resource. */
 const marks = {
   Link: { description: 'The next page, where there is one: `</api/v2/…>; rel="next"`', schema: { type: "string" } },
   ETag: { description: "The version of what is answered, for If-Match", schema: { type: "string" } },
@@ -113,7 +113,7 @@ const Issue = {
   required: ["path", "message"],
   properties: { path: string, message: string, line: { type: "integer" }, column: { type: "integer" }, allowed: string },
 }
-/** The two forms of a failure, as `problem.ts` writes them. */
+/** The two formats of a failure, as `problem.ts` writes them. */
 const failures: Readonly<Record<string, SchemaObject>> = {
   ErrorBody: {
     type: "object",
@@ -153,7 +153,7 @@ const throttledResponse = (schema: string) => ({
   headers: { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } },
 })
 
-/** Describes the operations; every fact of it is one of the registry's. Paths that are not below `/api/v2` carry their own server. */
+/** Describes the operations, using only facts from the registry. Paths that are not below `/api/v2` have their own server. */
 export const openApiDocument = (operations: readonly Operation[], { version }: { readonly version: string }): OpenApiDocument => {
   const schemas = namedSchemas()
   const paths: Record<string, Record<string, unknown>> = {}
@@ -186,7 +186,7 @@ export const openApiDocument = (operations: readonly Operation[], { version }: {
   }
 }
 
-/** The document as `GET /openapi` serves it; made when it is first asked for. */
+/** The document served by `GET /openapi`; generated on first request. */
 export const apiDescriptionLayer = (
   operations: readonly Operation[],
   about: { readonly version: string },

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { NamedSchemas, SchemaObject } from "./schemas.ts"
 
-/** What a parameter means is its decoded side; where that is no single value, it is described as the text it is. */
+/** A parameter is described by its decoded type; when that is not a single value, by the text that it is. */
 const schemaOf = (schema: Schema.Constraint, { describe }: NamedSchemas): SchemaObject => {
   const type = Schema.toType(schema as WireSchema)
   const { ast } = type
@@ -39,8 +39,8 @@ const ifMatch = {
 }
 
 /**
- * The parameters of an operation. `userID` and `rangeID` are taken everywhere, but listed only where they change the result: the first
- * where the operation tells that it can be wrong, the second where a range is worked on.
+ * The parameters of an operation. `userID` and `rangeID` are accepted everywhere, but listed only where they affect the result: the first
+ * where the operation declares that it can be wrong, the second where it works on a range.
  */
 export const parametersOf = (operation: Operation, schemas: NamedSchemas): readonly SchemaObject[] => {
   const { input, access, target, statuses, route } = operation

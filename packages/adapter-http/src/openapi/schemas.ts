@@ -2,13 +2,15 @@ import type { WireSchema } from "@rangewright/application"
 import * as JsonSchema from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
 
-/** A JSON Schema as OpenAPI 3.1 has it. */
+/** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type SchemaObject = Readonly<Record<string, unknown>>
 
-/** Schemas by name, gathered while a document is made. */
+/** Named schemas, collected while a document is generated. */
 export interface NamedSchemas {
   readonly all: Readonly<Record<string, SchemaObject>>
-  /** The schema as it is on the wire; parts that carry an identifier become references. Throws when two differ under one name. */
+  /**
+   * Describes the schema as it is on the wire; parts with an identifier become references. Throws when two different schemas share a name.
+   */
   readonly describe: (schema: WireSchema) => SchemaObject
 }
 
