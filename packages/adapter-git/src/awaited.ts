@@ -2,7 +2,7 @@ import type { ContentFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { asFault, type Doing } from "./faults.ts"
 
-/** Work that an interruption asks to stop and then waits for: nothing goes on behind the back of whoever removes the folders next. */
+/** Runs work that, when interrupted, is asked to stop and then awaited, so that nothing still runs when the folders are removed. */
 export const awaited = <A>(doing: Doing, work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, ContentFault> =>
   Effect.callback<A, ContentFault>((resume) => {
     const stop = new AbortController()

@@ -1,13 +1,13 @@
 import { ContentFault, treeFault } from "@rangewright/ports"
 import { Refusal, type RefusalReason } from "./refusal.ts"
 
-/** What is being done, for the beginning of every message: `fetch https://git.example/labs`. */
+/** The operation, for the beginning of every message: `fetch https://git.example/labs`. */
 export type Doing = string
 
 export const refused = (doing: Doing, rule: string, detail: string, hint?: string): ContentFault =>
   new ContentFault({ doing, reason: "refused", rule, detail, ...(hint === undefined ? {} : { hint }) })
 
-/** A folder of the host that sources may not use, or none at all. */
+/** The fault for a folder of the host that sources may not use, or that does not exist. */
 export const outsideFolders = (doing: Doing): ContentFault =>
   refused(
     doing,
@@ -18,7 +18,7 @@ export const outsideFolders = (doing: Doing): ContentFault =>
 
 const full = new Set(["ENOSPC", "EDQUOT", "EROFS"])
 
-/** Whatever a promise of ours was rejected with: a fault as it is, a system error as one of this host, which has done nothing wrong by itself. */
+/** Converts a rejection into a fault: a fault as it is, a system error as a failure of this host. */
 export const asFault =
   (doing: Doing) =>
   (cause: unknown): ContentFault => {

@@ -31,7 +31,7 @@ import { type StagedTree, stagedTree } from "./store/staged-tree.ts"
 
 type GitLocation = Extract<ContentLocation, { type: "git" }>
 type HostLocation = Exclude<ContentLocation, GitLocation>
-/** What is read once it is on this host. */
+/** Locations that are read from this host's disk. */
 type ReadLocation = Exclude<HostLocation, { type: "download" }>
 type Report = (progress: ContentProgress) => void
 
@@ -59,7 +59,7 @@ const itemOf = (location: HostLocation): string => {
   }
 }
 
-/** What is to be downloaded becomes an archive of this host, named as its URL ends. */
+/** Downloads a URL to an archive on this host, named by the URL's ending. */
 const onHost = async (
   doing: string,
   location: HostLocation,
@@ -74,7 +74,7 @@ const onHost = async (
   return { type: "archive", file, name, ...(location.unwrap === undefined ? {} : { unwrap: location.unwrap }) }
 }
 
-/** The fetcher over one data folder. */
+/** The fetcher for one data folder. */
 export const contentFetcher = (
   settings: Settings,
   host: ToolHost,
@@ -84,14 +84,14 @@ export const contentFetcher = (
   const lock = keyedLock()
   // publishing, pinning and pruning must not overlap; fetches may
   const changing = Semaphore.makeUnsafe(1)
-  /** The caches that each fetch uses. */
+  /** The caches in use by each fetch. */
   const fetching = new Set<ReadonlySet<string>>()
   /** Bytes that fetches may have left since the last pruning: a snapshot, and about as much in the cache of a repository. */
   let unpruned = 0
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
   const gitAvailable = gitAvailability(settings.git, host)
-  // one's own turn first: who waits for it takes none of all
+  // the user's own turn first: work waiting for it takes no turn away from others
   const readers = Semaphore.makeUnsafe(settings.archivesAtOnce)
   const reading = <A, E>(whose: string, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     lock(`archives of ${whose}`, readers.withPermit(work))
@@ -177,7 +177,7 @@ export const contentFetcher = (
       }),
     ).pipe(
       Effect.tap(({ files }) => Effect.sync(() => (unpruned += treeBytes(files)))),
-      // what a refused one received is in the cache of its repository
+      // a refused fetch leaves what it received in the repository's cache
       Effect.tapError(() => Effect.sync(() => (unpruned += location.type === "git" ? settings.transferBytes : 0))),
     )
     const counted = Effect.acquireUseRelease(
@@ -195,7 +195,7 @@ export const contentFetcher = (
   }
 
   const isUsed = (cache: string): boolean => [...fetching].some((caches) => caches.has(cache))
-  /** A fetch says what it uses before it waits for the lock: it finds the cache, or makes it anew. */
+  /** A fetch registers the caches it uses before waiting for the lock, so it either finds the cache or recreates it. */
   const forgetRepository = (doing: string, cache: string): Effect.Effect<void, ContentFault> =>
     Effect.suspend(() =>
       isUsed(cache)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** One at a time for each key; keys that nobody waits for cost nothing. */
+/** A lock for each key; keys without waiters cost nothing. */
 export const keyedLock = () => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
   return <A, E, R>(key: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

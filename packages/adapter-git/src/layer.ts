@@ -12,7 +12,7 @@ import { type ContentOptions, settingsOf } from "./options.ts"
 import { openFolders } from "./store/folders.ts"
 import { snapshotStore } from "./store/snapshot-store.ts"
 
-/** Fetches content into a folder of this host, packs archives of it, and reads builder files. Fails when the folder cannot be used. */
+/** Fetches content into a folder of this host, packs archives from it, and reads builder files. Fails when the folder cannot be used. */
 export const contentLayer = (options: ContentOptions): Layer.Layer<ContentFetcher | Archives | BuilderFiles, ContentFault> =>
   Layer.effectContext(
     Effect.gen(function* () {

@@ -2,42 +2,42 @@ import { type AddressNetwork, defaultTreeLimits, type GitScheme, type TreeLimits
 import type { ToolOptions } from "@rangewright/host-tools"
 import { lookup } from "node:dns/promises"
 
-/** The addresses of a name, as the host resolves it. */
+/** Resolves a name to its addresses, as the host does. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
 /** How content is fetched. Everything but `folder` has a safe default. */
 export interface ContentOptions {
-  /** Snapshots, pins and caches live here. One process owns it: what a killed one left half done is swept when it starts. */
+  /** Folder of snapshots, pins and caches. Owned by one process: unfinished work of a killed one is removed at start. */
   readonly folder: string
-  /** Transports of git that may be used. `file` reaches only repositories inside `folders`. */
+  /** Git transports that may be used. `file` only reaches repositories inside `folders`. */
   readonly schemes?: readonly GitScheme[]
-  /** Addresses that are not public and may be connected to all the same. */
+  /** Addresses that may be connected to although they are not public. */
   readonly networks?: readonly AddressNetwork[]
-  /** Folders of this host that sources may be read from, with everything below them. */
+  /** Folders of this host that sources may be read from, including everything below them. */
   readonly folders?: readonly string[]
   readonly tree?: Partial<TreeLimits>
-  /** An archive may grow to this many times its size, or to 16 MiB. */
+  /** An archive may expand to this many times its size, or to 16 MiB. */
   readonly archiveRatio?: number
-  /** Archives that are unpacked at once, of each of those whose they are one. */
+  /** Number of archives unpacked at once for each owner. */
   readonly archivesAtOnce?: number
-  /** What git may receive for one repository. */
+  /** Bytes that git may receive for one repository. */
   readonly transferBytes?: number
   readonly objects?: number
   readonly submodules?: { readonly count: number; readonly depth: number }
-  /** For one fetch with everything in it. */
+  /** Time limit for a whole fetch. */
   readonly timeoutSeconds?: number
-  /** Caches of repositories that were not fetched for so long are pruned. */
+  /** Caches of repositories not fetched for this many days are pruned. */
   readonly cacheDays?: number
-  /** What the caches of all repositories may have together; beyond, those that were not fetched for longest are pruned. */
+  /** Total size of all repository caches; beyond it, those not fetched for longest are pruned. */
   readonly cacheBytes?: number
-  /** What fetches may have left, needed or not, before the next one prunes first: what nobody needs must not wait until the disk is full. */
+  /** Bytes that fetches may leave, needed or not, before the next one prunes first: garbage must not accumulate until the disk is full. */
   readonly unprunedBytes?: number
-  /** Certificates of authorities for `https`, in place of the host's. */
+  /** CA certificates for `https` that replace the host's. */
   readonly caFile?: string
   readonly lookup?: Lookup
-  /** How git runs on this host: the sandbox, its limits. It connects to the checked addresses of its remote alone. */
+  /** How git runs on this host: the sandbox and its limits. It only connects to the checked addresses of its remote. */
   readonly tools?: ToolOptions
-  /** The program; found on PATH where it is a plain name. */
+  /** The program; looked up on PATH if it is a plain name. */
   readonly git?: string
 }
 

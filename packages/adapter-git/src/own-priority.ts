@@ -2,7 +2,10 @@ import { setPriority } from "node:os"
 
 const niceness = 5
 
-/** Lets the thread that serves go first. Linux has a priority for each thread; elsewhere it is that of the process, and stays. */
+/**
+ * Lowers this thread's priority below the main thread's. Only Linux has a priority for each thread; elsewhere it would apply to the
+ * process, so it is left alone.
+ */
 export const yieldToOthers = (): void => {
   if (process.platform === "linux") setPriority(0, niceness)
 }

@@ -4,17 +4,17 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Cause from "effect/Cause"
 
-/** Events that wait for a slow listener; older ones are dropped, because only the newest numbers matter. */
+/** Events buffered for a slow listener; older ones are dropped, because only the newest numbers matter. */
 const waiting = 16
 
-/** Carries progress from callbacks to the listener's effect. `delivered` runs the work and ends when the listener has seen the rest. */
+/** Passes progress from callbacks to the listener's effect. `delivered` runs the work and ends once the listener has seen the rest. */
 export const progressOf = (listener: FetchRequest["progress"]) => {
   if (listener === undefined) return { report: () => {}, delivered: <A, E>(work: Effect.Effect<A, E>) => work }
   let send: (progress: ContentProgress) => void = () => {}
   let last = ""
   const report = (progress: ContentProgress): void => {
     const { phase, item, done, total } = progress
-    // one event a hundredth is enough, and the end of each phase
+    // one event per percent is enough, and one for the end of each phase
     const share = total === undefined || total === 0 ? done : Math.floor((done / total) * 100)
     const now = `${phase} ${item} ${share}`
     if (now === last) return

@@ -1,6 +1,6 @@
 import type { TreeProblem } from "@rangewright/domain/tree"
 
-/** Why content is not taken. Plain data: it crosses from the thread that unpacks. */
+/** Why content is refused. Plain data, because it is sent from the unpacking thread. */
 export type RefusalReason =
   | { readonly type: "tree"; readonly problem: TreeProblem }
   | {
@@ -12,7 +12,7 @@ export type RefusalReason =
       readonly hint?: string
     }
 
-/** Content that is not taken. `asFault` makes the caller's fault of it. */
+/** Refused content. `asFault` turns it into a fault for the caller. */
 export class Refusal extends Error {
   readonly why: RefusalReason
   constructor(why: RefusalReason) {
@@ -23,10 +23,10 @@ export class Refusal extends Error {
 
 export const refuseTree = (problem: TreeProblem): Refusal => new Refusal({ type: "tree", problem })
 
-/** An archive that is not what it should be. */
+/** A malformed archive. */
 export const damaged = (detail: string, item?: string): Refusal =>
   new Refusal({ type: "archive", reason: "broken", rule: "archive", detail, ...(item === undefined ? {} : { item }) })
 
-/** An archive that asks for more than it may have. */
+/** An archive that exceeds a limit. */
 export const tooLarge = (rule: string, detail: string, hint?: string): Refusal =>
   new Refusal({ type: "archive", reason: "too-large", rule, detail, ...(hint === undefined ? {} : { hint }) })

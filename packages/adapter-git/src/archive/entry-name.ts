@@ -1,9 +1,9 @@
 import { isGitName, withoutTrailing } from "@rangewright/domain/tree"
 
-/** Resource forks, Finder's files and git's own folders: not content. */
+/** Resource forks, Finder's files and Git's own folders: not content. */
 const leftOut = (part: string): boolean => part.startsWith("._") || part === "__MACOSX" || part === ".DS_Store" || isGitName(part)
 
-/** The path that an archive's name means; undefined for what is no content. Nothing is corrected: a path that climbs stays one. */
+/** The path for a name in an archive; undefined when it is not content. Corrects nothing: a path that climbs stays as it is. */
 export const entryPath = (name: string): string | undefined => {
   const path = withoutTrailing(name.replace(/^(?:\.\/+)+/u, ""), "/")
   if (name !== "" && (path === "" || path === ".")) return undefined

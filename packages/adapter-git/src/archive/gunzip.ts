@@ -3,7 +3,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { damaged } from "../refusal.ts"
 
-/** Room for the name and the comment that a header may have. */
+/** Room for the optional name and comment in a header. */
 const mostHeaderBytes = 8 * 1024
 const chunkBytes = 64 * 1024
 const flags = { crc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
@@ -35,8 +35,8 @@ const headerBytes = (head: Buffer): number => {
 }
 
 /**
- * What a file of gzip holds, chunk by chunk: one member, checked against its checksum and its length, and nothing after it. Other programs
- * join members and skip what follows; which of it an archive means would depend on who reads it. Throws a `Refusal`.
+ * The content of a gzip file in chunks: one member, verified against its checksum and length, with nothing after it. Other programs
+ * concatenate members and skip what follows, so the meaning of such an archive would depend on its reader. Throws a `Refusal`.
  */
 export async function* gunzipped(path: string): AsyncGenerator<Buffer> {
   const file = await open(path)
@@ -45,7 +45,7 @@ export async function* gunzipped(path: string): AsyncGenerator<Buffer> {
     const start = headerBytes(await readAt(file, 0, mostHeaderBytes))
     const inflate = createInflateRaw({ chunkSize: chunkBytes })
     const source = file.createReadStream({ start, autoClose: false, highWaterMark: chunkBytes })
-    // its failure shows where the output is read
+    // the failure surfaces where the output is read
     pipeline(source, inflate, () => {})
     let [sum, bytes] = [0, 0]
     for await (const chunk of inflate as AsyncIterable<Buffer>) {

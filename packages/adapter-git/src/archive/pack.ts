@@ -17,7 +17,7 @@ async function* tarOf(
   yield tarEnd
 }
 
-/** The chunks of a gzipped tar, always the same for the same files. Throws the fault of a path that no fetch would take. */
+/** The chunks of a gzipped tar, deterministic for the same files. Throws the fault of a path that no fetch would accept. */
 export const packTar = (
   doing: Doing,
   files: readonly ArchiveFile[],
@@ -31,6 +31,6 @@ export const packTar = (
     const problem = intake.admit({ kind: "file", path, size, executable })
     if (problem !== undefined) throw treeFault(doing, problem)
   }
-  // a failure of the source, or a reader that leaves, ends both; who reads sees the failure
+  // a failing source, or a reader that stops, ends both; the reader sees the failure
   return pipeline(Readable.from(tarOf(sorted, read), { objectMode: false }), createGzip(), () => {})
 }

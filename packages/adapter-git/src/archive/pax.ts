@@ -1,6 +1,6 @@
 import { damaged } from "../refusal.ts"
 
-/** What a description changes of the entry that it stands before. */
+/** Attributes that an extended header overrides in the entry after it. */
 export interface Described {
   path?: string
   linkTarget?: string
@@ -11,7 +11,9 @@ const text = new TextDecoder("utf-8", { fatal: true })
 const space = 0x20
 const newline = 0x0a
 
-/** The records of an extended header (POSIX.1-2001): each `<length> <key>=<value>\n`, to the last byte. Throws a `Refusal`. */
+/**
+ * The records of an extended header (POSIX.1-2001): each `<length> <key>=<value>\n`, which must end at the last byte. Throws a `Refusal`.
+ */
 function* records(body: Buffer): Generator<readonly [key: string, value: string]> {
   for (let at = 0; at < body.length;) {
     const blank = body.indexOf(space, at)
@@ -39,7 +41,7 @@ const decoded = (bytes: Buffer): string => {
   }
 }
 
-/** A path of a description is text to its last byte; one that others would read to its NUL only is two paths. */
+/** Checks that a path contains no NUL: programs that stop at the NUL would read a different path. */
 export const wholePath = (path: string): string => {
   if (path.includes("\0")) throw damaged("a path in its extended headers contains a NUL", path)
   return path
@@ -50,13 +52,13 @@ const sizeOf = (value: string): number => {
   return Number(value)
 }
 
-/** Takes over a part of a description, which no other part may have named. */
+/** Adds attributes from another part of a description; no attribute may be set twice. */
 export const describe = (described: Described, more: Described): void => {
   for (const key of Object.keys(more)) if (key in described) throw damaged("an entry is described twice, and differently")
   Object.assign(described, more)
 }
 
-/** Reads the extended header of one entry. What says nothing of its place and its content is left out. Throws a `Refusal`. */
+/** Parses the extended header of one entry. Ignores keys that affect neither its path nor its content. Throws a `Refusal`. */
 export const readPax = (body: Buffer): Described => {
   const described: Described = {}
   for (const [key, value] of records(body)) {
@@ -68,7 +70,7 @@ export const readPax = (body: Buffer): Described => {
   return described
 }
 
-/** Checks the extended header of all entries, which may comment on them and change nothing. Throws a `Refusal`. */
+/** Checks a global extended header, which may contain comments but change nothing. Throws a `Refusal`. */
 export const checkGlobalPax = (body: Buffer): void => {
   for (const [key] of records(body))
     if (["path", "linkpath", "size"].includes(key) || key.startsWith("GNU.sparse."))

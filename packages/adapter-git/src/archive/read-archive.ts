@@ -6,10 +6,10 @@ import type { Allowance, FinishedTree, Unwrap } from "../store/tree-account.ts"
 import { unpack } from "./unpack.ts"
 import type { ArchiveFormat } from "./unpack-job.ts"
 
-/** Even a tiny archive may grow to this: text packs well. */
+/** Even a tiny archive may expand to this: text compresses well. */
 const minAllowance = 16 * 1024 * 1024
 
-/** What may come out of an archive of this size. */
+/** Bytes that an archive of this size may expand to. */
 const allowanceOf = async (doing: Doing, file: string, ratio: number): Promise<Allowance> => {
   const { size } = await stat(file).catch(() => {
     throw new ContentFault({ doing, reason: "not-found", rule: "archive", detail: "its file does not exist" })
@@ -29,12 +29,12 @@ const formatOf = (doing: Doing, name: string): ArchiveFormat => {
 
 export interface ArchiveToRead {
   readonly file: string
-  /** Its ending tells the format. */
+  /** The file name, whose ending gives the format. */
   readonly name: string
   readonly unwrap?: Unwrap
 }
 
-/** Reads an archive into the tree of a staged folder. `onFiles` hears how many files are written. */
+/** Unpacks an archive into the tree of a staged folder. Calls `onFiles` with the number of files written. */
 export const readArchive = async (
   doing: Doing,
   { file, name, unwrap }: ArchiveToRead,

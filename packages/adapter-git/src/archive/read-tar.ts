@@ -26,7 +26,7 @@ const takeEntry = (tree: UnpackedTree, { type, path: name, linkTarget, size, mod
   return tree.create(file)
 }
 
-/** Reads a tar, gzipped or not. What comes out of a compression counts to the last byte, be it headers or zeros. Throws a `Refusal`. */
+/** Reads a tar, gzipped or not. All decompressed bytes count, including headers and zeros. Throws a `Refusal`. */
 export const readTar = async (file: string, gzipped: boolean, tree: UnpackedTree): Promise<void> => {
   const walk = tarWalk((entry) => takeEntry(tree, entry))
   let bytes = 0
@@ -41,6 +41,6 @@ export const readTar = async (file: string, gzipped: boolean, tree: UnpackedTree
   walk.end()
 }
 
-/** A failure of the decompression itself. */
+/** Converts a failure of the decompression itself. */
 export const asDamage = (cause: unknown): unknown =>
   (cause as NodeJS.ErrnoException | null)?.code?.startsWith("Z_") === true ? damaged("it is damaged or truncated") : cause

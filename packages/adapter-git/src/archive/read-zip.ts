@@ -7,7 +7,7 @@ import type { UnpackedTree } from "./unpacked-tree.ts"
 import { type ZipOnDisk, zipOnDisk } from "./zip-file.ts"
 import { checkDirectory, contentStart, nameOf } from "./zip-headers.ts"
 
-/** The kinds of a Unix mode, in the upper half of an entry's attributes; nothing where the packer was no Unix. */
+/** File types of a Unix mode, in the upper half of an entry's attributes; zero if the archive was not created on Unix. */
 const kindBits = 0o170000
 const kinds = { file: 0o100000, folder: 0o040000, link: 0o120000 }
 const maxTargetBytes = 4096
@@ -18,7 +18,7 @@ interface OpenZip {
   readonly bytes: ZipOnDisk["bytes"]
 }
 
-/** Content of at most this size, packed and not, comes in one piece: most entries do not need four streams. */
+/** Content up to this size, both compressed and not, is read in one piece: most entries do not need four streams. */
 const smallBytes = 256 * 1024
 
 async function* inPieces({ zip, bytes }: OpenZip, entry: Entry, start: number): AsyncGenerator<Buffer> {
@@ -38,7 +38,7 @@ async function* inPieces({ zip, bytes }: OpenZip, entry: Entry, start: number): 
   )()
 }
 
-/** The content of an entry, checked against the checksum that its directory names. */
+/** The content of an entry, verified against the checksum in the directory. */
 async function* contentOf(opened: OpenZip, entry: Entry, name: string, tree: UnpackedTree): AsyncGenerator<Buffer> {
   const start = await contentStart(opened.zip, entry, name, opened.bytes)
   let sum = 0
@@ -83,7 +83,7 @@ export const readZip = async (path: string, tree: UnpackedTree): Promise<void> =
   const file = zipOnDisk(path)
   try {
     await checkDirectory(await file.open(), tree.meet)
-    // each has a window of its own: the directory and the contents lie far apart
+    // two handles with separate read windows: the directory and the contents are far apart
     const [directory, zip] = [await file.open(), await file.open()]
     for await (const entry of directory.eachEntry()) await takeEntry({ zip, bytes: file.bytes }, entry, tree)
   } catch (cause) {

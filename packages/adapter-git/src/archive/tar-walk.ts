@@ -5,18 +5,18 @@ import { checkGlobalPax, describe, type Described, readPax, wholePath } from "./
 import type { FileSink } from "./unpacked-tree.ts"
 
 const blockBytes = 512
-/** Of the description of one entry. */
+/** Limit for the metadata of one entry. */
 const mostMetaBytes = 64 * 1024
-/** Packers fill up their last record, which has 10 KiB and seldom more. */
+/** Packers fill up their last record, which is 10 KiB and rarely more. */
 const mostPadding = 1024 * 1024
 const zeros = Buffer.alloc(64 * 1024)
 
 export interface TarEntry {
-  /** One letter of the format: `0` a file, `1` a hard link, `2` a link, `5` a folder. */
+  /** The format's type flag: `0` a file, `1` a hard link, `2` a symbolic link, `5` a folder. */
   readonly type: string
   readonly path: string
   readonly linkTarget: string
-  /** Of the content that follows. */
+  /** Size of the content that follows. */
   readonly size: number
   readonly mode: number
 }
@@ -29,7 +29,7 @@ const isZero = (bytes: Buffer): boolean => {
   return true
 }
 
-/** Octal digits, as every packer writes sizes that may be taken here; never the binary form, which may be negative. */
+/** Octal digits, which every packer uses for sizes within our limits; never the binary form, which may be negative. */
 const sizeOf = (block: Buffer): number => {
   const field = /^(?: *(?<digits>[0-7]+))?[ \0]*$/u.exec(block.toString("latin1", 124, 136))
   if (field === null) throw damaged("the size of an entry is not an octal number")
@@ -38,7 +38,7 @@ const sizeOf = (block: Buffer): number => {
 
 const compressed = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
 
-/** Of what begins so; an archive in an archive is not opened. */
+/** The refusal for a file that starts like this; nested archives are not opened. */
 const noTar = (start: Buffer): Refusal =>
   damaged(
     compressed.some((mark) => start.indexOf(mark) === 0)
@@ -46,7 +46,7 @@ const noTar = (start: Buffer): Refusal =>
       : "it is not a tar, or is empty",
   )
 
-/** The parser throws plain errors for numbers in the binary form that are none. */
+/** The parser throws plain errors for invalid numbers in the binary form. */
 const headerOf = (block: Buffer): Header => {
   try {
     return new Header(block)
@@ -58,9 +58,9 @@ const headerOf = (block: Buffer): Header => {
 const isFile = (type: string): boolean => type === "0" || type === "7"
 
 /**
- * Walks a tar that comes in chunks of any length, and gives each entry to `take`, which returns where its content goes; undefined: nowhere.
- * Strict where programs differ in what they read: sizes, descriptions, and the end, after which only padding may follow. Every step costs
- * what came in, and at most one description is held. Throws a `Refusal`.
+ * Walks a tar that arrives in chunks of any length, and passes each entry to `take`, which returns the sink for its content, or undefined
+ * to skip it. Strict wherever programs interpret tars differently: sizes, extended headers, and the end, after which only padding may
+ * follow. The cost of each step is proportional to its input, and at most one header is held. Throws a `Refusal`.
  */
 export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
   const block = Buffer.alloc(blockBytes)
@@ -69,14 +69,14 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
   let described: Described = {}
   let ended = false
 
-  /** Collects the content of a description. */
+  /** Collects the content of an extended header. */
   const meta = (size: number, use: (body: Buffer) => void): FileSink => {
     if (size > mostMetaBytes) throw damaged(`the metadata of an entry is longer than ${mostMetaBytes} bytes`)
     const body = Buffer.alloc(size)
     let at = 0
     return { put: (chunk) => void (body.set(chunk, at), (at += chunk.length)), end: () => use(body) }
   }
-  /** A name that is too long for a header, with the NUL that ends it. */
+  /** A name too long for a header, without its terminating NUL. */
   const longName = (body: Buffer): string => {
     return wholePath(withoutTrailing(body.toString("utf8"), "\0"))
   }
@@ -88,7 +88,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
     const bytes = described.size ?? size
     described = {}
     entries += 1
-    // some packers give a folder the size that it has on their disk; no content follows
+    // some packers store a folder's size on their disk; no content follows
     if (type === "5") return { type, path, linkTarget, size: 0, mode: header.mode ?? 0 }
     if ((isFolder || !isFile(type)) && bytes > 0) throw damaged("an entry that is not a file has content", path)
     return { type: isFolder ? "5" : type, path, linkTarget, size: bytes, mode: header.mode ?? 0 }
@@ -100,7 +100,7 @@ export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
     L: (body) => describe(described, { path: longName(body) }),
     K: (body) => describe(described, { linkTarget: longName(body) }),
   }
-  /** What the block says comes next: how much content, and where it goes. */
+  /** What follows the header block: the size of the content, and its sink. */
   const begin = (header: Header, size: number): readonly [number, FileSink | undefined] => {
     const read = descriptions[header.typeKey]
     if (read !== undefined) return [size, meta(size, read)]

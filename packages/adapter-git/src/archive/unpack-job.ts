@@ -4,23 +4,23 @@ import type { Allowance, Unwrap } from "../store/tree-account.ts"
 
 export type ArchiveFormat = "tar" | "tar.gz" | "zip"
 
-/** What the thread that unpacks is told. */
+/** Input of the unpacking thread. */
 export interface UnpackJob {
   readonly file: string
   readonly format: ArchiveFormat
-  /** A folder of its own, in which it makes the tree. */
+  /** The job's own folder, in which it creates the tree. */
   readonly staged: string
   readonly limits: TreeLimits
   readonly allowance: Allowance
   readonly unwrap: Unwrap | undefined
 }
 
-/** What it tells; the last is `done`, `refused` or `failed`. */
+/** Messages from the thread; the last is `done`, `refused` or `failed`. */
 export type UnpackMessage =
   | { readonly type: "files"; readonly done: number }
-  /** A part of the entries: the thread that serves is not held up by a long list. */
+  /** A part of the entries: one long list would block the main thread. */
   | { readonly type: "entries"; readonly entries: readonly TreeEntry[] }
   | { readonly type: "done"; readonly digest: string }
   | { readonly type: "refused"; readonly why: RefusalReason }
-  /** The host could not do it, or a defect. */
+  /** A failure of the host, or a defect. */
   | { readonly type: "failed"; readonly message: string; readonly code?: string; readonly syscall?: string }

@@ -30,5 +30,5 @@ const failure = (cause: unknown): UnpackMessage => {
 }
 
 yieldToOthers()
-// the whole of the thread: it was started with one job, and ends with it
+// the thread's entire program: it is started with one job and ends with it
 await unpack(workerData as UnpackJob).catch((cause: unknown) => tell(failure(asDamage(cause))))

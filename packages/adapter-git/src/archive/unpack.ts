@@ -6,12 +6,12 @@ import { startThread } from "../thread.ts"
 import type { UnpackJob, UnpackMessage } from "./unpack-job.ts"
 
 const mebibyte = 1024 * 1024
-/** What the language may keep for one archive; content passes through in chunks, which are few. */
+/** Heap limits for one archive; content is streamed in a few chunks. */
 const memory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 2 }
-/** Processor time of one archive: so much for each, or for each MiB of a large one. */
+/** CPU time for one archive: the minimum, or an amount for each MiB of a large one. */
 const cpuMillis = { least: 1200, perMebibyte: 200 }
 const lookEveryMillis = 50
-/** Honest archives meet the limit too, with thousands of files on a slow host. */
+/** Legitimate archives can hit the limit too, with thousands of files on a slow host. */
 const wayOut = "Send fewer files and folders at once; a source can be a git repository instead."
 
 export const cpuLimitOf = (archiveBytes: number): number =>
@@ -20,8 +20,8 @@ export const cpuLimitOf = (archiveBytes: number): number =>
 const outOfMemory = "ERR_WORKER_OUT_OF_MEMORY"
 
 /**
- * Unpacks an archive in a thread of its own, which is ended with all that it does when it takes too much processor time or memory, or is no
- * longer wanted. Nothing of it goes on after the promise settled. Rejected with a `Refusal`, a failure of the host, or the signal's reason.
+ * Unpacks an archive in a thread of its own, which is terminated when it takes too much CPU time or memory, or is no longer wanted. Nothing
+ * continues after the promise settles. Rejects with a `Refusal`, a failure of the host, or the signal's reason.
  */
 export const unpack = async (job: UnpackJob, onFiles: (done: number) => void, signal: AbortSignal): Promise<FinishedTree> => {
   signal.throwIfAborted()
@@ -57,7 +57,7 @@ export const unpack = async (job: UnpackJob, onFiles: (done: number) => void, si
         if ((user + system) / 1000 > limit)
           outcome.reject(tooLarge("processor", `reading it takes more than ${limit / 1000} s of processor time`, wayOut))
       },
-      // it has ended
+      // it has already ended
       () => {},
     )
   }, lookEveryMillis)

@@ -12,18 +12,18 @@ import {
   type Unwrap,
 } from "../store/tree-account.ts"
 
-/** Takes the content of one file. */
+/** Receives the content of one file. */
 export interface FileSink {
   readonly put: (chunk: Uint8Array) => void
   readonly end: () => void
 }
 
-/** A tree that is being written by a thread of its own: every call waits for the disk, so that what it costs is this thread's. */
+/** A tree being written by a dedicated thread: all calls are synchronous, so that their cost is charged to that thread. */
 export interface UnpackedTree {
   readonly tarBytes: number
-  /** Counts whatever is met, folders and what is left out too. */
+  /** Counts every entry, including folders and those left out. */
   readonly meet: (path: string) => void
-  /** Counts bytes that came out of a compression, content or not. */
+  /** Counts decompressed bytes, whether content or not. */
   readonly spend: (bytes: number) => void
   readonly admit: (entry: TreeEntry) => void
   /** Creates an admitted file. */
@@ -35,7 +35,7 @@ const writeAll = (fd: number, chunk: Uint8Array): void => {
   for (let at = 0; at < chunk.length;) at += writeSync(fd, chunk, at)
 }
 
-/** A new tree in the folder `tree` of `staged`. `onFile` hears how many files are written. */
+/** Starts a new tree in the folder `tree` of `staged`. Calls `onFile` with the number of files written. */
 export const unpackedTree = (
   staged: string,
   limits: TreeLimits,

@@ -4,7 +4,7 @@ import { fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 
 
 const windowBytes = 64 * 1024
 
-/** Reads a file for the library in larger pieces than it asks for, waiting for the disk: directories are many small reads. */
+/** Reads a file for the library synchronously, in larger pieces than requested: reading a directory takes many small reads. */
 class WindowReader extends RandomAccessReader {
   readonly #fd: number
   #window: Buffer = Buffer.alloc(0)
@@ -50,9 +50,9 @@ class WindowReader extends RandomAccessReader {
 
 /** A zip on disk. */
 export interface ZipOnDisk {
-  /** Reads its end and begins with its directory; each walk over that is one of these. */
+  /** Opens the zip and reads its end; each walk over the directory needs its own. */
   readonly open: () => Promise<ZipFile>
-  /** Bytes of the file itself: at most `length`, fewer at its end. */
+  /** Raw bytes of the file: at most `length`, fewer at its end. */
   readonly bytes: (position: number, length: number) => Buffer
   readonly close: () => void
 }

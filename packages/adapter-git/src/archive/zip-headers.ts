@@ -3,7 +3,7 @@ import { type Entry, getFileNameLowLevel, type LocalFileHeader, parseExtraFields
 import { damaged } from "../refusal.ts"
 import type { ZipOnDisk } from "./zip-file.ts"
 
-/** The flags that say how a name and a content are to be read: encryption, sizes behind the content, UTF-8. */
+/** The flags that affect how names and content are read: encryption, sizes after the content, UTF-8. */
 const flagsThatCount = 0x0001 | 0x0008 | 0x0800
 const sizesBehind = 0x0008
 const inZip64 = 0xffff_ffff
@@ -11,19 +11,19 @@ const descriptorMark = 0x0807_4b50
 const localHeaderBytes = 30
 const mostDescriptorBytes = 24
 
-/** An entry's name, or a copy's of it. Strict: a backslash stays one, and is refused. */
+/** The name of an entry, or of its local copy. Strict: a backslash is kept, and then refused. */
 export const nameOf = (flags: number, raw: Buffer, extra: Parameters<typeof getFileNameLowLevel>[2]): string =>
   getFileNameLowLevel(flags, raw, extra, true)
 
-/** Where an entry lies in the file at least: what stands before its content has its name, too. */
+/** The least space that an entry takes in the file, including the header and name before its content. */
 interface Span {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Walks over the central directory before anything that it names is read. What its entries take of the file may not overlap: the same
- * compressed bytes would come out again and again. `meet` hears of each name. Throws a `Refusal`.
+ * Checks the central directory before anything that it names is read. Entries may not overlap in the file: otherwise the same compressed
+ * bytes could be unpacked again and again. Calls `meet` with each name. Throws a `Refusal`.
  */
 export const checkDirectory = async (zip: ZipFile, meet: (name: string) => void): Promise<void> => {
   const spans: Span[] = []
@@ -47,7 +47,7 @@ const extraOf = (header: LocalFileHeader) => {
   }
 }
 
-/** Sizes and checksum behind the content, in one of the four forms that packers write. */
+/** Sizes and checksum after the content, in one of the four formats that packers write. */
 const descriptorFits = (found: Buffer, { crc32, compressedSize, uncompressedSize }: Entry): boolean => {
   const at = found.length >= 4 && found.readUInt32LE(0) === descriptorMark ? [4, 0] : [0]
   return at.some((start) => {
@@ -63,8 +63,8 @@ const descriptorFits = (found: Buffer, { crc32, compressedSize, uncompressedSize
 }
 
 /**
- * Where the content of an entry begins. What stands before and behind it must say the same as the central directory: readers that go by the
- * one would otherwise take another archive than those that go by the other. Throws a `Refusal`.
+ * Where the content of an entry begins. The headers before and after it must agree with the central directory: otherwise readers that use
+ * one would see a different archive than readers that use the other. Throws a `Refusal`.
  */
 export const contentStart = async (zip: ZipFile, entry: Entry, name: string, bytes: ZipOnDisk["bytes"]): Promise<number> => {
   const local = await promisify<Entry, LocalFileHeader>((one, done) =>

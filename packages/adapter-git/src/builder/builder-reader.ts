@@ -9,13 +9,13 @@ export interface BuilderText {
   readonly text: string
 }
 
-/** What the thread may keep, and its processor time for one file: many times what real files need. */
+/** Heap limits of the thread, and its CPU time for one file: many times what real files need. */
 const memory = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 }
 const cpuMillis = 2000
 const lookEveryMillis = 50
-/** The thread ends when nobody has asked for so long. */
+/** The thread ends after being idle for this long. */
 const idleMillis = 10_000
-/** Files whose facts are kept: more than the largest source has. */
+/** Number of files whose facts are cached: more than the largest source has. */
 const mostKept = 1000
 
 const saysNothing: BuilderFacts = { name: undefined, description: undefined, os: undefined, icon: undefined, declares: new Set() }
@@ -27,7 +27,7 @@ const digestOf = ({ path, text }: BuilderText): string =>
     .update(text)
     .digest("base64")
 
-/** The answer of the thread; undefined where it ended, or took too long. */
+/** The thread's answer; undefined when it ended or took too long. */
 const ask = async (thread: Worker, job: BuilderText): Promise<BuilderFacts | undefined> => {
   const answer = Promise.withResolvers<BuilderFacts | undefined>()
   const end = () => answer.resolve(undefined)
@@ -56,8 +56,8 @@ const ask = async (thread: Worker, job: BuilderText): Promise<BuilderFacts | und
 const startReader = (resourceLimits: ResourceLimits): Worker => startThread(import.meta.url, "read-worker", { resourceLimits })
 
 /**
- * Reads builder files in a thread of its own, one after the other, which is ended when one takes too much processor time or memory. What a file
- * said is kept by its content.
+ * Reads builder files in a thread of its own, one after the other; the thread is terminated when a file takes too much CPU time or memory.
+ * Results are cached by content.
  */
 export const builderReader = (start = startReader): ((path: string, text: string) => Promise<BuilderFacts>) => {
   const known = new Map<string, Promise<BuilderFacts>>()
@@ -75,7 +75,7 @@ export const builderReader = (start = startReader): ((path: string, text: string
     if (thread === undefined) {
       thread = start(memory)
       thread.unref()
-      // also while nobody waits for an answer
+      // stays attached, for errors while nobody waits for an answer
       thread.on("error", () => {})
     }
     const facts = await ask(thread, job)
@@ -91,7 +91,7 @@ export const builderReader = (start = startReader): ((path: string, text: string
     const before = known.get(digest)
     const read = before ?? last.then(() => readApart(job))
     if (before === undefined) last = read
-    // the longest unasked go first
+    // evicts the least recently used first
     known.delete(digest)
     known.set(digest, read)
     for (const oldest of known.keys()) if (known.size > mostKept) known.delete(oldest)

@@ -10,7 +10,7 @@ import { insideOneOf, isInside } from "./roots.ts"
 
 const setId = 0o6000
 
-/** Opens a file that must be a regular one inside `root`, also when somebody moves folders and links about meanwhile. */
+/** Opens a regular file that must be inside `root`, even if somebody moves folders and links meanwhile. */
 const openInside = async (doing: Doing, root: string, path: string) => {
   const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   const at = await realpath(`/proc/self/fd/${file.fd}`).catch(() => realpath(join(root, path)))
@@ -46,7 +46,7 @@ const copyBelow = async (doing: Doing, root: string, folder: string, tree: Stage
   }
 }
 
-/** Copies an allowed folder of this host into the tree. Git's own folders are left out. */
+/** Copies an allowed folder of this host into the tree, without Git's own folders. */
 export const readFolder = async (
   doing: Doing,
   folder: string,
@@ -56,7 +56,7 @@ export const readFolder = async (
 ): Promise<void> => {
   if (!isAbsolute(folder) || folder.includes("\0")) throw refused(doing, "folder", "the path of a folder must be absolute")
   const root = await realpath(folder).catch(() => undefined)
-  // the same answer for both: a folder outside must not be found out by asking
+  // the same answer for both, so that nobody can probe for folders outside
   if (root === undefined || !(await insideOneOf(settings.folders, root))) throw outsideFolders(doing)
   if (!(await lstat(root)).isDirectory()) throw new ContentFault({ doing, reason: "not-found", detail: "it is not a folder" })
   await copyBelow(doing, root, "", tree, signal)

@@ -7,11 +7,11 @@ import { type Doing, refused } from "../faults.ts"
 import type { Destination } from "../network/destination.ts"
 import type { Settings } from "../options.ts"
 
-/** Where git works on a repository, and with what. */
+/** Where git runs for a repository, and with which settings. */
 export interface GitPlace {
   readonly settings: Settings
   readonly host: ToolHost
-  /** For this work alone. */
+  /** Scratch folder for this work only. */
   readonly scratch: string
 }
 
@@ -22,21 +22,21 @@ export interface Connection {
   readonly env: Readonly<Record<string, string>>
   /** Files and folders that it reads. */
   readonly mounts: readonly string[]
-  /** What it connects to. */
+  /** Servers it may connect to. */
   readonly servers: readonly NamedServer[]
 }
 
-/** The remote by its name, and by each of its checked addresses: these alone are connected to. */
+/** The remote by its name, and by each of its checked addresses: no others may be connected to. */
 const serversOf = ({ url, addresses }: Destination): readonly NamedServer[] => {
   const port = Number(url.port)
   const host = url.host.replace(/^\[|\]$/gu, "").toLowerCase()
   return [{ host, port, addresses }, ...addresses.map((address) => ({ host: address, port, addresses: [address] }))]
 }
 
-/** git asks with "Username for …" or "Password for …"; the answers lie beside the script. */
+/** git prompts with "Username for …" or "Password for …"; the answers are in files beside the script. */
 const askpass = '#!/bin/sh\ncase $1 in Username*) cat "${0%/*}/username" ;; *) cat "${0%/*}/password" ;; esac\n'
 
-/** Called by ssh with the fingerprint, host, type and key that the server showed: the key is known when the fingerprint is the pinned one. */
+/** Called by ssh with the fingerprint, host, type and key from the server: the key is known if its fingerprint is the pinned one. */
 const knownHosts = (fingerprint: string): string => `if [ "$1" = '${fingerprint}' ]; then echo "$2 $3 $4"; fi\n`
 
 const fingerprintForm = /^SHA256:[A-Za-z0-9+/]{43}$/u
@@ -71,7 +71,7 @@ const sshConfig = (folder: string, destination: Destination, proxy: string): str
     "",
   ].join("\n")
 
-/** Where git runs behind a relay, SSH is handed its connections by it. */
+/** When git runs behind a relay, the relay passes the connections to SSH. */
 const proxyOf = ({ host }: GitPlace): string =>
   host.sandbox.works ? `ProxyUseFdpass yes\nProxyCommand ${reachCommand("%h", "%p", "pass")}` : "ProxyCommand none"
 
@@ -122,8 +122,8 @@ const overHttp = async (
 }
 
 /**
- * Prepares the way to a checked destination, pinned to its checked addresses. Secrets are written to files in the place's scratch folder that only this user
- * may read; whoever made it removes it.
+ * Prepares access to a checked destination, pinned to its checked addresses. Secrets are written to files in the scratch folder that only
+ * this user may read; the owner of the folder removes them.
  */
 export const connectionTo = async (
   doing: Doing,

@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { environment } from "./command.ts"
 
-/** http.curloptResolve, which pins a connection to the checked address, came with this version. */
+/** http.curloptResolve, which pins a connection to the checked address, was added in this version. */
 const oldest = [2, 37] as const
 
-/** Asks the host's git for its version. */
+/** Reads the version of the host's git. */
 export const gitAvailability = (program: string, host?: ToolHost): Effect.Effect<GitAvailability> => {
   const problem = host === undefined ? undefined : sandboxProblem(host.choice, host.sandbox)
   return problem === undefined ? askVersion(program) : Effect.succeed({ available: false, because: problem })

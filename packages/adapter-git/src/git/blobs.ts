@@ -5,7 +5,7 @@ import type { Doing } from "../faults.ts"
 import type { GitFile } from "./list-tree.ts"
 import type { Repository } from "./repository.ts"
 
-/** Bytes of a stream by count or up to a newline, without copying what comes in large pieces. */
+/** Reads bytes of a stream by count or up to a newline, without copying large chunks. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
@@ -35,7 +35,7 @@ class ByteReader {
   }
 }
 
-/** Reads the files' blobs in one run of git, in order, and hands each to `take`, which must read it to its end. */
+/** Reads the files' blobs with one run of git, in order, and passes each to `take`, which must read it to the end. */
 export const readBlobs = (
   doing: Doing,
   repository: Repository,

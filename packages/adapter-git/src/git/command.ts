@@ -6,27 +6,27 @@ export interface GitCommand {
   readonly program: string
   readonly repository: string
   readonly args: readonly string[]
-  /** Settings for this run alone, `key=value`; nothing secret, because they are in the process table. */
+  /** Settings for this run only, `key=value`; no secrets, since the process table shows them. */
   readonly config: readonly string[]
   /** Paths of files with secrets, never the secrets. */
   readonly env: Readonly<Record<string, string>>
   readonly input?: string
-  /** No file may become larger. A write beyond is to fail with a message, not with a signal. */
+  /** Largest size of any file. A write beyond it must fail with a message, not with a signal. */
   readonly fileBytes: number
   readonly memoryBytes: number
   readonly confinement: Confinement
 }
 
-/** Where git runs, and what beside its repository it sees and reaches. */
+/** Where git runs, and what it can access besides its repository. */
 export interface Confinement {
   readonly host: ToolHost
-  /** A folder for this work alone. */
+  /** A folder for this work only. */
   readonly scratch: string
   readonly mounts: readonly string[]
   readonly servers: readonly NamedServer[]
 }
 
-/** Made from scratch: nothing of the machine's or of a person's configuration, proxies, keys or helpers reaches git. */
+/** Built from scratch: no configuration, proxy, key or helper of the host or of a person reaches git. */
 export const environment: Readonly<Record<string, string>> = {
   PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
   LC_ALL: "C",
@@ -39,7 +39,7 @@ export const environment: Readonly<Record<string, string>> = {
   SSH_ASKPASS: "/bin/false",
   GIT_SSH_COMMAND: "/bin/false",
   GIT_SSH_VARIANT: "ssh",
-  // beats protocol.* of any configuration; a run that connects names its one transport
+  // overrides protocol.* of any configuration; a run that connects allows just its own transport
   GIT_ALLOW_PROTOCOL: "none",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_REPLACE_OBJECTS: "1",
@@ -60,14 +60,14 @@ const settings = [
   "submodule.recurse=false",
   "fetch.recurseSubmodules=false",
   "fetch.fsckObjects=true",
-  // faults of old tools that do no harm
+  // harmless mistakes of old tools
   "fetch.fsck.badTimezone=warn",
   "fetch.fsck.missingSpaceBeforeDate=warn",
   "fetch.fsck.zeroPaddedFilemode=warn",
-  // always one pack file, which the file limit stops
+  // always one pack file, so that the file size limit applies to it
   "fetch.unpackLimit=1",
   "http.followRedirects=false",
-  // a server that is still packing shows it with five bytes every five seconds
+  // a server that is still packing sends five bytes every five seconds
   "http.lowSpeedLimit=1",
   "http.lowSpeedTime=30",
   "gc.auto=0",

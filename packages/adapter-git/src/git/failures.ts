@@ -7,7 +7,7 @@ interface Translation {
   readonly hint?: string
 }
 
-/** What git and ssh print with LC_ALL=C. The first match counts: what the cause is stands before what follows from it. */
+/** Messages of git and ssh with LC_ALL=C. The first match counts: causes come before their consequences. */
 const translations: readonly (readonly [RegExp, Translation])[] = [
   [
     /No space left on device|Disk quota exceeded/u,
@@ -82,7 +82,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     { reason: "not-found", rule: "repository", detail: "there is no such repository" },
   ],
   [/Operation too slow|Timeout, server|timed out/iu, { reason: "timeout", detail: "its server did not answer in time" }],
-  // before the certificate: libraries name themselves when a connection breaks, too
+  // before the certificate: libraries also mention themselves when a connection breaks
   [
     /Empty reply|recv error|SSL_read|SSL_write|(?:Recv|Send) failure|non-properly terminated|SSL_ERROR_SYSCALL/iu,
     { reason: "unreachable", detail: "its server cannot be reached, or closed the connection" },
@@ -99,7 +99,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
   ],
 ]
 
-/** One line of git's own that says the most, without what could be a secret or a second line. */
+/** The most informative line of git's own, without anything that could be a secret or a second line. */
 const lastWords = (errors: string): string => {
   const line =
     errors
@@ -113,10 +113,10 @@ const lastWords = (errors: string): string => {
   return masked.replace(/[\u0000-\u001f\u007f]/gu, " ").slice(0, 300)
 }
 
-/** What it is about says nothing of why: a repository may be called `invalid` or `certificates`. */
+/** Removes quoted URLs, which must not match: a repository may be called `invalid` or `certificates`. */
 const withoutUrls = (errors: string): string => errors.replace(/'[^'\n]*:\/\/[^'\n]*'/gu, "'it'")
 
-/** Why git ended so. `errors` is the tail of what it printed; it reaches people only where nothing better is known. */
+/** Why git failed. `errors` is the tail of its output, shown to people only when nothing better is known. */
 export const failureOf = (doing: string, code: number | null, errors: string): ContentFault => {
   const said = withoutUrls(errors)
   const known = translations.find(([pattern]) => pattern.test(said))

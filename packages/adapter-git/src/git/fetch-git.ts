@@ -19,7 +19,7 @@ import { type GitFile, type GitTree, listTree } from "./list-tree.ts"
 import { fetchCommit, forgetWhenBroken, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
 import { submodulesOf } from "./submodules.ts"
 
-/** A commit that is in the cache, and where its files belong: at the top, or at the path of a submodule. */
+/** A commit in the cache, and where its files belong: at the top, or at the path of a submodule. */
 export interface FetchedCommit {
   readonly doing: string
   readonly at: string
@@ -30,7 +30,7 @@ export interface FetchedCommit {
 
 export interface GitFetch extends GitPlace {
   readonly repositories: string
-  /** Called before the cache of a repository is used: it must stay as long as this fetch goes on. */
+  /** Called before a repository's cache is used: it must be kept until this fetch ends. */
   readonly using: (folder: string) => void
   readonly lock: <A, E>(key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly report: (progress: ContentProgress) => void
@@ -59,8 +59,8 @@ const fetchOne = (fetch: GitFetch, doing: string, at: string, url: GitUrl, ref: 
   })
 
 /**
- * Fetches the commit that a location means, and the commits of its submodules, each by the same rules as the first. Credentials go along only
- * to the same server. Nothing is unpacked.
+ * Fetches the commit of a location, and those of its submodules, each by the same rules as the first. Credentials are sent only to the same
+ * server. Unpacks nothing.
  */
 export const fetchGit = (
   fetch: GitFetch,
@@ -104,7 +104,7 @@ const textOf = async (content: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** A link's target is its blob; the kernel takes no longer one. */
+/** A link's target is in its blob; the kernel accepts no longer one. */
 const maxTargetBytes = 4096
 
 /** Writes the files of a fetched commit into the tree. */

@@ -6,7 +6,7 @@ import type { Doing } from "../faults.ts"
 import type { Settings } from "../options.ts"
 import type { Repository } from "./repository.ts"
 
-/** A file or link of a commit: its blob is read later. A link's target is in the blob. */
+/** A file or link of a commit; its blob, which also holds a link's target, is read later. */
 export interface GitFile {
   readonly path: string
   readonly object: string
@@ -17,13 +17,13 @@ export interface GitFile {
 
 export interface GitTree {
   readonly files: readonly GitFile[]
-  /** The commits that stand at the paths of submodules. */
+  /** The commits at the paths of submodules. */
   readonly submodules: readonly { readonly path: string; readonly commit: string }[]
 }
 
 const line = /^(?<mode>\d{6}) \w+ (?<object>[0-9a-f]{40,64}) +(?<size>\d+|-)\t(?<path>[\s\S]+)$/u
 
-/** Everything between NUL characters, as it comes. */
+/** Yields everything between NUL characters as it arrives. */
 async function* records(output: Readable): AsyncGenerator<string> {
   let rest = Buffer.alloc(0)
   for await (const chunk of output as AsyncIterable<Buffer>) {
@@ -38,8 +38,8 @@ async function* records(output: Readable): AsyncGenerator<string> {
 }
 
 /**
- * What a commit holds. Folders are counted with the files while git lists them: a few objects can name the same folder so often that the
- * list would never end.
+ * Lists the content of a commit. Folders and files are counted while git lists them: a few objects can name the same folder so often that
+ * the list would never end.
  */
 export const listTree = (
   doing: Doing,

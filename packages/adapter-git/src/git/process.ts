@@ -12,13 +12,13 @@ import { failureOf } from "./failures.ts"
 
 const maxErrors = 8_000
 
-/** The whole group: git's own children (transport, index-pack, ssh) go with it. */
+/** Kills the whole group, including git's own children (transport, index-pack, ssh). */
 const kill = (child: ChildProcess): void => {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, "SIGKILL")
   } catch {
-    // it has ended by itself
+    // it has already ended
   }
 }
 
@@ -37,7 +37,10 @@ interface Prepared {
   readonly limits: Limits
 }
 
-/** git in a sandbox where that works. Without one it runs as it is: it connects to checked addresses, and runs nothing of a remote's. */
+/**
+ * Runs git in a sandbox if that works. Without one it runs directly: it connects only to checked addresses, and executes nothing from a
+ * remote.
+ */
 const confined = (command: GitCommand): Effect.Effect<Prepared, ContentFault, Scope.Scope> => {
   const { doing, program, repository, config, args, confinement } = command
   const { host, scratch, mounts, servers } = confinement
@@ -59,7 +62,7 @@ const confined = (command: GitCommand): Effect.Effect<Prepared, ContentFault, Sc
   }).pipe(Effect.mapError(asFault(doing)))
 }
 
-/** Lines of progress end with a carriage return, messages with a newline. */
+/** Progress lines end with a carriage return, messages with a newline. */
 const eachLine = (stream: Readable, take: (line: string) => void): void => {
   let rest = ""
   stream.setEncoding("utf8").on("data", (text: string) => {
@@ -71,8 +74,8 @@ const eachLine = (stream: Readable, take: (line: string) => void): void => {
 }
 
 /**
- * Runs git and lets `consume` read what it prints. Ends when both have ended well. When one fails, or the fiber is interrupted, the whole
- * process group is killed. A throw of `consume` or `onLine` wins over git's own words.
+ * Runs git while `consume` reads its output. Succeeds when both do. When one fails, or the fiber is interrupted, the whole process group is
+ * killed. An error thrown by `consume` or `onLine` takes precedence over git's own message.
  */
 export const runGit = <A>(
   command: GitCommand,
@@ -96,14 +99,14 @@ const watchGit = <A>(
     let cause: unknown
     const end = () => {
       kill(child)
-      // what was not read would keep the pipe, and with it the child, open
+      // unread output would keep the pipe, and thus the child, open
       stdout.destroy()
     }
     const stop = (why: unknown) => {
       cause ??= why
       end()
     }
-    // a reader that ends early breaks the pipe; its exit tells the story
+    // a reader that ends early breaks the pipe; the exit status tells the reason
     stdin.on("error", () => {})
     stdin.end(command.input ?? "")
     eachLine(stderr, (line) => {
@@ -117,7 +120,7 @@ const watchGit = <A>(
     const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve))
     const consumed = consume(stdout)
     for (const promise of [ended, consumed]) promise.catch(stop)
-    // nothing may go on behind the back of whoever removes the folders next
+    // nothing may still run when the folders are removed
     const over = Promise.allSettled([ended, consumed]).then(([exit, value]) => {
       if (cause !== undefined) return resume(Effect.fail(asFault(command.doing)(cause)))
       if (exit.status === "rejected" || value.status === "rejected") return
@@ -129,7 +132,7 @@ const watchGit = <A>(
     })
   })
 
-/** Everything git prints, at most `limit` bytes. */
+/** All output of git, at most `limit` bytes. */
 export const collect =
   (doing: string, limit: number) =>
   async (output: Readable): Promise<Buffer> => {

@@ -2,8 +2,8 @@ import { ContentFault, type ContentProgress } from "@rangewright/ports"
 import type { Doing } from "../faults.ts"
 
 /**
- * Reads git's lines of progress. The remote tells the number of objects before it sends them: too many end the fetch there.
- * A throw of the returned function is the fault.
+ * Parses git's progress lines. The remote reports the number of objects before sending them: too many end the fetch there. An error thrown
+ * by the returned function becomes the fault.
  */
 export const progressReader =
   (doing: Doing, item: string, mostObjects: number, report: (progress: ContentProgress) => void) =>

@@ -11,7 +11,10 @@ import type { Connection, GitPlace } from "./access.ts"
 import { collect, runGit } from "./process.ts"
 import { progressReader } from "./progress.ts"
 
-/** A bare repository on this host that caches what was fetched from one remote. There is never a work tree: nothing of the remote's can run. */
+/**
+ * A bare repository on this host that caches what was fetched from one remote. It never has a work tree, so nothing of the remote's can
+ * run.
+ */
 export interface Repository {
   readonly folder: string
   readonly run: <A>(
@@ -48,26 +51,26 @@ export const repositoryAt = (doing: Doing, folder: string, { settings, host, scr
     ),
 })
 
-/** Where the cache of a remote is. */
+/** The folder of a remote's cache. */
 export const repositoryFolder = (root: string, remote: string): string =>
   join(root, createHash("sha256").update(remote).digest("hex").slice(0, 40))
 
 const leftovers = /(?:\.lock|^tmp_.*)$/u
 
-/** Removes what a killed git leaves: locks that would stop the next one, packs that nobody will finish. Nobody else may write meanwhile. */
+/** Removes leftovers of a killed git: locks that would block the next one, unfinished packs. Nobody else may write meanwhile. */
 const sweep = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile() && leftovers.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true })
 }
 
-/** After a fetch that failed: what it received by then goes, and a cache that holds nothing yet goes as a whole. */
+/** Cleans up after a failed fetch: removes what it received, or the whole cache if it holds nothing yet. */
 const tidy = async (folder: string): Promise<void> => {
   const held = await readdir(join(folder, "refs", "held")).catch(() => [])
   if (held.some((name) => !leftovers.test(name))) await sweep(folder)
   else await rm(folder, { recursive: true, force: true })
 }
 
-/** A cache that is damaged would stay so for ever: it goes, and the next fetch makes a new one. */
+/** A damaged cache would stay damaged: removes it, and the next fetch creates a new one. */
 export const forgetWhenBroken =
   (repository: Repository) =>
   <A>(work: Effect.Effect<A, ContentFault>): Effect.Effect<A, ContentFault> =>
@@ -80,8 +83,8 @@ export const forgetWhenBroken =
 const wanted = (ref: GitRef): string => (ref.type === "default" ? "HEAD" : ref.type === "name" ? ref.name : ref.commit)
 
 /**
- * Fetches one commit, without history, and gives its name. What the cache has already is not sent again, but the remote is always asked:
- * who may not read it gets nothing out of the cache. One at a time on one repository.
+ * Fetches one commit without history, and returns its id. What the cache already has is not transferred again, but the remote is always
+ * asked: without read access to it nobody gets anything out of the cache. One fetch at a time on a repository.
  */
 export const fetchCommit = (
   doing: Doing,

@@ -8,7 +8,7 @@ import type { Repository } from "./repository.ts"
 const file = ".gitmodules"
 const maxBytes = 256 * 1024
 
-/** Path and URL text of every submodule that a commit has, as `.gitmodules` says; URLs are not checked yet. */
+/** Path and URL text of every submodule of a commit according to `.gitmodules`; URLs are not checked yet. */
 export const submodulesOf = (
   doing: Doing,
   repository: Repository,

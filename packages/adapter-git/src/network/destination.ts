@@ -5,7 +5,7 @@ import { type Doing, outsideFolders, refused } from "../faults.ts"
 import { insideOneOf } from "../folder/roots.ts"
 import type { Settings } from "../options.ts"
 
-/** A repository that may be connected to, with the addresses that were checked: no other may be used. */
+/** A repository that may be connected to, with the checked addresses: no others may be used. */
 export interface Destination {
   readonly url: GitUrl
   readonly addresses: readonly string[]
@@ -22,7 +22,7 @@ const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promi
     })
   })
   if (found.length === 0) throw new ContentFault({ doing, reason: "unreachable", detail: "its host has no address" })
-  // one wrong address is enough: whoever answers for the name could order them as he likes
+  // one wrong address is enough: whoever answers for the name could order the addresses at will
   if (!found.every((address) => mayConnect(address, settings.networks)))
     throw refused(
       doing,
@@ -33,7 +33,7 @@ const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promi
   return found
 }
 
-/** Applies the policy to a URL whose form is right: transport, address, and for local repositories the place. */
+/** Applies the policy to a well-formed URL: transport, address, and the folder of local repositories. */
 export const destinationOf = async (doing: Doing, url: GitUrl, settings: Settings): Promise<Destination> => {
   if (!settings.schemes.includes(url.scheme))
     throw refused(
@@ -44,7 +44,7 @@ export const destinationOf = async (doing: Doing, url: GitUrl, settings: Setting
     )
   if (url.scheme !== "file") return { url, addresses: await addressesOf(doing, url, settings) }
   const path = await realpath(decodeURIComponent(url.path)).catch(() => undefined)
-  // the same answer for both: a folder outside must not be found out by asking
+  // the same answer for both, so that nobody can probe for folders outside
   if (path === undefined || !(await insideOneOf(settings.folders, path))) throw outsideFolders(doing)
   return { url: { ...url, path, remote: `file://${encodeURI(path)}` }, addresses: [] }
 }

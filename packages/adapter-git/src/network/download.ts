@@ -13,10 +13,10 @@ import type { Settings } from "../options.ts"
 import { type Destination, destinationOf } from "./destination.ts"
 
 const mostRedirects = 5
-/** A server that sends nothing for so long has stopped. */
+/** A server that sends nothing for this long has stalled. */
 const idleMillis = 30_000
 
-/** A URL that may be asked, with its query, which the URL of a repository has none of. */
+/** A URL that may be requested, with its query, which repository URLs do not have. */
 interface Asked {
   readonly destination: Destination
   readonly query: string
@@ -34,7 +34,7 @@ const checked = async (doing: Doing, text: string, settings: Settings): Promise<
   return { destination: await destinationOf(doing, url.success, settings), query }
 }
 
-/** Answers with the addresses that were checked, whatever the name means by now. */
+/** Resolves to the checked addresses, whatever the name resolves to by now. */
 const lookupOf =
   ({ addresses }: Destination): LookupFunction =>
   (_, options, answer) => {
@@ -107,8 +107,8 @@ async function* limited(doing: Doing, answer: IncomingMessage, most: number): As
 }
 
 /**
- * Downloads what a URL names into a file. Every URL on the way is checked as that of a repository is, and only addresses that were checked
- * are connected to; a redirect never leaves https. Ends with the whole file or a fault.
+ * Downloads a URL into a file. Every URL along redirects is checked like that of a repository, and only checked addresses are connected to;
+ * a redirect never leaves https. Ends with the complete file or a fault.
  */
 export const download = async (
   doing: Doing,

@@ -9,11 +9,11 @@ export interface Folders {
   readonly snapshots: string
   readonly pins: string
   readonly repositories: string
-  /** Work that is not done yet, and secrets while git runs. Whatever is here when the service starts was left by a killed one. */
+  /** Work in progress, and secrets while git runs. Whatever is here at start was left by a killed process. */
   readonly scratch: string
 }
 
-/** Makes the folders, for this user alone, and sweeps what a killed process left. */
+/** Creates the folders, accessible to this user only, and removes leftovers of a killed process. */
 export const openFolders = async (root: string): Promise<Folders> => {
   const folders: Folders = {
     snapshots: join(root, "snapshots"),
@@ -26,7 +26,7 @@ export const openFolders = async (root: string): Promise<Folders> => {
   return folders
 }
 
-/** A folder of this scope alone. Its removal waits out writers that end late. */
+/** A folder for this scope only. Its removal waits for writers that end late. */
 export const scratchFolder = (folders: Folders): Effect.Effect<string, unknown, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise(() => mkdtemp(join(folders.scratch, "work-"))),

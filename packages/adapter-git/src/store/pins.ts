@@ -9,13 +9,13 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Who needs which snapshot: a folder for each snapshot, a file for each holder. */
+/** Which holder needs which snapshot: a folder for each snapshot, a file for each holder. */
 export const pinsIn = (folder: string) => {
   const fileOf = (id: string, holder: string) => join(folder, id, createHash("sha256").update(holder).digest("hex").slice(0, 40))
   return {
     add: async (id: SnapshotId, holder: string): Promise<void> => {
       await mkdir(join(folder, id), { recursive: true })
-      // one that is there stays as it is: a backup may be reading it, and only its name counts
+      // an existing one is not rewritten: a backup may be reading it, and only its name counts
       await writeFile(fileOf(id, holder), holder, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error
       })

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { rmdir } from "node:fs/promises"
 import { startThread } from "../thread.ts"
 
-/** Removes a folder with all that is in it, which can be ten thousands of files: not by the thread that serves. */
+/** Removes a folder with its content, possibly tens of thousands of files, outside the main thread. */
 export const removeFolder = async (folder: string): Promise<void> => {
   const empty = await rmdir(folder).then(
     () => true,

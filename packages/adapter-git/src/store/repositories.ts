@@ -17,7 +17,7 @@ interface Cache {
   readonly bytes: number
 }
 
-/** Undefined: it changes while it is looked at, because a fetch uses it. */
+/** Undefined when it changes while being read, because a fetch uses it. */
 const cacheAt = async (folder: string): Promise<Cache | undefined> => {
   try {
     return { folder, fetchedAt: (await stat(folder)).mtimeMs, bytes: await bytesIn(folder) }
@@ -29,7 +29,7 @@ const cacheAt = async (folder: string): Promise<Cache | undefined> => {
 
 /**
  * The caches that were not fetched for long, those that many fetches have made large, and the longest unused of those that are too large
- * together: they come back with the next fetch.
+ * together. The next fetch recreates them.
  */
 export const staleRepositories = async (
   folder: string,

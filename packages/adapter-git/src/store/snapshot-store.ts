@@ -8,18 +8,18 @@ import { readListing } from "./listing.ts"
 import { pinsIn } from "./pins.ts"
 import { listingFile, sizeFile, treeIn } from "./tree-account.ts"
 
-/** Listings that are kept in memory. */
+/** Listings cached in memory. */
 const keptListings = 8
 const defaultMaxBytes = 1024 * 1024
 
 /**
- * Snapshots on disk. A snapshot appears whole, by one rename, and never changes; a pin is there before its snapshot, so that no moment
- * exists in which it could be pruned. Operations that change anything must not overlap: the caller takes them one by one.
+ * Snapshots on disk. A snapshot appears complete, by one rename, and never changes; its pin is created before it, so that it can never be
+ * pruned in between. Changing operations must not overlap: the caller serializes them.
  */
 export const snapshotStore = (folders: Folders) => {
   const pins = pinsIn(folders.pins)
   const listings = new Map<SnapshotId, ReadonlyMap<string, TreeEntry>>()
-  /** Of those that were asked for. A snapshot never changes. */
+  /** Sizes that were requested before. A snapshot never changes. */
   const sizes = new Map<SnapshotId, number>()
   const missing = (doing: string) =>
     new ContentFault({ doing, reason: "not-found", rule: "snapshot", detail: "there is no such snapshot" })
@@ -39,7 +39,7 @@ export const snapshotStore = (folders: Folders) => {
     for (const oldest of listings.keys()) if (listings.size > keptListings) listings.delete(oldest)
     return tree
   }
-  /** As it was written down; of a snapshot of an older version its list tells it. */
+  /** The recorded size; for a snapshot of an older version it is computed from its listing. */
   const sizeOf = async (doing: string, id: SnapshotId): Promise<number> => {
     const recorded = Number(await readFile(join(folders.snapshots, id, sizeFile), "utf8").catch(() => ""))
     return recorded > 0 ? recorded : treeBytes((await listing(doing, id)).values())
@@ -58,7 +58,7 @@ export const snapshotStore = (folders: Folders) => {
   return {
     open: snapshotOf,
     pin,
-    /** The snapshot, pinned, when it is there already. */
+    /** Pins and returns the snapshot if it already exists. */
     adopt: (doing: string, id: string, holder: string): Promise<Snapshot | undefined> =>
       isSnapshotId(id)
         ? pin(doing, id, holder).catch((cause: unknown) => {
@@ -66,7 +66,7 @@ export const snapshotStore = (folders: Folders) => {
             throw cause
           })
         : Promise.resolve(undefined),
-    /** Makes a snapshot of a staged folder whose tree was finished. When it is there already, that one is returned. */
+    /** Turns a staged folder with a finished tree into a snapshot. If it already exists, the existing one is returned. */
     publish: async (
       doing: string,
       id: string,
@@ -83,14 +83,14 @@ export const snapshotStore = (folders: Folders) => {
       return snapshotOf(doing, id)
     },
     release: async (id: SnapshotId, holder: string): Promise<void> => (isSnapshotId(id) ? pins.remove(id, holder) : undefined),
-    /** What it takes of the disk. */
+    /** Disk space that it takes. */
     size: async (doing: string, id: SnapshotId): Promise<number> => {
       if (!isSnapshotId(id)) throw missing(doing)
       const size = sizes.get(id) ?? (await sizeOf(doing, id))
       sizes.set(id, size)
       return size
     },
-    /** A pin whose snapshot never came, because the service was killed between the two, counts for nothing. */
+    /** Pins without a snapshot, because the service was killed between creating the two, do not count. */
     pinned: async (holder: string): Promise<readonly SnapshotId[]> => {
       const there = new Set(await readdir(folders.snapshots))
       return (await pins.heldBy(holder)).filter(isSnapshotId).filter((id) => there.has(id))

@@ -4,28 +4,28 @@ import { mkdir, open, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { type FinishedTree, modeOf, type StagedFile, treeAccount, treeIn } from "./tree-account.ts"
 
-/** Files that are written at once. */
+/** Files written concurrently. */
 const writers = 16
-/** Smaller files are held whole and written while the next one is read. */
+/** Smaller files are read into memory and written while the next one is read. */
 const smallBytes = 256 * 1024
 
 /**
- * A tree that is being written into a scratch folder, by the thread that serves. Only regular files are created while content comes in,
- * exclusively and below folders made here, so no content can be written through a link. Throws a `Refusal` for what may not be taken.
+ * A tree being written into a scratch folder by the main thread. While content arrives, only regular files are created, exclusively and
+ * below folders created here, so no content can be written through a link. Throws a `Refusal` for content that is not allowed.
  */
 export interface StagedTree {
-  /** Counts whatever is met, folders and what is left out too: an endless list of nothing must end. */
+  /** Counts every entry, including folders and those left out: an endless list of ignored entries must end. */
   readonly meet: (path: string) => void
   readonly admit: (entry: TreeEntry) => void
   /** Writes an admitted file. May return before it is on disk; `finish` waits for all. */
   readonly write: (file: StagedFile, content: AsyncIterable<Uint8Array>) => Promise<void>
-  /** Ends when nothing is being written any more: before that, the folder must not be removed. */
+  /** Resolves when nothing is being written any more: before that, the folder must not be removed. */
   readonly settled: () => Promise<void>
-  /** Checks the whole, makes the links, and writes the list of the tree beside it. */
+  /** Checks the tree as a whole, creates the links, and writes the listing beside it. */
   readonly finish: () => Promise<FinishedTree>
 }
 
-/** A new tree in the folder `tree` of `staged`. */
+/** Starts a new tree in the folder `tree` of `staged`. */
 export const stagedTree = (staged: string, limits: TreeLimits): StagedTree => {
   const folder = treeIn(staged)
   const account = treeAccount(staged, limits)

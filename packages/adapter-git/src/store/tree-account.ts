@@ -15,24 +15,24 @@ import { refuseTree } from "../refusal.ts"
 
 export type StagedFile = Extract<TreeEntry, { kind: "file" }>
 
-/** What may come out of an archive of so few bytes, and what to say of one that passes it. */
+/** How many bytes a small archive may expand to, and the message for one that exceeds it. */
 export interface Allowance {
   readonly bytes: number
   readonly detail: string
 }
 
-/** A whole tree. The entries are sorted; the digest is of paths, modes, targets and contents. */
+/** A complete tree. Entries are sorted; the digest covers paths, modes, targets and contents. */
 export interface FinishedTree {
   readonly entries: readonly TreeEntry[]
   readonly digest: string
 }
 
-/** The one folder that holds everything becomes the tree, unless it is to be kept. */
+/** A single top-level folder is replaced by its content, unless it is to be kept. */
 export interface Unwrap {
   readonly keep: readonly string[]
 }
 
-/** Puts a folder in the place of the one that it is in. */
+/** Replaces a folder by one inside it. */
 const liftUp = async (folder: string, inner: string): Promise<void> => {
   await mkdir(folder, { recursive: true })
   const outer = `${folder}.outer`
@@ -43,14 +43,14 @@ const liftUp = async (folder: string, inner: string): Promise<void> => {
 }
 
 export const treeIn = (staged: string): string => join(staged, "tree")
-/** The list of a snapshot's files lies beside them, so that no folder is walked again. */
+/** The listing of a snapshot's files is stored beside them, so that no folder is walked again. */
 export const listingFile = "files.json"
-/** And what they take of the disk, so that the list is not read for that. Snapshots of older versions have none. */
+/** The size on disk is stored too, so that the listing need not be read for it. Snapshots of older versions have none. */
 export const sizeFile = "size"
 
 /**
- * The books of a tree that is being written into the folder `tree` of a staged one: whoever writes asks here first, and says what was
- * written. Everything throws a `Refusal` for what may not be taken.
+ * Accounting for a tree that is being written into the folder `tree` of a staged one: writers ask here first, and report what was written.
+ * Everything throws a `Refusal` for content that is not allowed.
  */
 export const treeAccount = (staged: string, limits: TreeLimits, allowance?: Allowance) => {
   const intake = treeIntake(limits)
@@ -66,31 +66,31 @@ export const treeAccount = (staged: string, limits: TreeLimits, allowance?: Allo
     if (allowance !== undefined && spent > allowance.bytes) check({ rule: "ratio", path: last, detail: allowance.detail })
   }
   return {
-    /** The most bytes that a tar of an allowed tree can have, headers and padding included. */
+    /** The most bytes that a tar of an allowed tree can have, including headers and padding. */
     tarBytes: limits.totalBytes + mostMet * 1024,
-    /** Counts whatever is met, folders and what is left out too: an endless list of nothing must end. */
+    /** Counts every entry, including folders and those left out: an endless list of ignored entries must end. */
     meet: (path: string): void => {
       if (++met > mostMet) check({ rule: "too-many-files", path, detail: `there are more than ${mostMet} entries` })
       last = path
       spend(entryBytes)
     },
-    /** Counts bytes that came out of a compression, content or not. */
+    /** Counts decompressed bytes, whether content or not. */
     spend,
-    /** Links are made at the very end, when it is known where each leads. */
+    /** Links are created at the very end, when it is known where each leads. */
     admit: (entry: TreeEntry): void => {
       const before = intake.folders()
       check(intake.admit(entry))
       spend(entryBytes * (intake.folders() - before))
       if (entry.kind === "link") written.push(entry)
     },
-    /** Counts `more` bytes of a file that has `fileBytes` with them, before they are written. */
+    /** Counts `more` bytes of a file, which then has `fileBytes`, before they are written. */
     count: (path: string, fileBytes: number, more: number): void => check(intake.count(path, fileBytes, more)),
-    /** An admitted file has all of its content. */
+    /** An admitted file is complete. */
     took: (file: StagedFile, sha256: string): void => {
       written.push(file)
       digests.set(file.path, sha256)
     },
-    /** Checks the whole, makes the links, and writes the list of the tree beside it. */
+    /** Checks the tree as a whole, creates the links, and writes the listing beside it. */
     finish: async (unwrap?: Unwrap): Promise<FinishedTree> => {
       const folder = treeIn(staged)
       const paths = () => written.map(({ path }) => path)
