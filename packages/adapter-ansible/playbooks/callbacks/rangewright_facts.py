@@ -13,7 +13,7 @@ from collections.abc import Mapping, Set
 from ansible.plugins.callback import CallbackBase
 
 try:
-    # since 2.19 a text is a template only where something says so
+    # since 2.19 a string is a template only where it is marked as one
     from ansible.template import trust_as_template as _  # noqa: F401
 
     def as_data(value):
@@ -65,7 +65,7 @@ class CallbackModule(CallbackBase):
             self.load()
 
     def v2_playbook_on_task_start(self, task, is_conditional):
-        # what was set before is what hosts begin with: what roles set stands upon it
+        # everything set before this task is what hosts begin with; facts set by roles build on it
         if not self.in_role and "rangewright_role_follows" in task.vars:
             self.in_role = True
             self.collect("initial")
@@ -93,7 +93,7 @@ class CallbackModule(CallbackBase):
         self.remember()
 
     def remember(self):
-        # values are replaced, never changed
+        # values are replaced, never mutated
         self.known = {host: dict(values) for host, values in self.facts().items()}
 
     def collect(self, part):

@@ -1,9 +1,10 @@
-# Changes what Windows shows of the computer, and keeps what it showed before, so that it can be taken back. The same again changes nothing.
-# What is kept is written before anything is changed. A value that somebody else changed since, and a file that somebody wrote to, stay.
+# Changes what Windows shows of the computer, and saves the original values so that they can be restored. Repeating it changes nothing.
+# Originals are saved before anything is changed. A value that somebody else changed since, and a file that somebody wrote to, are left
+# alone.
 param([string] $Wanted = '', [string] $Program = '', [switch] $AtStart)
 $ErrorActionPreference = 'Stop'
 
-# only administrators may write there: what lies in it is run and believed by SYSTEM
+# only administrators may write there: SYSTEM runs and trusts its contents
 $folder = Join-Path $env:ProgramFiles 'HwInventory'
 $stateFile = Join-Path $folder 'state.json'
 $wantedFile = Join-Path $folder 'wanted.json'
@@ -84,7 +85,7 @@ function Remove-File($known) {
     $script:changed = $true
 }
 
-# a function that adds to it needs it by this name
+# a function that appends to it needs this scope
 $script:values = @()
 function Want($path, $name, $kind, $value) { if ($null -ne $value) { $script:values += , @($path, $name, $kind, $value) } }
 
@@ -94,7 +95,7 @@ if ($asked.disguised) {
     Want $system 'SystemBiosVersion' 'MultiString' ([string[]] @($asked.bios))
     Want "$system\BIOS" 'BIOSVendor' 'String' $asked.manufacturer
     Want "$system\BIOS" 'BIOSVersion' 'String' $asked.bios
-    # maker and product of the system itself are the VM's own table's by now
+    # manufacturer and product of the system itself already come from the VM's own tables
     Want "$system\BIOS" 'BaseBoardManufacturer' 'String' $asked.manufacturer
     Want "$system\BIOS" 'BaseBoardProduct' 'String' $asked.product
     Want 'HKLM:\SYSTEM\CurrentControlSet\Control\SystemInformation' 'BIOSVersion' 'String' $asked.bios
@@ -132,7 +133,7 @@ foreach ($value in $script:values) { Set-Shown $value[0] $value[1] $value[2] $va
 if ($AtStart) { return }
 foreach ($path in $files.Keys) { Add-File $path $files[$path] }
 
-# what is no longer wanted
+# revert what is no longer wanted
 $isWanted = @{}
 foreach ($value in $script:values) { $isWanted["$($value[0])\$($value[1])"] = $true }
 foreach ($known in @($state.values | Where-Object { -not $isWanted["$($_.path)\$($_.name)"] })) {

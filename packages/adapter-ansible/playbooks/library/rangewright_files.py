@@ -19,7 +19,7 @@ FILE = {
     "content": {"type": "str", "required": True},
     "mode": {"type": "str", "required": True},
     "directory_mode": {"type": "str", "default": "0755"},
-    # command that fails for a file that must not be used; %s is the file
+    # command that fails for an invalid file; %s is the file
     "validate": {"type": "str"},
 }
 
@@ -53,7 +53,7 @@ def replace(module, path, text, validate):
 
 def main():
     module = AnsibleModule(argument_spec={"files": {"type": "list", "elements": "dict", "required": True, "options": FILE}})
-    # until it has its own mode, nobody else reads what is new
+    # nobody else may read a new file until it has its own mode
     os.umask(0o077)
     changed, written = False, []
     for each in module.params["files"]:

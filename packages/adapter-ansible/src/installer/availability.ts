@@ -7,7 +7,7 @@ export type InstallerAvailability =
   | { readonly available: true; readonly version: string }
   | { readonly available: false; readonly because: string }
 
-/** Whether `ansible-galaxy` can be run on this host. Asks it for its version, which takes a second. */
+/** Whether `ansible-galaxy` can run on this host. Runs it to read its version, which takes a second. */
 export const galaxyAvailability = (options: GalaxyOptions): Effect.Effect<InstallerAvailability> =>
   Effect.gen(function* () {
     const { program, tools } = galaxySettings(options)

@@ -12,18 +12,18 @@ import { look } from "../library/layout.ts"
 import { fetchedEntries } from "./from-content.ts"
 import type { FetchedPackage, MissingPackage, PackageSource } from "./package-source.ts"
 
-/** One version of something that lies in the folder. */
+/** One version of a role or collection in the folder. */
 interface Offer {
   readonly type: "role" | "collection"
   readonly name: string
-  /** Undefined: a folder, whose files may say it. */
+  /** Undefined for a folder, whose files may name the version. */
   readonly version: string | undefined
   readonly path: string
   readonly packed: boolean
 }
 
 const archive = /^(?<name>.+?)-(?<version>v?[0-9][^/]*)\.(?:tar\.gz|tgz)$/u
-/** `<namespace>-<name>-<version>.tar.gz`, as collections are built. */
+/** `<namespace>-<name>-<version>.tar.gz`, the name of a built collection. */
 const collectionArchive = /^(?<namespace>[a-z_][a-z0-9_]*)-(?<name>[a-z_][a-z0-9_]*)-(?<version>[0-9][^/]*)\.tar\.gz$/u
 
 const namesIn = async (folder: string) => ((await look(folder)) === undefined ? [] : readdir(folder, { withFileTypes: true }))
@@ -45,7 +45,7 @@ const offersIn = async (folder: string): Promise<readonly Offer[]> => {
   return [...offeredRoles, ...offeredCollections]
 }
 
-/** The offer that fits best. A folder without a version fits what names none; archives come first. */
+/** The best match. A folder without a version matches a request without one; archives take precedence. */
 const choose = ({ type, origin, pin }: WantedArtifact, offers: readonly Offer[]): Offer | string => {
   const found = origin.from === "name" ? offers.filter((offer) => offer.type === type && offer.name === origin.name) : []
   if (found.length === 0) return notPublished
@@ -73,7 +73,7 @@ const bringOffer = (
 }
 
 /**
- * A folder of this host as the place where things are published, for sites without a network: `roles/<name>/` or
+ * A folder of this host as the source of published roles and collections, for sites without a network: `roles/<name>/` or
  * `roles/<name>-<version>.tar.gz`, and `collections/<namespace>-<name>-<version>.tar.gz`. It is read anew each time.
  */
 export const folderSource = (folder: string, fetcher: Context.Service.Shape<typeof ContentFetcher>): PackageSource => ({

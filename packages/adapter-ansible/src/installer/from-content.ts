@@ -16,13 +16,13 @@ import type { FetchedPackage, MissingPackage } from "./package-source.ts"
 
 type Fetcher = Context.Service.Shape<typeof ContentFetcher>
 
-/** All files of a snapshot, to be read from it. */
+/** All files of a snapshot, read from it on demand. */
 const entriesOf = (fetcher: Fetcher, { id, files }: Snapshot): readonly ArtifactEntry[] =>
   files.map((entry): ArtifactEntry =>
     entry.kind === "link" ? entry : { ...entry, read: Effect.suspend(() => fetcher.read(id, entry.path, entry.size)) },
   )
 
-/** Content that is kept until the scope ends. */
+/** Fetches content and keeps it until the scope ends. */
 export const fetchedEntries = (
   fetcher: Fetcher,
   location: ContentLocation,
@@ -30,14 +30,14 @@ export const fetchedEntries = (
 ): Effect.Effect<readonly ArtifactEntry[], ContentFault, Scope.Scope> =>
   Effect.gen(function* () {
     const holder = `installer:${randomUUID()}`
-    // first: what is fetched can be interrupted, and may be pinned by then
+    // registered first: the fetch can be interrupted after its content was pinned
     yield* Effect.addFinalizer(() =>
       Effect.ignore(Effect.flatMap(fetcher.pinned(holder), (ids) => Effect.forEach(ids, (id) => fetcher.release(id, holder)))),
     )
     return entriesOf(fetcher, yield* fetcher.fetch({ location, holder, whose }))
   })
 
-/** The text of one of the entries; undefined where there is none that may be read. */
+/** The text of one of the entries; undefined when it does not exist or may not be read. */
 export const entryText = (entries: readonly ArtifactEntry[], path: string): Effect.Effect<string | undefined, ContentFault> => {
   const entry = entries.find((candidate) => candidate.path === path)
   return entry?.kind !== "file" || entry.size > longestText
@@ -45,7 +45,7 @@ export const entryText = (entries: readonly ArtifactEntry[], path: string): Effe
     : Effect.map(entry.read, (bytes) => new TextDecoder().decode(bytes))
 }
 
-/** What the content itself says that it is; a collection's repository may be called anything. */
+/** The name in the collection's own files; its repository may have any name. */
 const collectionName = (entries: readonly ArtifactEntry[]) =>
   Effect.gen(function* () {
     const manifest = yield* entryText(entries, collectionManifestFile)
@@ -65,7 +65,7 @@ const locationOf = ({ type, origin, pin }: WantedArtifact): ContentLocation | un
   }
 }
 
-/** Those of the folder of a repository that it lies in. */
+/** The entries in the artifact's folder of a repository. */
 const entriesIn = (entries: readonly ArtifactEntry[], { origin }: WantedArtifact): readonly ArtifactEntry[] => {
   if (origin.from !== "git" || origin.folder === undefined) return entries
   const prefix = `${origin.folder}/`

@@ -2,32 +2,32 @@ import { defaultTreeLimits } from "@rangewright/domain"
 import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Redacted from "effect/Redacted"
 
-/** What comes with the host's Ansible. */
+/** The host's Ansible and its collections. */
 export interface HostCollectionOptions {
-  /** The program; found on PATH where it is a plain name. */
+  /** The program; looked up on PATH if it is a plain name. */
   readonly program?: string
-  /** Further folders of collections, for hosts without the `ansible` package; each holds `ansible_collections`. */
+  /** Additional folders of collections, for hosts without the `ansible` package; each contains `ansible_collections`. */
   readonly collections?: readonly string[]
 }
 
-/** How `ansible-galaxy` is run. Everything but the folder has a safe default. */
+/** How `ansible-galaxy` runs. Everything but the folder has a safe default. */
 export interface GalaxyOptions extends HostCollectionOptions {
-  /** Scratch folders of the tool's runs. One process owns it: what a killed one left is swept when it starts. */
+  /** Scratch folders of the tool's runs. Owned by one process: leftovers of a killed one are removed at start. */
   readonly folder: string
-  /** Where roles and collections are published, such as `https://galaxy.ansible.com`. */
+  /** Galaxy server with the published roles and collections, such as `https://galaxy.ansible.com`. */
   readonly server?: string
-  /** Sent to that server alone; never in the arguments of a program, nor in what anybody is shown. */
+  /** Sent only to that server; never in a program's arguments or in anything displayed. */
   readonly token?: Redacted.Redacted
-  /** For one run of the tool, with all that it installs. */
+  /** Time limit for one run of the tool, with everything that it installs. */
   readonly timeoutSeconds?: number
-  /** What one run may print. */
+  /** Output limit for one run. */
   readonly outputBytes?: number
-  /** What one run may have on the disk at a time, whatever an archive unpacks to; and each of its files. */
+  /** Disk space that one run may use at a time, whatever an archive unpacks to, and the size of each file. */
   readonly scratchBytes?: number
   readonly fileBytes?: number
   /** How tools run on this host: the sandbox, the internet, their limits. */
   readonly tools?: ToolOptions
-  /** Runs at a time, of all and of those that install for the same user; more of them wait. */
+  /** Concurrent runs, in total and for one user; further ones wait. */
   readonly atOnce?: number
   readonly atOnceForOne?: number
 }

@@ -1,11 +1,11 @@
-/** What `ansible-galaxy` prints of failures (ansible-core 2.14 and later). */
+/** Parses the failures that `ansible-galaxy` prints (ansible-core 2.14 and later). */
 
 const warning = "[WARNING]: "
 const error = /^(?:\[ERROR\]:|ERROR!)\s*/u
-/** The tool's own advice after a failure is no failure. */
+/** The tool's own advice after a failure is not a failure. */
 const advice = /you can use --ignore-errors/u
 
-/** Warnings and errors, each put together again: the tool breaks them at 79 columns, whatever it is told. */
+/** Warnings and errors, each reassembled: the tool always wraps them at 79 columns. */
 export const readMessages = (lines: readonly string[]): readonly string[] => {
   const messages: string[] = []
   let open = false
@@ -21,7 +21,7 @@ export const readMessages = (lines: readonly string[]): readonly string[] => {
 const squeezed = (text: string): string => text.replace(/\s+/gu, "")
 const marker = "wasNOTinstalledsuccessfully"
 
-/** The role that a message says was not installed, and why; undefined: the message is about something else. */
+/** The role that a message says was not installed, and why; undefined when the message is about something else. */
 const failureIn = (message: string): { readonly name: string; readonly reason: string } | undefined => {
   const text = squeezed(message)
   const at = text.indexOf(marker)
@@ -33,8 +33,8 @@ const failureIn = (message: string): { readonly name: string; readonly reason: s
 }
 
 /**
- * Why roles were not installed, by their names; a role that no message names has no entry. A break may stand anywhere in a message, also
- * inside of a long name, so blanks do not count.
+ * Why roles were not installed, by name; a role that no message names has no entry. Lines may break anywhere in a message, even inside a
+ * long name, so whitespace is ignored.
  */
 export const roleFailures = (messages: readonly string[]): ReadonlyMap<string, string> => {
   const reasons = new Map<string, string>()
@@ -45,11 +45,11 @@ export const roleFailures = (messages: readonly string[]): ReadonlyMap<string, s
   return reasons
 }
 
-/** The messages that are about no single role, such as that the server is unreachable. */
+/** Messages that do not concern a single role, such as an unreachable server. */
 export const generalMessages = (messages: readonly string[]): readonly string[] =>
   messages.filter((message) => failureIn(message) === undefined)
 
-/** What comes after so many characters that are no blanks. */
+/** The text after this many non-blank characters. */
 const afterSqueezed = (text: string, count: number): string => {
   let seen = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -61,10 +61,10 @@ const afterSqueezed = (text: string, count: number): string => {
 
 const longest = 500
 
-/** The versions that there are, as the tool lists them: whole records of the server. */
+/** The list of available versions as the tool prints it: whole records of the server. */
 const rawVersions = / ?\( ?\[ ?\{.*$| ?\( ?\[ ?\] ?\)\.? ?$/u
 
-/** A reason for people: on one line, without the places where the tool worked, and not too long. */
+/** Makes a reason readable: on one line, without the tool's working folder, and shortened. */
 export const tidyReason = (reason: string, folder: string): string => {
   const text = reason.replaceAll(folder, "…").replace(/\s+/gu, " ").replace(rawVersions, "").trim()
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text

@@ -26,7 +26,7 @@ const scratchFolder = (settings: GalaxySettings): Effect.Effect<string, Installe
     (scratch) => Effect.ignore(Effect.tryPromise(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }))),
   )
 
-/** JSON is YAML, and leaves nothing of a name or version to be taken for something else. */
+/** JSON is valid YAML, and leaves nothing of a name or version open to misinterpretation. */
 const writeRequirements = (scratch: string, requirements: unknown): Effect.Effect<string, InstallerFault> => {
   const file = join(scratch, "requirements.yml")
   return Effect.as(
@@ -41,10 +41,10 @@ const writeRequirements = (scratch: string, requirements: unknown): Effect.Effec
 const publishedName = ({ origin }: WantedArtifact): string => (origin.from === "name" ? origin.name : origin.url)
 const versionOf = ({ pin }: WantedArtifact) => (pin === undefined ? {} : { version: pin })
 
-/** What the tool says of one run, put together again. */
+/** The reassembled messages of one run. */
 type Messages = readonly string[]
 
-/** All roles in one run. What they need is not fetched with them: that may come from repositories, which are fetched with checks. */
+/** Fetches all roles in one run. Not their dependencies: those may come from repositories, which are fetched with checks. */
 const fetchRoles = (bench: Workbench, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
     const file = yield* writeRequirements(
@@ -65,7 +65,7 @@ const fetchCollections = (bench: Workbench, scratch: string, wanted: readonly Wa
     return readMessages(lines)
   })
 
-/** What the tool installed whole. A role's receipt is the last that it writes. */
+/** Everything that the tool installed completely. A role's receipt is the last file that it writes. */
 const fetched = (scratch: string): Effect.Effect<readonly FetchedPackage[], InstallerFault> =>
   Effect.tryPromise({
     try: async () => {
@@ -85,7 +85,7 @@ const fetched = (scratch: string): Effect.Effect<readonly FetchedPackage[], Inst
     catch: (cause) => hostFault(doing, cause),
   })
 
-/** Matches what was asked for with what came; what was not asked for came along. */
+/** Matches requests with what was fetched; the rest came as dependencies. */
 const settle = (
   wanted: readonly WantedArtifact[],
   arrivals: readonly FetchedPackage[],
@@ -100,7 +100,7 @@ const settle = (
   ]
 }
 
-/** What the tool says when its connection to the server broke. Busy servers do that, and the tool does not try again. */
+/** Messages about a broken connection to the server. Busy servers cause that, and the tool does not retry. */
 const isBroken = /econnreset|connection reset|connection aborted|remote end closed/iu
 
 const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>
@@ -110,7 +110,7 @@ const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Outp
     const note = (all: readonly WantedArtifact[], messages: Messages) => {
       const tidy = (reason: string) => tidyReason(reason, scratch) || "the tool does not say why"
       const told = roleFailures(messages)
-      // what is said of other roles is no reason
+      // messages about other roles do not explain this failure
       const otherwise = tidy((all.length === 1 ? messages : generalMessages(messages)).join(" "))
       for (const one of all) {
         const reason = told.get(one.name ?? "")
@@ -122,7 +122,7 @@ const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Outp
       if (roles.length > 0) note(roles, yield* fetchRoles(bench, scratch, roles, output))
       if (collections.length > 0) {
         note(collections, yield* fetchCollections(bench, scratch, collections, output))
-        // the tool installs all or none of them: where one cannot be had, each is tried by itself
+        // the tool installs either all or none of them: if one is unavailable, each is tried separately
         const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
         if (missing.length > 0 && collections.length > 1)
           for (const one of missing) note([one], yield* fetchCollections(bench, scratch, [one], output))
@@ -142,7 +142,7 @@ const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effec
     catch: (cause) => hostFault(doing, cause),
   })
 
-/** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
+/** A Galaxy server as the source of published roles and collections, using `ansible-galaxy`. Fails when its folder cannot be used. */
 export const galaxySource = (options: GalaxyOptions): Effect.Effect<PackageSource, InstallerFault> =>
   Effect.gen(function* () {
     const settings = galaxySettings(options)

@@ -13,10 +13,10 @@ import { asLibraryFault } from "../library/faults.ts"
 import { kindFolders } from "../library/layout.ts"
 import type { GalaxySettings } from "./galaxy-options.ts"
 
-/** The tool installs into the global scope of a library of its own, which lasts for one request. */
+/** The tool installs into the global scope of a temporary library that lasts for one request. */
 export const toolScope: LibraryScope = { type: "global" }
 
-/** Made from scratch: nothing of the service's own environment or of a person's configuration reaches the tool. */
+/** Built from scratch: nothing of the service's own environment or of a person's configuration reaches the tool. */
 const environment = ({ server, token, program }: GalaxySettings, scratch: string): Readonly<Record<string, string>> => ({
   PATH: [...(isAbsolute(program) ? [dirname(program)] : []), systemPath].join(":"),
   LANG: "C.UTF-8",
@@ -35,44 +35,44 @@ const environment = ({ server, token, program }: GalaxySettings, scratch: string
   ANSIBLE_DEPRECATION_WARNINGS: "0",
   ANSIBLE_COLLECTIONS_PATH: kindFolders(scratch, toolScope).collections,
   PYTHONUNBUFFERED: "1",
-  // repositories are fetched by other means, with checks
+  // repositories are fetched elsewhere, with checks
   GIT_ALLOW_PROTOCOL: "none",
 })
 
-/** Where the server that the operator named listens. It may be at a private address. */
+/** Host and port of the operator's Galaxy server, which may have a private address. */
 const serverOf = ({ server }: GalaxySettings) => {
   const { hostname, port, protocol } = new URL(server)
   return { host: hostname.replace(/^\[|\]$/gu, ""), port: Number(port === "" ? (protocol === "http:" ? 80 : 443) : port) }
 }
 
-/** How the tool is run, and where. */
+/** How and where the tool runs. */
 export interface Workbench {
   readonly settings: GalaxySettings
   readonly host: ToolHost
-  /** Folders outside the system's own that it needs. */
+  /** Folders it needs besides the system's own. */
   readonly folders: readonly string[]
 }
 
 export interface ToolRun {
   readonly doing: string
   readonly args: readonly string[]
-  /** Of this run alone. */
+  /** Used by this run alone. */
   readonly scratch: string
   readonly output: (text: string) => Effect.Effect<void>
 }
 
 export interface ToolEnd {
   readonly ok: boolean
-  /** The last lines of both streams, in the order of each. */
+  /** The last lines of both streams, in order for each. */
   readonly lines: readonly string[]
 }
 
-/** The lines that are kept to find reasons in: the tool says four of each of 2,000 roles that it cannot have. */
+/** Lines kept for finding reasons: the tool prints four for each of up to 2,000 unavailable roles. */
 const keptLines = 10_000
 
 /**
- * Runs the tool, without a shell, in a process group of its own that an interruption ends. A fault is a tool that cannot work: it is
- * missing, hangs, floods or fills the disk; how its work went is the end.
+ * Runs the tool, without a shell, in its own process group, which an interruption ends. Fails only when the tool cannot work: it is
+ * missing, hangs, prints too much or fills the disk. Its exit status is part of the result.
  */
 export const runTool = (
   { settings, host, folders }: Workbench,
@@ -116,11 +116,11 @@ export const runTool = (
 
 const prepare = async (scratch: string): Promise<void> => {
   for (const folder of ["home", "tmp"]) await mkdir(join(scratch, folder), { recursive: true, mode: 0o700 })
-  // an empty configuration keeps the tool from those of the host
+  // an empty configuration prevents the tool from reading those of the host
   await writeFile(join(scratch, "ansible.cfg"), "", { mode: 0o600 })
 }
 
-/** The host could not do what the tool needs before it begins. */
+/** The host could not prepare what the tool needs. */
 export const hostFault = (doing: string, cause: unknown): InstallerFault =>
   new InstallerFault({ doing, reason: "failed", detail: asLibraryFault(doing)(cause).facts.detail })
 
@@ -130,7 +130,7 @@ const toolEnd = (
   ended: ProcessEnd | { readonly type: "overgrown" } | undefined,
   lines: readonly string[],
 ): Effect.Effect<ToolEnd, InstallerFault> => {
-  // where it lies is this host's own
+  // the path is an internal detail of this host
   const program = basename(path)
   const fault = (reason: "missing" | "timeout" | "failed", detail: string, hint: string) =>
     Effect.fail(new InstallerFault({ doing, reason, detail, hint }))

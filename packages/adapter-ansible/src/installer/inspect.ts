@@ -13,10 +13,10 @@ import * as Result from "effect/Result"
 import { entryText } from "./from-content.ts"
 import type { FetchedPackage } from "./package-source.ts"
 
-/** Something that was fetched, with what it says that it needs. */
+/** A fetched package with its declared dependencies. */
 export interface InspectedPackage extends FetchedPackage, Fetched {}
 
-/** Reads what was fetched. Fails for what no library would take, so that nothing is installed that needs it. */
+/** Reads a fetched package. Fails if the library would not accept it, so that nothing that depends on it is installed. */
 export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage, LibraryFault | ContentFault> =>
   Effect.gen(function* () {
     const { type, name, version, entries } = fetched

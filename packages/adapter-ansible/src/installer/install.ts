@@ -18,7 +18,7 @@ type HostCollections = Effect.Effect<ReadonlyMap<string, string | undefined>>
 type Library = Context.Service.Shape<typeof ArtifactLibrary>
 type Fetcher = Context.Service.Shape<typeof ContentFetcher>
 
-/** Fetches what is asked for, then what that needs, and so on: all of one round at once. Nothing is installed yet. */
+/** Fetches what is requested, then its dependencies, and so on, each round at once. Installs nothing yet. */
 const fetchAll = (
   source: PackageSource,
   fetcher: Fetcher,
@@ -42,7 +42,7 @@ const fetchAll = (
         else
           yield* inspect(one).pipe(
             Effect.map(resolver.onFetched),
-            // of what only came along nobody has asked yet: it fails when somebody does
+            // a package that only came along was not requested yet: it fails once something requests it
             Effect.catch(({ message }) =>
               Effect.sync(() => (one.wanted === undefined ? undefined : resolver.onFailed(one.wanted, message))),
             ),
@@ -52,8 +52,8 @@ const fetchAll = (
   })
 
 /**
- * Puts into the library what can be there with all that it needs, each wholly or not at all. Who leaves before may end the whole; from
- * here on it is carried through.
+ * Installs everything whose dependencies are met, each either completely or not at all. Until here the caller may interrupt; from here on
+ * it is carried through.
  */
 const placeAll = (
   { place }: Library,
@@ -98,7 +98,10 @@ const install = (
     }),
   )
 
-/** An installer that takes what has a name from a source, and what has a URL from there. It asks once what comes with the host's Ansible. */
+/**
+ * An installer that fetches named packages from a source, and those with a URL from there. Reads the collections of the host's Ansible
+ * once.
+ */
 export const installerFrom = (
   source: PackageSource,
   hostCollections: HostCollections,

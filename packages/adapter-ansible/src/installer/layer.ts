@@ -8,11 +8,11 @@ import { galaxySource } from "./galaxy-source.ts"
 import { installerFrom } from "./install.ts"
 
 export interface FolderInstallerOptions extends HostCollectionOptions {
-  /** Holds `roles/` and `collections/`. */
+  /** Contains `roles/` and `collections/`. */
   readonly folder: string
 }
 
-/** Roles and collections out of a folder of this host, for sites without a network. */
+/** Installs roles and collections from a folder of this host, for sites without a network. */
 export const folderInstallerLayer = ({
   folder,
   program = "ansible-galaxy",
@@ -25,7 +25,7 @@ export const folderInstallerLayer = ({
     ),
   )
 
-/** Roles and collections from a Galaxy server, by `ansible-galaxy`. Fails when its folder cannot be used. */
+/** Installs roles and collections from a Galaxy server with `ansible-galaxy`. Fails when its folder cannot be used. */
 export const galaxyInstallerLayer = (
   options: GalaxyOptions,
 ): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>

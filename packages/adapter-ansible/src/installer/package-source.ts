@@ -3,28 +3,28 @@ import type { ArtifactEntry, InstallerFault } from "@rangewright/ports"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** Something that was fetched, ready to be put into the library. */
+/** A fetched package, ready to be installed into the library. */
 export interface FetchedPackage {
   readonly type: "role" | "collection"
-  /** The name under which it is to be installed. */
+  /** The name to install it under. */
   readonly name: string
   readonly version: string | undefined
   readonly entries: readonly ArtifactEntry[]
-  /** Undefined: nobody asked for it, it came with something that needs it. */
+  /** Undefined when it was not requested but came as a dependency. */
   readonly wanted: WantedArtifact | undefined
 }
 
-/** Something that could not be had, and why. */
+/** A package that could not be fetched, and why. */
 export interface MissingPackage {
   readonly wanted: WantedArtifact
   readonly because: string
 }
 
-/** A place where roles and collections are published under names. */
+/** A source of published roles and collections. */
 export interface PackageSource {
   /**
-   * Fetches all that is asked for at once; each of them arrives or is missed. What was fetched can be read until the scope ends. `wanted`
-   * come from names, under names that are checked. `whose` tells those apart who share what can be fetched at a time.
+   * Fetches everything that is requested at once; each package is either fetched or reported missing. Fetched files can be read until the
+   * scope ends. The names in `wanted` are validated. `whose` identifies the owner for the limit of concurrent fetches.
    */
   readonly fetch: (
     wanted: readonly WantedArtifact[],

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { kindFolders, look, namespacesFolder } from "./layout.ts"
 
-/** A folder that has the place and the name of an artifact. */
+/** A folder with the location and name of an artifact. */
 export interface ArtifactFolder extends Pick<ArtifactRef, "kind" | "name"> {
   readonly folder: string
 }
@@ -14,7 +14,7 @@ const namesOfFolders = async (folder: string): Promise<readonly string[]> => {
   return (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-/** All of them in a scope, in no order. */
+/** All artifact folders of a scope, in no particular order. */
 export const artifactFolders = async (root: string, scope: LibraryScope): Promise<readonly ArtifactFolder[]> => {
   const { roles, templates } = kindFolders(root, scope)
   const named = async (kind: "role" | "template", parent: string): Promise<readonly ArtifactFolder[]> =>

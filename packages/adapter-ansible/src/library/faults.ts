@@ -4,7 +4,7 @@ import { NotATree } from "./walk.ts"
 
 const full = new Set(["ENOSPC", "EDQUOT", "EROFS"])
 
-/** Whatever a promise of the library was rejected with: a fault as it is, a system error as one of this host. */
+/** Converts a rejection in the library into a fault: a fault as it is, a system error as a failure of this host. */
 export const asLibraryFault =
   (doing: string) =>
   (cause: unknown): LibraryFault => {
@@ -14,17 +14,17 @@ export const asLibraryFault =
     return new LibraryFault({
       doing,
       reason: "unavailable",
-      // without the path that the message ends with: it is this host's
+      // without the path at the end of the message, which is internal to this host
       detail: message.replace(/, \w+ '.*$/su, "").slice(0, 400),
       ...(full.has(code) ? { hint: "Free space in the service's data folder, then try again." } : {}),
     })
   }
 
-/** One step on the disk. An interruption waits for its end, so that nothing goes on behind the back of whoever cleans up. */
+/** One step on the disk. An interruption waits for its end, so that nothing still runs during the cleanup. */
 export const onDisk = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, LibraryFault> =>
   Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asLibraryFault(doing) }))
 
-/** A file of an installed artifact that could not be read. */
+/** The fault of an installed artifact's file that could not be read. */
 export const asContentFault =
   (doing: string, item: string) =>
   (cause: unknown): ContentFault =>

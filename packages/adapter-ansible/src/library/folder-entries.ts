@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { asContentFault } from "./faults.ts"
 import { readPlainFile, walk } from "./walk.ts"
 
-/** Files and links of a folder; what a file holds is read when it is asked for. */
+/** Files and links of a folder; contents are read on demand. */
 export const folderEntries = async (doing: string, folder: string): Promise<readonly ArtifactEntry[]> =>
   (await walk(folder)).map((entry): ArtifactEntry => {
     if (entry.kind === "link") return entry

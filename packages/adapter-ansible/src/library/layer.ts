@@ -25,9 +25,9 @@ import { artifactSizes } from "./sizes.ts"
 import { moveTo, openLibrary, takeAway } from "./staging.ts"
 
 export interface LibraryOptions {
-  /** Installed artifacts live here. One process owns it: what a killed one left half done is ended when it starts. */
+  /** Folder of installed artifacts. Owned by one process: unfinished work of a killed one is completed at start. */
   readonly folder: string
-  /** A source whose templates everybody has, as far as nothing else of their names is installed for everybody. Nothing writes there. */
+  /** A source whose templates everybody has, unless one of the same name is installed globally. Nothing writes there. */
   readonly shipped?: string
 }
 
@@ -36,7 +36,7 @@ type Shipped = ReadonlyMap<string, ShippedTemplate>
 const refuse = (fault: LibraryFault | undefined): Effect.Effect<void, LibraryFault> =>
   fault === undefined ? Effect.void : Effect.fail(fault)
 
-/** What is installed for everybody, and what comes with the service under other names. */
+/** Globally installed templates, and those shipped with the service under other names. */
 const withShipped = (listing: ScopeListing, shipped: Shipped): ScopeListing => {
   const installed = new Set(listing.templates.map(({ name }) => name))
   const others = [...shipped.values()].flatMap(({ definition }) => (installed.has(definition.name) ? [] : [definition]))
@@ -48,7 +48,7 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
   const listing = libraryListing(root)
   const changes = Semaphore.makeUnsafe(1)
   const gone = new Set<string>()
-  /** To be asked while no user can be removed. */
+  /** To be checked while no user can be removed. */
   const refuseGone = (doing: string, scope: LibraryScope) =>
     Effect.suspend(() => refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined))
   const folderOf = (artifact: ArtifactRef): string => join(root, ...artifactParts(artifact))
@@ -89,7 +89,7 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
       const removal = Effect.gen(function* () {
         if (!(yield* there(doing, artifact))) return false
         yield* withWork(doing, root, (work) => onDisk(doing, () => takeAway(work, folderOf(artifact))))
-        // a namespace without collections is no namespace
+        // remove the namespace's folder if it has no more collections
         if (artifact.kind === "collection") yield* Effect.ignore(Effect.tryPromise(() => rmdir(dirname(folderOf(artifact)))))
         return true
       })
@@ -139,8 +139,8 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
 }
 
 /**
- * Installed artifacts in a folder of this host: `{users/<user>,global}/{roles,collections,templates}`, as Ansible
- * and packer search them. Fails when the folder cannot be used.
+ * Installed artifacts in a folder of this host: `{users/<user>,global}/{roles,collections,templates}`, the layout in which Ansible and
+ * packer search them. Fails when the folder cannot be used.
  */
 export const libraryLayer = ({ folder, shipped }: LibraryOptions): Layer.Layer<ArtifactLibrary, LibraryFault> =>
   Layer.effect(

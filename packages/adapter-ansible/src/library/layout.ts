@@ -5,15 +5,15 @@ import { join } from "node:path"
 
 const scopeParts = (scope: LibraryScope): readonly string[] => (scope.type === "global" ? ["global"] : ["users", scope.userId])
 
-/** The folder of one scope, below the library's. */
+/** The folder of one scope in the library. */
 export const scopeFolder = (root: string, scope: LibraryScope): string => join(root, ...scopeParts(scope))
 
-/** Where the things of a scope are, as `roles_path`, `collections_path` and packer take them. */
+/** The folders of a scope's artifacts, as passed to `roles_path`, `collections_path` and packer. */
 export const kindFolders = (root: string, scope: LibraryScope) => {
   const folder = scopeFolder(root, scope)
   return {
     roles: join(folder, "roles"),
-    /** Of this, Ansible searches `ansible_collections`. */
+    /** Ansible searches `ansible_collections` in it. */
     collections: join(folder, "collections"),
     templates: join(folder, "templates"),
   }
@@ -21,7 +21,7 @@ export const kindFolders = (root: string, scope: LibraryScope) => {
 
 const collectionsBelow = ["collections", "ansible_collections"] as const
 
-/** The folders on the way to an artifact whose name was checked, from the library's own. */
+/** The path of an artifact with a validated name, relative to the library's folder. */
 export const artifactParts = ({ scope, kind, name }: ArtifactRef): readonly string[] => {
   switch (kind) {
     case "template":
@@ -33,19 +33,19 @@ export const artifactParts = ({ scope, kind, name }: ArtifactRef): readonly stri
   }
 }
 
-/** The folder that Ansible looks for namespaces in. */
+/** The folder in which Ansible looks for namespaces. */
 export const namespacesFolder = (root: string, scope: LibraryScope): string => join(scopeFolder(root, scope), ...collectionsBelow)
 
 const missing = new Set(["ENOENT", "ENOTDIR"])
 
-/** What is at a path, not following links; undefined: nothing. */
+/** What is at a path, without following links; undefined when nothing is there. */
 export const look = (path: string) =>
   lstat(path, { bigint: true }).catch((cause: NodeJS.ErrnoException) => {
     if (missing.has(cause.code ?? "")) return undefined
     throw cause
   })
 
-/** Whether the folder is there, and every part of the way is a folder of its own: a link on the way could lead anywhere. */
+/** Whether the folder exists and no part of its path is a link, which could lead anywhere. */
 export const isRealFolder = async (root: string, parts: readonly string[]): Promise<boolean> => {
   let path = root
   for (const part of parts) {
@@ -55,7 +55,9 @@ export const isRealFolder = async (root: string, parts: readonly string[]): Prom
   return true
 }
 
-/** Makes the folders on the way, and sees that each is one: nothing is written through a link that somebody put there. */
+/**
+ * Creates the folders of a path and checks that each is a real folder, so that nothing is written through a link that somebody put there.
+ */
 export const makeRealFolder = async (doing: string, root: string, parts: readonly string[]): Promise<string> => {
   let path = root
   for (const part of parts) {

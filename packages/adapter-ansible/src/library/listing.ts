@@ -14,20 +14,20 @@ import { artifactFolders } from "./artifact-folders.ts"
 import { look, scopeFolder } from "./layout.ts"
 import { readPlainFile } from "./walk.ts"
 
-/** A file as it was when it was read: nothing changes without one of these changing. */
+/** What a file contained when it was read; valid while its identity is the same. */
 interface Known {
   readonly identity: string
-  /** Its version, or all of a template's note. */
+  /** Its version, or a template's whole manifest. */
   readonly told: string | undefined
 }
 
-/** What was known when the scope was listed before, and what is known now. */
+/** Facts from the previous listing of the scope, and those of the current one. */
 interface Memory {
   readonly before: ReadonlyMap<string, Known>
   readonly after: Map<string, Known>
 }
 
-/** A file that cannot be read says nothing. */
+/** The text of a file; undefined when it cannot be read. */
 const readTold = async (path: string, file: string): Promise<string | undefined> => {
   const bytes = await readPlainFile(path, longestText).catch(() => undefined)
   const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes)
@@ -35,8 +35,8 @@ const readTold = async (path: string, file: string): Promise<string | undefined>
 }
 
 /**
- * Lists scopes as they lie on the disk at that moment, also what was changed by hand. What a version file says is remembered as long as
- * the file is the same one, so a listing looks at files and seldom reads one.
+ * Lists scopes as they currently are on disk, including manual changes. The content of a version file is cached as long as the file is
+ * unchanged, so a listing checks files but rarely reads one.
  */
 export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<ScopeListing>) => {
   const memories = new Map<string, ReadonlyMap<string, Known>>()

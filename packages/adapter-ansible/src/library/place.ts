@@ -31,7 +31,7 @@ import { isSame } from "./same.ts"
 import { makeWork, putInPlace, removeWork, replaceFile, stageFile, stageLink } from "./staging.ts"
 import { NotATree, readPlainFile, walk } from "./walk.ts"
 
-/** Those who list at once; whoever swaps two copies waits for them and they for it, so that nobody sees neither copy. */
+/** Number of concurrent listings; swapping two copies waits for them and they for it, so that nobody sees neither copy. */
 const mostReaders = 1024
 
 export interface LibraryFolder {
@@ -42,14 +42,14 @@ export interface LibraryFolder {
 export const libraryFolder = (root: string): LibraryFolder => ({ root, swaps: Semaphore.makeUnsafe(mostReaders) })
 
 type Failure = LibraryFault | ContentFault
-/** Small files are written several at once; each is held in memory while it is. */
+/** Small files are written concurrently, each held in memory meanwhile. */
 const writers = 8
 const smallBytes = 1024 * 1024
 
 const check = (doing: string, problem: TreeProblem | undefined): Effect.Effect<void, LibraryFault> =>
   problem === undefined ? Effect.void : Effect.fail(entriesFault(doing, problem))
 
-/** A folder for one piece of work on the library; it goes when that is over. */
+/** Provides a work folder for one operation on the library, and removes it afterwards. */
 export const withWork = <A, E>(
   doing: string,
   root: string,
@@ -61,7 +61,7 @@ export const withWork = <A, E>(
     (work) => Effect.ignore(Effect.tryPromise(() => removeWork(work))),
   )
 
-/** The texts among what is to be installed that say what it is. */
+/** The text files of an artifact that describe it. */
 const readTexts = (entries: readonly ArtifactEntry[], wanted: readonly string[]) =>
   Effect.gen(function* () {
     const texts = new Map<string, string>()
@@ -96,7 +96,7 @@ const stage = (doing: string, work: string, entries: readonly ArtifactEntry[]): 
     for (const entry of entries) if (entry.kind === "link") yield* onDisk(doing, () => stageLink(work, entry.path, entry.target))
   })
 
-/** What lies in an artifact's folder; undefined: there is none. What is no tree is nothing that a copy could be the same as. */
+/** Files in an artifact's folder; undefined when there is none. A folder that is not a valid tree equals no copy. */
 const treeThere = async (root: string, artifact: ArtifactRef): Promise<readonly TreeEntry[] | undefined> => {
   const parts = artifactParts(artifact)
   const folder = join(root, ...parts)
@@ -115,7 +115,7 @@ const versionThere = async (artifact: ArtifactRef, folder: string, paths: Readon
   return bytes === undefined ? undefined : installedVersion(file, new TextDecoder().decode(bytes))
 }
 
-/** Writes the receipts of a copy that is there anew, where they do not say what is known. */
+/** Rewrites the receipts of an existing copy when they are out of date. */
 const mendReceipts = (
   doing: string,
   root: string,
@@ -135,7 +135,7 @@ const mendReceipts = (
   })
 }
 
-/** Installs a copy. No two changes of one library may overlap: the caller takes them one by one. */
+/** Installs a copy. Changes of one library must not overlap: the caller serializes them. */
 export const placeArtifact = (
   doing: string,
   { root, swaps }: LibraryFolder,

@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { onDisk } from "./faults.ts"
 import { readPlainFile } from "./walk.ts"
 
-/** What is compared without a look at contents. */
+/** The part of an entry that is compared without reading its content. */
 const outline = (entry: TreeEntry | ArtifactEntry): string =>
   JSON.stringify(entry.kind === "link" ? [entry.path, entry.target] : [entry.path, entry.executable])
 
 /**
- * Whether a copy in a folder is what is to be installed, but for the files of `but`. `given` and `there` are without them. Contents are
- * read only where all else is the same, and up to the first difference.
+ * Whether a copy in a folder equals what is to be installed, apart from the files in `but`, which `given` and `there` do not include.
+ * Contents are read only if everything else is the same, and only up to the first difference.
  */
 export const isSame = (
   doing: string,

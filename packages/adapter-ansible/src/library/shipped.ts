@@ -9,7 +9,7 @@ export interface ShippedTemplate {
   readonly folder: string
 }
 
-/** The templates of a source that comes with the service, by name. Throws where one of its folders is no template. */
+/** The templates of a source that comes with the service, by name. Throws when one of its folders is not a template. */
 export const readShipped = async (source: string): Promise<ReadonlyMap<string, ShippedTemplate>> => {
   const shipped = new Map<string, ShippedTemplate>()
   for (const entry of await readdir(join(source, "templates"), { withFileTypes: true })) {

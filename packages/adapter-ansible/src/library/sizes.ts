@@ -12,7 +12,7 @@ const Counted = Schema.Record(Schema.String, Schema.Struct({ identity: Schema.St
 type Counted = typeof Counted.Type
 const decodeCounted = Schema.decodeUnknownSync(Schema.fromJsonString(Counted))
 
-/** What was counted before, beside what it is about; it goes with its user. */
+/** Cached sizes, stored in the scope's folder so that they are deleted with its user. */
 const countedFile = (root: string, scope: LibraryScope): string => join(scopeFolder(root, scope), "sizes.json")
 
 const readCounted = async (file: string): Promise<Counted> => {
@@ -23,13 +23,16 @@ const readCounted = async (file: string): Promise<Counted> => {
   }
 }
 
-/** A copy is put in place whole, as a folder of its own: another one has another identity. */
+/** Copies are put in place as whole folders, so a new copy has a new identity. */
 const identityOf = async (folder: string): Promise<string | undefined> => {
   const stat = await look(folder)
   return stat === undefined ? undefined : `${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}`
 }
 
-/** What goes while it is counted takes nothing, nor what only people who may write here could have put in its place. */
+/**
+ * A folder that disappears meanwhile has size zero, as has one that is not a valid tree, which only people with write access here can
+ * cause.
+ */
 const count = (folder: string): Promise<number> =>
   walk(folder).then(treeBytes, (cause: NodeJS.ErrnoException) => {
     if (cause instanceof NotATree || cause.code === "ENOENT") return 0
@@ -38,7 +41,7 @@ const count = (folder: string): Promise<number> =>
 
 const keyOf = ({ kind, name }: ArtifactFolder): string => `${kind} ${name}`
 
-/** What a scope holds, each thing with its size. Only what is new since the last time is looked into, also after a restart. */
+/** The artifacts of a scope with their sizes. Only new ones are measured, even after a restart. */
 export const artifactSizes = async (root: string, scope: LibraryScope): Promise<readonly ArtifactSize[]> => {
   const file = countedFile(root, scope)
   const before = await readCounted(file)
@@ -54,14 +57,14 @@ export const artifactSizes = async (root: string, scope: LibraryScope): Promise<
     const bytes = isKnown ? known.bytes : await count(folder)
     sizes.push({ kind, name, bytes })
     if (!isKnown) isNews = true
-    // one that was replaced meanwhile is counted again the next time
+    // one that was replaced meanwhile is measured again the next time
     if (isKnown || (await identityOf(folder)) === identity) after[keyOf(there)] = { identity, bytes }
   }
   if (isNews) await remember(root, file, after)
   return sizes
 }
 
-/** Without the note everything is counted again: that it cannot be written is no failure. */
+/** Failure to write the cache is ignored: everything is then measured again. */
 const remember = async (root: string, file: string, counted: Counted): Promise<void> => {
   try {
     const work = await makeWork(root)
@@ -71,6 +74,6 @@ const remember = async (root: string, file: string, counted: Counted): Promise<v
       await removeWork(work)
     }
   } catch {
-    // the next one tries again
+    // retried the next time
   }
 }

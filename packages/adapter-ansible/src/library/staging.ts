@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { artifactParts, look, makeRealFolder } from "./layout.ts"
 
 const stagingFolder = ".staging"
-/** The parts of one piece of work: what is to be put in place, what was there, and what was about to happen. */
+/** The parts of a work folder: the new files, the old copy, and the intent. */
 const [newTree, oldTree, intentFile] = ["tree", "old", "intent.json"]
 
 const Intent = Schema.Struct({
@@ -24,7 +24,7 @@ const scopeOf = (scope: typeof Intent.Type.scope): LibraryScope | undefined => {
   return isUserId(scope.userId) ? { type: "user", userId: scope.userId } : undefined
 }
 
-/** What a killed process was about to put in place; undefined where that was not written down whole. */
+/** What a killed process was about to put in place; undefined unless the intent was written completely. */
 const readIntent = async (work: string): Promise<ArtifactRef | undefined> => {
   try {
     const { scope: given, kind, name } = decodeIntent(await readFile(join(work, intentFile), "utf8"))
@@ -35,7 +35,7 @@ const readIntent = async (work: string): Promise<ArtifactRef | undefined> => {
   }
 }
 
-/** Makes the library's folder and ends what a killed process left: either as if it had not begun, or as if it had ended. */
+/** Creates the library's folder, and either undoes or completes the interrupted work of a killed process. */
 export const openLibrary = async (root: string): Promise<void> => {
   const staging = join(root, stagingFolder)
   await mkdir(staging, { recursive: true, mode: 0o700 })
@@ -51,11 +51,11 @@ export const openLibrary = async (root: string): Promise<void> => {
   }
 }
 
-/** A folder for one piece of work; swept when the library is opened, should nobody remove it before. */
+/** Creates a work folder for one operation; those that were never removed are swept when the library is opened. */
 export const makeWork = (root: string): Promise<string> => mkdtemp(join(root, stagingFolder, "work-"))
 export const removeWork = (work: string): Promise<void> => rm(work, { recursive: true, force: true, maxRetries: 5 })
 
-/** Writes a file of what is to be put in place, to the disk. */
+/** Writes a new file durably into the work folder. */
 export const stageFile = async (work: string, path: string, bytes: Uint8Array, executable: boolean): Promise<void> => {
   const target = join(work, newTree, path)
   await mkdir(dirname(target), { recursive: true })
@@ -79,8 +79,8 @@ const syncFolder = async (folder: string): Promise<void> => {
 }
 
 /**
- * Puts the staged tree where the artifact belongs, in one step as far as anybody sees who starts later. The intent is on disk before the
- * old copy moves away, so whoever opens the library after a crash between the two renames ends what was begun.
+ * Puts the staged tree in its place, atomically for anybody who starts later. The intent is on disk before the old copy moves away, so the
+ * next process to open the library after a crash between the two renames completes the operation.
  */
 export const putInPlace = async (doing: string, root: string, work: string, artifact: ArtifactRef): Promise<void> => {
   const parts = artifactParts(artifact)
@@ -105,13 +105,13 @@ export const replaceFile = async (work: string, target: string, text: string): P
   await rename(fresh, target)
 }
 
-/** Takes something out of the library in one step; it is gone for good with the work folder. */
+/** Removes an artifact from the library atomically; its files are deleted with the work folder. */
 export const takeAway = async (work: string, target: string): Promise<void> => {
   await rename(target, join(work, oldTree))
   await syncFolder(dirname(target))
 }
 
-/** Moves an artifact to a scope where it is not. */
+/** Moves an artifact to a scope that does not have it. */
 export const moveTo = async (doing: string, root: string, from: ArtifactRef, to: ArtifactRef): Promise<void> => {
   const [source, parts] = [join(root, ...artifactParts(from)), artifactParts(to)]
   const parent = await makeRealFolder(doing, root, parts.slice(0, -1))

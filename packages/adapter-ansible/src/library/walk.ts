@@ -3,14 +3,14 @@ import { constants } from "node:fs"
 import { lstat, open, readdir, readlink } from "node:fs/promises"
 import { join } from "node:path"
 
-/** A file or folder cannot be part of an artifact. */
+/** A file or folder that cannot be part of an artifact. */
 export class NotATree extends Error {}
 
 const ownerMayRun = 0o100
 
 /**
- * The files and links below a folder, sorted by path. Links are told, never followed; what Git keeps for itself is left out. Throws
- * `NotATree` where there is something else, or more than a tree may hold.
+ * The files and links below a folder, sorted by path. Links are listed, never followed; Git's own folders are left out. Throws `NotATree`
+ * for other kinds of files, and for more than a tree may hold.
  */
 export const walk = async (folder: string): Promise<readonly TreeEntry[]> => {
   const entries: TreeEntry[] = []
@@ -32,7 +32,7 @@ export const walk = async (folder: string): Promise<readonly TreeEntry[]> => {
   return entries.toSorted(byPath)
 }
 
-/** The bytes of a regular file of a folder, whose last part is no link. Throws where it is larger than `most`. */
+/** The bytes of a regular file; its name must not be a link. Throws when it is larger than `most`. */
 export const readPlainFile = async (path: string, most: number): Promise<Uint8Array> => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {

@@ -5,21 +5,21 @@ import { logRenderer } from "./render-log.ts"
 
 type TaskResult = Extract<PlaybookEvent, { readonly type: "result" }>
 
-/** What the lines of one run told so far. What is kept here (names of tasks, reasons) is covered; the lines are not. */
+/** Facts collected from the output of one run. Stored texts (task names, reasons) are masked; the lines are not. */
 export interface Account {
-  /** Takes one printed line, cut where it was too long to be read whole, and returns the lines of the log that it stands for. */
+  /** Processes one printed line, `cut` if it was too long to be read whole, and returns the log lines for it. */
   readonly take: (line: string, cut?: boolean) => readonly string[]
-  /** Whether anything was changed on any machine; undefined when the run told no end. */
+  /** Whether anything was changed on any machine; undefined when the run printed no summary. */
   readonly changed: () => boolean | undefined
-  /** Why the run failed, in the words of the failed task; undefined where no task failed. */
+  /** Why the run failed, in the words of the failed task; undefined when no task failed. */
   readonly failure: () => string | undefined
-  /** Whether that task did not reach its machine because the machine refused the login. */
+  /** Whether that task could not reach its machine because the machine refused the login. */
   readonly isLoginRefused: () => boolean
-  /** The task that was begun last. */
+  /** The task that was started last. */
   readonly lastTask: () => string | undefined
-  /** How often tasks came to which end, and those that took longest; undefined where the run tells no events. */
+  /** Counts of tasks by outcome, and the slowest tasks; undefined when the run prints no events. */
   readonly tasks: () => Json | undefined
-  /** What the task `Report` of a built-in playbook printed, as it is; undefined where the run tells no events, or had none. */
+  /** Output of the task `Report` of a built-in playbook, unmasked; undefined when the run prints no events or has no such task. */
   readonly report: () => string | undefined
 }
 
@@ -41,16 +41,16 @@ const tail = (text: string): string => text.slice(-1500)
 const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string => {
   const item = firstItem(result)
   const [msg, errors, output] = [words(item["msg"]), words(item["stderr"]), words(item["stdout"])]
-  // a command that ends badly may have said why in its output alone
+  // a failed command may have explained itself only in its output
   const said = [...new Set([msg, errors || (msg === "" || msg === "non-zero return code" ? output : "")])].filter(Boolean)
   const because = said.length > 0 ? said : ["it gave no reason"]
   return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
 }
 
-/** Tasks that a summary names. */
+/** Number of tasks named in a summary. */
 const namedTasks = 5
 
-/** Counts what tasks came to, and remembers the slowest. */
+/** Counts tasks by outcome, and remembers the slowest. */
 const summary = () => {
   const counts = new Map<Outcome, number>()
   let slowest: readonly (TaskResult & { readonly seconds: number })[] = []
@@ -68,7 +68,7 @@ const summary = () => {
   }
 }
 
-/** The text that a report returned: what a shell printed, or of PowerShell the member `report` of its result. */
+/** The text that a report returned: a shell's stdout, or the member `report` of a PowerShell result. */
 const saidIn = (result: TaskResult["result"]): string | undefined => {
   const { stdout, result: ofPowerShell } = result
   if (typeof stdout === "string") return stdout
@@ -76,7 +76,7 @@ const saidIn = (result: TaskResult["result"]): string | undefined => {
   return typeof ofPowerShell.report === "string" ? ofPowerShell.report : undefined
 }
 
-/** Reads the events of the callback `ansible.posix.jsonl`. */
+/** Parses the events of the callback `ansible.posix.jsonl`. */
 const fromEvents = (cover: Cover): Account => {
   const render = logRenderer()
   let failure: TaskResult | undefined
@@ -86,7 +86,7 @@ const fromEvents = (cover: Cover): Account => {
   const tasks = summary()
   const reason = (): string | undefined => (failure === undefined ? undefined : reasonOf(failure, cover))
   const note = (event: PlaybookEvent): void => {
-    // names of tasks come rendered: a variable in one is told here
+    // task names are already rendered, so they contain the values of their variables
     if (event.type === "task") lastTask = cover(event.name)
     if (event.type === "result") {
       const result = { ...event, task: cover(event.task) }
@@ -112,7 +112,7 @@ const fromEvents = (cover: Cover): Account => {
   }
 }
 
-/** Reads what Ansible prints for people, where the collection `ansible.posix` is not installed. */
+/** Parses Ansible's output for people, used if the collection `ansible.posix` is not installed. */
 const fromText = (cover: Cover): Account => {
   let failure: string | undefined
   let isLoginRefused = false
@@ -139,6 +139,6 @@ const fromText = (cover: Cover): Account => {
   }
 }
 
-/** `cover` takes secrets out of a text. */
+/** `cover` masks secrets in a text. */
 export const openAccount = (callback: "jsonl" | "default", cover: Cover): Account =>
   callback === "jsonl" ? fromEvents(cover) : fromText(cover)

@@ -26,9 +26,9 @@ import { addressSet, roleOf } from "./stage-input.ts"
 import { trustedScope, trustObstacles, trustProblem } from "./trust.ts"
 import { roleEnvironment } from "./variables.ts"
 
-/** What of one stage's output a log keeps. */
+/** Bytes of one stage's output that a log keeps. */
 const logBytes = 512 * 1024
-/** How often lines are handed on while a tool works. */
+/** How often lines are passed on while a tool runs. */
 const flushMillis = 2000
 const errorTail = 2000
 
@@ -42,7 +42,7 @@ export interface AutomationContext {
   readonly roles: Context.Service.Shape<typeof GuestAutomation>["roles"]
 }
 
-/** With what the host has while one stage runs. */
+/** The context, with what the host has while one stage runs. */
 type Equipped = AutomationContext & { readonly found: AutomationAvailability }
 
 const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsupported", detail: string): GuestFault =>
@@ -53,13 +53,13 @@ const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsup
     detail,
   })
 
-/** Only roles reach for other machines than their own. */
+/** Only roles connect to machines other than their own. */
 const wayTo = ({ settings, lendWay }: AutomationContext, task: GuestTask, site: Site) => {
   const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
   return jump === undefined ? Effect.undefined : Effect.mapError(lendWay(jump), ({ detail }) => faultOf(task, "away", detail))
 }
 
-/** The site with the stage's machine as the login has it that is tried. */
+/** The site with the stage's machine using the login that is tried. */
 const withPassword = (site: Site, password: string | undefined): Site => {
   const { password: _, ...template } = site.target
   const target = password === undefined ? template : { ...template, password }
@@ -69,7 +69,7 @@ const withPassword = (site: Site, password: string | undefined): Site => {
 const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, known: Site, login: LoginTry) {
   const site = withPassword(known, login.inUse)
   const { settings, found, folders } = context
-  // what is kept for a user goes with the user, and is not made again by a run that goes on
+  // data kept for a user is deleted with the user, and a run that continues must not recreate it
   const userId = site.user?.id
   const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host failed: ${error.message}`))
   const folder = (parent: string, ...parts: readonly string[]) =>
@@ -84,7 +84,7 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
     : undefined
   const files = filesOf(context, task, site, login, { scratch, workspace }, carried)
   yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
-  // what is known of the machine changes now
+  // facts known about the machine change now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
   const {
     tool: playbook,
@@ -123,7 +123,7 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   )
   const written = [scratch, facts, workspace]
   const already = yield* Effect.promise(() => sizeOf(written, Number.MAX_SAFE_INTEGER))
-  // who has too much already may tidy up, unless nobody can tell how much it is
+  // a user above the limit may still clean up, unless the size cannot be determined
   const disk = already > Number.MAX_SAFE_INTEGER ? settings.diskBytes : Math.max(settings.diskBytes, already)
   const [program = "", ...args] = confine(playbook)
   const command = { program, args, env, folder: scratch, fileBytes: disk, ...shares }
@@ -175,8 +175,8 @@ const forgetting = (doing: string, work: () => Promise<void>): Effect.Effect<voi
   })
 
 /**
- * Stages as playbooks, each run a process of its own. The work is done while a stage settles, and ends with whoever waits for it; a stage
- * that is settled again is run again, which changes nothing that is done.
+ * Runs stages as playbooks, each in a process of its own. The work is done while a stage settles, and ends when nobody waits for it any
+ * more; settling it again runs it again, which changes nothing that is done.
  */
 export const playbookAutomation = (context: AutomationContext): Context.Service.Shape<typeof GuestAutomation> => {
   const { settings, ports } = context

@@ -7,7 +7,7 @@ import { type PlaybookOptions, settingsOf } from "./options.ts"
 
 const windowsStages = guestStages.filter((stage) => stage !== "role")
 
-/** The collections that the built-in playbooks use; `needs` says what cannot be done without one, `stages` which of Windows cannot. */
+/** The collections used by the built-in playbooks; `needs` says what is impossible without one, `stages` which Windows stages. */
 export const usedCollections = [
   { name: "ansible.posix", needs: "the log shows tasks one by one", stages: [] },
   { name: "ansible.windows", needs: "Windows machines", stages: windowsStages },
@@ -24,29 +24,29 @@ export const usedCollections = [
 type CollectionName = (typeof usedCollections)[number]["name"]
 
 export interface AutomationAvailability {
-  /** Undefined: nothing can be run. */
+  /** Undefined when nothing can run. */
   readonly ansible: string | undefined
   readonly because: string | undefined
-  /** What to do where nothing can be run. */
+  /** What to do when nothing can run. */
   readonly hint: string
-  /** Version by name, of those that are used and were found. */
+  /** Versions by name, of the used collections that were found. */
   readonly collections: ReadonlyMap<string, string>
   readonly missing: readonly CollectionName[]
-  /** Whether Ansible's own Python speaks the protocols of Windows. */
+  /** Whether Ansible's Python has the libraries for the Windows protocols. */
   readonly winrm: boolean
   readonly psrp: boolean
-  /** Whether SSH can be given passwords. */
+  /** Whether SSH can use passwords. */
   readonly sshpass: boolean
   readonly host: ToolHost
-  /** Where the tool finds the collections of the host. */
+  /** Folders of the host where the tool finds collections. */
   readonly collectionFolders: readonly string[]
-  /** The tool's own folder where that is not the system's: a virtual environment, such as pipx makes. */
+  /** The tool's own folders outside the system's: a virtual environment, as created by pipx. */
   readonly toolFolders: readonly string[]
   /** Files and folders of the host that all this was read from. */
   readonly foundBy: readonly string[]
 }
 
-/** What Ansible's own Python answers of its modules. */
+/** Which modules Ansible's own Python has. */
 interface PythonHas {
   readonly winrm: boolean
   readonly psrp: boolean
@@ -67,7 +67,7 @@ const askPython = (python: string | undefined): Effect.Effect<PythonHas> =>
         ok ? (JSON.parse(output) as PythonHas) : { winrm: false, psrp: false, path: [] },
       )
 
-/** Asks the host what it has. Changes nothing. */
+/** Detects what the host has. Changes nothing. */
 export const automationAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> =>
   Effect.gen(function* () {
     const settings = settingsOf(options)
@@ -112,7 +112,7 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
     }
   })
 
-/** What to do where something misses. */
+/** What to do when something is missing. */
 export const remedies = {
   ansible: "Install ansible-core 2.14 or later and the collections of the package `ansible`.",
   sandbox: "Install the package `bubblewrap` (0.8 or later) and allow the service to create namespaces.",
@@ -124,7 +124,7 @@ export const remedies = {
 
 export const windowsModule = (protocol: "winrm" | "psrp"): string => (protocol === "winrm" ? "pywinrm" : "pypsrp")
 
-/** One thing that an operator should know, as the service's own checks show it. */
+/** One finding for the operator, shown by the service's own checks. */
 export interface AutomationFinding {
   readonly level: "ok" | "warn" | "fail"
   readonly what: string
@@ -132,7 +132,7 @@ export interface AutomationFinding {
   readonly hint?: string
 }
 
-/** What holds tools to their limits. */
+/** What limits tools. */
 const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly AutomationFinding[] => [
   sandbox.works
     ? { level: "ok", what: "sandbox", detail: "tools cannot see the service's files or network" }
@@ -155,7 +155,7 @@ const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly Automati
       },
 ]
 
-/** What was found, in words, with what to do about the rest. */
+/** The findings for people, with what to do about missing parts. */
 export const automationFindings = (found: AutomationAvailability, windows: "winrm" | "psrp"): readonly AutomationFinding[] => {
   if (found.ansible === undefined)
     return [

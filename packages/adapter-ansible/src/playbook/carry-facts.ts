@@ -10,23 +10,23 @@ import type { Folders } from "./scratch.ts"
 import type { Site, SitePorts } from "./site.ts"
 import { roleOf } from "./stage-input.ts"
 
-/** What a role is given of what others set, and how what it sets is kept. */
+/** Facts that a role gets from other roles, and how those that it sets are kept. */
 export interface CarriedFacts {
   readonly before: FactsBefore
-  /** What other machines with roles are to begin with that have not begun, by name. */
+  /** Initial facts of other machines with roles that have not begun, by name. */
   readonly others: ReadonlyMap<string, Json>
-  /** Secrets among what it is given. */
+  /** Secrets among the given facts. */
   readonly secrets: readonly string[]
-  /** Keeps what the tool wrote to this file. A line for the log where nothing could be kept. */
+  /** Stores what the tool wrote to this file. Returns a log line if nothing could be stored. */
   readonly keepFrom: (path: string) => Effect.Effect<readonly string[]>
 }
 
 const nothingSet: FactsBefore = { facts: new Map(), initial: new Map() }
 
-/** Secrets are short, and what is searched for in each line has to be few. */
+/** Secrets are short, and each line is searched for all of them. */
 const longestSecret = 8192
 
-/** The text that this JSON is; undefined for anything else, whoever wrote it. */
+/** The string that this JSON is; undefined for anything else, whoever wrote it. */
 const textIn = (json: string): string | undefined => {
   if (!json.startsWith('"') || json.length > longestSecret) return undefined
   try {
@@ -36,7 +36,7 @@ const textIn = (json: string): string | undefined => {
   }
 }
 
-/** Texts under names that tell of secrets. What is deeper is its author's to hide. */
+/** Strings under names that suggest secrets. Hiding nested ones is up to the role's author. */
 const secretsAmong = ({ facts }: FactsBefore): readonly string[] =>
   [...facts.values()].flatMap((values) => [...values].flatMap(([name, json]) => (isSecretKey(name) ? (textIn(json) ?? []) : [])))
 
@@ -51,7 +51,7 @@ const stepOf = (site: Site, task: GuestTask, stages: ReadonlyMap<number, Readonl
   }
 }
 
-/** Reads what a role is to find. Facts that are needed no more are forgotten. Without a run, nothing is carried from role to role. */
+/** Reads the facts that a role is to find. Deletes facts that are no longer needed. Without a run, nothing is carried from role to role. */
 export const carryFacts = Effect.fnUntraced(function* (
   folders: Pick<Folders, "roleFacts">,
   { machines, secrets }: Pick<SitePorts, "machines" | "secrets">,
@@ -76,7 +76,7 @@ export const carryFacts = Effect.fnUntraced(function* (
     const written = yield* Effect.promise(() => readWritten(path))
     if (written === undefined) return ["[facts] what this role set is not kept for later roles: the tool did not report it"]
     const at = yield* Clock.currentTimeMillis
-    // a role that is repeated after a crash goes on with what it began with
+    // a role repeated after a crash starts with the same facts as before
     const began = all.find(({ key, run }) => key === step.key && run === step.run.id)?.initial ?? new Map()
     const { key, run } = step
     const { vmid, mark } = task.machine

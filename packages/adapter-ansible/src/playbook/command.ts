@@ -3,20 +3,23 @@ import { dirname, isAbsolute } from "node:path"
 import type { AutomationAvailability } from "./availability.ts"
 import { type Settings, searchPaths } from "./options.ts"
 
-/** Everything that one run of the tool is made of. */
+/** Everything that one run of the tool needs. */
 export interface Run {
-  /** Scratch folder, with the files that are named here. */
+  /** Scratch folder with the files named here. */
   readonly scratch: string
   /** Path of the playbook. */
   readonly playbook: string
-  /** Names in the scratch folder, the later ones win. */
+  /** Names in the scratch folder; later ones take precedence. */
   readonly inventories: readonly string[]
   readonly variables: readonly string[]
-  /** Whose roles it may use. */
+  /** The user whose roles it may use. */
   readonly userId: string | undefined
-  /** Where facts of machines are kept from run to run; undefined: they are gathered for this run alone. */
+  /** Where gathered facts are kept between runs; undefined when they are gathered for this run alone. */
   readonly facts: string | undefined
-  /** Names of the scratch folder's files with what roles before set, and with what this one sets; undefined: nothing is carried over. */
+  /**
+   * Names of the files in the scratch folder with the facts that earlier roles set, and that this one sets; undefined when nothing is
+   * carried over.
+   */
   readonly carried: { readonly from: string; readonly to: string } | undefined
   /** Where roles may keep files; they see it as their installation folder. */
   readonly workspace: string
@@ -24,10 +27,10 @@ export interface Run {
   readonly verbose: boolean
 }
 
-/** Where the workspace is seen in the sandbox: the folder that roles were written for. */
+/** Path of the workspace inside the sandbox: the folder that roles were written for. */
 const installFolder = "/opt/ludus"
 
-/** The path by which roles know their workspace. */
+/** The path under which roles see their workspace. */
 export const workspaceSeen = ({ host }: Pick<AutomationAvailability, "host">, workspace: string): string =>
   host.sandbox.works ? installFolder : workspace
 
@@ -38,10 +41,10 @@ const path = (settings: Settings, found: AutomationAvailability): string =>
     systemPath,
   ].join(":")
 
-/** Sockets of connections have short paths, or the system refuses them. */
+/** Control sockets of connections need short paths, or the system refuses them. */
 const longestSocketFolder = 60
 
-/** Made from scratch: nothing of the service's own environment reaches roles. */
+/** Built from scratch: nothing of the service's own environment reaches roles. */
 const environment = (settings: Settings, found: AutomationAvailability, run: Run): Readonly<Record<string, string>> => {
   const search = searchPaths(settings, run.userId)
   const home = `${run.scratch}/home`
@@ -54,7 +57,7 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
     LANG: "C.UTF-8",
     LC_ALL: "C.UTF-8",
     TERM: "dumb",
-    // what is on this loopback is the run's own
+    // this loopback belongs to the run
     no_proxy: "localhost,127.0.0.1",
     NO_PROXY: "localhost,127.0.0.1",
     HOME: home,
@@ -80,7 +83,7 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
   }
 }
 
-/** Facts are gathered once for all roles of a machine that follow each other. */
+/** Facts are gathered once for consecutive roles of a machine. */
 const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
   ANSIBLE_GATHERING: "smart",
   ANSIBLE_CACHE_PLUGIN: "jsonfile",
@@ -88,7 +91,7 @@ const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
   ANSIBLE_CACHE_PLUGIN_TIMEOUT: "1800",
 })
 
-/** Facts that roles set reach the roles after them, of the same machine and of others. */
+/** Facts set by a role reach later roles, of the same machine and of others. */
 const carriedFacts = (
   { playbooks }: Settings,
   scratch: string,
@@ -96,24 +99,24 @@ const carriedFacts = (
 ): Readonly<Record<string, string>> => ({
   ANSIBLE_CALLBACK_PLUGINS: `${playbooks}/callbacks`,
   ANSIBLE_CALLBACKS_ENABLED: "rangewright_facts",
-  // the package is not the tool's to write to
+  // the tool must not write to this package
   PYTHONDONTWRITEBYTECODE: "1",
   ANSIBLE_CARRIED_FACTS_IN: `${scratch}/${from}`,
   ANSIBLE_CARRIED_FACTS_OUT: `${scratch}/${to}`,
 })
 
-/** The callback that tells events is used where its collection is; what Ansible prints for people can be read too. */
+/** Uses the callback that prints events if its collection is installed; otherwise Ansible's output for people is parsed. */
 export const callbackOf = ({ collections }: Pick<AutomationAvailability, "collections">): "jsonl" | "default" =>
   collections.has("ansible.posix") ? "jsonl" : "default"
 
-/** What one run of `ansible-playbook` is. */
+/** One run of `ansible-playbook`. */
 export interface PlaybookRun {
   readonly tool: readonly string[]
   readonly mounts: readonly Mount[]
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The tool with everything that it is given, not yet confined. */
+/** The tool's command line and environment, not yet confined. */
 export const playbookRun = (settings: Settings, found: AutomationAvailability, run: Run): PlaybookRun => {
   const tool = [
     settings.program,

@@ -1,6 +1,6 @@
 import { builtinDefaults, type Json, type RangeConfig, secretsOf } from "@rangewright/domain"
 
-/** What roles find in the configuration of their range and nobody else is to read; passwords that every installation has are no secrets. */
+/** Secrets in a range's configuration that roles get but nobody else may read; well-known default passwords are not secrets. */
 export const configSecrets = (config: RangeConfig): readonly string[] => {
   const wellKnown = new Set<unknown>(Object.values(builtinDefaults))
   const { outboundWireguard } = config.router

@@ -4,11 +4,11 @@ import type { Settings } from "./options.ts"
 
 type Variables = Readonly<Record<string, string | number>>
 
-/** Undefined where neither the options nor a known template tell one. */
+/** Undefined when neither the options nor a known template have one. */
 export const loginOf = (settings: Pick<Settings, "logins">, host: RangeHost): GuestLogin | undefined =>
   guestLoginOf(host, settings.logins)
 
-/** Machines come and go at one address, each with new keys: there is nothing that a host key could be compared with. */
+/** Machines are replaced at the same address, each with new keys, so there is no host key to compare with. */
 const anyHostKey = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
 
 const loginVariables = (login: GuestLogin): Variables => ({
@@ -26,14 +26,14 @@ const psrp: Variables = {
   ansible_psrp_read_timeout: 320,
 }
 
-/** How SSH connects from where tools run. The relay hands it the connection itself. */
+/** How SSH connects from a tool's sandbox. The relay hands it the open connection. */
 const overRelay = `-o ProxyUseFdpass=yes -o ProxyCommand="${reachCommand("%h", "%p", "pass")}"`
 
 const sshArguments = `${anyHostKey} -o LogLevel=ERROR ${overRelay}`
 
 /**
- * What the tool must know to reach each host beyond what inventories show to people: a second inventory, which wins.
- * Windows is spoken to over the HTTP proxy that every tool finds in its environment.
+ * Connection variables for each host besides those that the visible inventories have: a second inventory, which takes precedence. Windows
+ * is reached through the HTTP proxy in every tool's environment.
  */
 export const connections = (settings: Pick<Settings, "logins" | "windows">, hosts: readonly RangeHost[]): string => {
   const variablesOf = (host: RangeHost): Variables => {

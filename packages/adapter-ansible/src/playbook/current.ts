@@ -15,8 +15,8 @@ const tell = (found: AutomationAvailability, windows: "winrm" | "psrp"): Effect.
   )
 
 /**
- * What the host has, told in the log. Whoever wants to know gets what was found before, as long as nothing changed of what it was found by and
- * the sandbox works; else the host is asked again: what was removed or installed since counts without a new start.
+ * What the host has, also written to the log. Returns the previous result as long as none of the files it was read from changed and the
+ * sandbox works; otherwise the host is checked again, so that installations and removals take effect without a restart.
  */
 export const currentAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> => {
   const { windows } = settingsOf(options)

@@ -1,8 +1,8 @@
-/** The events that the callback `ansible.posix.jsonl` prints, one JSON object a line. */
+/** The events printed by the callback `ansible.posix.jsonl`, one JSON object per line. */
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a task did on a host; `ok` and `changed` differ by whether anything was done. */
+/** Outcome of a task on a host; `changed` means that anything was changed, unlike `ok`. */
 export type Outcome = "ok" | "changed" | "skipped" | "failed" | "unreachable"
 
 /** Tasks of one host, counted (`PLAY RECAP`). */
@@ -24,7 +24,7 @@ export type PlaybookEvent =
       readonly task: string
       readonly host: string
       readonly outcome: Outcome
-      /** Undefined where the callback does not tell. */
+      /** Undefined when the callback does not report it. */
       readonly seconds: number | undefined
       readonly result: Fields
     }
@@ -75,7 +75,7 @@ const recapOf = (stats: Fields): Recap => ({
   ignored: count(stats["ignored"]),
 })
 
-/** The events of one printed line; undefined when it is no event, but something that the tool or a plugin said. */
+/** The events of one printed line; undefined when it is not an event, but a message of the tool or a plugin. */
 export const eventsOf = (line: string): readonly PlaybookEvent[] | undefined => {
   const fields = parsed(line)
   const event = fields?.["_event"]

@@ -2,21 +2,21 @@ import * as Option from "effect/Option"
 import type { Account } from "./account.ts"
 import type { ProcessEnd } from "@rangewright/host-tools"
 
-/** The run was asked to stop while the tool worked. */
+/** The run was cancelled while the tool ran. */
 export const cancelled = { type: "cancelled" } as const
 
-/** Its files, with those that roles keep, became more than they may be. */
+/** Its files and those kept by roles exceeded their limit. */
 export const overgrown = { type: "overgrown" } as const
 
-/** Why a stage did not come to its end. `away`: the machine or the tool, and it may be tried again; a refused login may not. */
+/** Why a stage did not finish. `away`: the machine or the tool was unavailable, and a retry is possible, except after a refused login. */
 export interface Failure {
   readonly reason: "away" | "failed" | "timeout"
   readonly detail: string
-  /** Nothing was done: the machine answered, and did not let in. */
+  /** Nothing was done: the machine answered and refused the login. */
   readonly isLoginRefused?: true
 }
 
-/** Exit code of the tool when a machine could not be reached, but also when it does not understand a playbook. */
+/** Exit code of the tool when a machine is unreachable, but also when it cannot parse a playbook. */
 const unreachableOrUnread = 4
 
 const loginRefused =
@@ -24,7 +24,7 @@ const loginRefused =
 
 const unresolved = /couldn't resolve module\/action '(?<collection>[a-z0-9_]+\.[a-z0-9_]+)\./u
 
-/** Names the collection, which Ansible only guesses at. */
+/** Adds the collection's name, at which Ansible only hints. */
 const withCollection = (said: string): string => {
   const collection = unresolved.exec(said)?.groups?.["collection"]
   if (collection === undefined) return said
@@ -34,7 +34,7 @@ const withCollection = (said: string): string => {
 const detailOf = (code: number, failed: string | undefined, errors: string, at: string): string =>
   failed ?? (errors.trim() === "" ? `Ansible ended with exit code ${code}${at}` : errors.trim())
 
-/** What a run came to; undefined where it succeeded. `ended` is none where it took longer than it may, `errors` what it said of itself. */
+/** How a run failed; undefined when it succeeded. `ended` is undefined after a time-out, `errors` is its stderr. */
 export const failureOf = (
   limits: { readonly seconds: number; readonly outputBytes: number; readonly diskBytes: number },
   ended: Option.Option<ProcessEnd | typeof cancelled | typeof overgrown>,

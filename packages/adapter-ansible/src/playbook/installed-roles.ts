@@ -46,7 +46,7 @@ export const installedRoles = (
       )
   })
 
-/** The same for a service that does not use the host's Ansible: what comes with that is asked for once a role is looked for. */
+/** The same for a service that does not use the host's Ansible: its collections are read once a role is looked up. */
 export const libraryRoles = (
   options: PlaybookOptions,
 ): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>, never, ArtifactLibrary> =>

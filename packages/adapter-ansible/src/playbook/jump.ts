@@ -27,7 +27,7 @@ import { type JumpHost, type PlaybookOptions, type Settings, settingsOf } from "
 import { environmentOf, type Folders, scratchFolder } from "./scratch.ts"
 import type { Site } from "./site.ts"
 
-/** The router of a range stands between the service and its machines. */
+/** The range's router as jump host between the service and the range's machines. */
 const throughRouter = (settings: Pick<Settings, "logins">, { hosts, range }: Site): JumpHost | undefined => {
   const router = hosts.find(({ seen }) => seen.isRouter)
   const login = router === undefined ? undefined : loginOf(settings, router)
@@ -36,7 +36,7 @@ const throughRouter = (settings: Pick<Settings, "logins">, { hosts, range }: Sit
     : { host: wanAddress(range.number), user: login.user, login: { type: "password", password: Redacted.make(login.password) } }
 }
 
-/** The host that a run's machines are reached through; undefined where there is a way to them. */
+/** The host through which a run's machines are reached; undefined when they are reached directly. */
 export const jumpHostOf = (settings: Pick<Settings, "logins" | "route">, site: Site): JumpHost | undefined => {
   switch (settings.route.type) {
     case "direct":
@@ -50,22 +50,22 @@ export const jumpHostOf = (settings: Pick<Settings, "logins" | "route">, site: S
   }
 }
 
-/** Whether the host itself is reached without it: the router of a range that is the way to the others. */
+/** Whether the host is reached without the jump host, as is a range's router that is the way to the others. */
 export const isReachedDirectly = ({ route }: Pick<Settings, "route">, { seen }: RangeHost): boolean =>
   route.type === "direct" || (route.type === "router" && seen.isRouter)
 
-/** There is no connection to the host that machines are reached through. */
+/** The connection to the jump host could not be opened. */
 export class NoWay extends Data.TaggedError("NoWay")<{ readonly detail: string }> {}
 
 /** An open connection to a jump host. */
 export interface Way {
-  /** Connects to an address and port behind the host. */
+  /** Connects to an address and port behind the jump host. */
   readonly dial: Dial
-  /** Over when the connection is, for whatever reason. */
+  /** Completes when the connection ends, for whatever reason. */
   readonly ended: Effect.Effect<unknown>
 }
 
-/** Never resolves: who speaks to the socket needs no name, and without the socket nothing is spoken to. */
+/** A name that never resolves: SSH talks to the control socket and needs no host; without the socket it connects to nothing. */
 const nobody = "jump.invalid"
 const [socket, opened, secondsToOpen] = ["way", "the way is open", 30]
 
@@ -105,7 +105,7 @@ const toolOf = (jump: JumpHost): readonly string[] => {
   ]
 }
 
-/** A connection over the way that is open in this folder. The program speaks to the way's socket alone. */
+/** Connects through the way whose control socket is in this folder. The program only talks to that socket. */
 export const dialOver =
   (folder: string): Dial =>
   (address, port) => {
@@ -113,14 +113,16 @@ export const dialOver =
     const args = ["-F", "/dev/null", "-S", socket, "-o", "ControlMaster=no", "-o", "BatchMode=yes", ...to]
     const child = spawn("ssh", args, { cwd: folder, env: environmentOf(folder), stdio: ["pipe", "pipe", "ignore"] })
     const connection = Duplex.from({ readable: child.stdout, writable: child.stdin })
-    // also before whoever dialled listens: the folder goes with the way, and then nothing can be started in it
+    // attached before the caller listens: the folder disappears with the way, and then nothing can be started in it
     connection.on("error", () => connection.destroy())
     child.on("error", (error) => connection.destroy(error))
     connection.once("close", () => child.kill("SIGKILL"))
     return Promise.resolve(connection)
   }
 
-/** Opens the way through a jump host. Its credentials stay with this process and the connection, which reaches the jump host alone. */
+/**
+ * Opens a connection to a jump host. Its credentials are known only to this process and the connection, which can reach only the jump host.
+ */
 const openWay = (host: ToolHost, folders: Pick<Folders, "runs">, jump: JumpHost): Effect.Effect<Way, NoWay, Scope.Scope> =>
   Effect.gen(function* () {
     const name = `${jump.user}@${jump.host}:${jump.port ?? 22}`
@@ -154,15 +156,15 @@ const openWay = (host: ToolHost, folders: Pick<Folders, "runs">, jump: JumpHost)
     return { dial: dialOver(folder), ended: Fiber.await(connection) }
   })
 
-/** Lends the way through a jump host for as long as the scope is open. */
+/** Provides the way through a jump host for as long as the scope is open. */
 export type LendWay = (jump: JumpHost) => Effect.Effect<Way, NoWay, Scope.Scope>
 
-/** A way stays open so long after its last use: stages and roles follow each other. */
+/** How long an unused way stays open: stages and roles follow each other. */
 const idle = "30 seconds"
 
 /**
- * Ways that are shared by all runs that go through the same host: one connection, however many machines are worked on, so that the host's
- * limit of those that log in at once is not met. One that ended is opened anew for the next run.
+ * Ways shared by all runs through the same host: one connection however many machines are worked on, so that the host's limit of concurrent
+ * logins is not reached. One that has ended is reopened for the next run.
  */
 export const sharedWays = (
   host: Effect.Effect<ToolHost>,
@@ -181,7 +183,7 @@ export const sharedWays = (
     return (jump) => RcMap.get(ways, jump)
   })
 
-/** Whether the jump host of the route answers; nothing where there is none. Takes as long as it does to answer. */
+/** Checks whether the route's jump host answers; no findings when there is none. Takes as long as the host does to answer. */
 export const jumpFindings = (options: PlaybookOptions): Effect.Effect<readonly AutomationFinding[]> => {
   const { route, tools } = settingsOf(options)
   if (route.type !== "jump") return Effect.succeed([])

@@ -19,9 +19,7 @@ import { type PlaybookOptions, settingsOf } from "./options.ts"
 import { openFolders } from "./scratch.ts"
 import { sitePorts } from "./site.ts"
 
-/**
- * What happens inside machines, done with `ansible-playbook`. Says in the log what the host misses. Fails when its folder cannot be used.
- */
+/** Does the work inside machines with `ansible-playbook`. Logs what is missing on the host. Fails when its folder cannot be used. */
 export const playbookLayer = (
   options: PlaybookOptions,
 ): Layer.Layer<
@@ -34,7 +32,7 @@ export const playbookLayer = (
     Effect.gen(function* () {
       const settings = settingsOf(options)
       const current = currentAvailability(options)
-      // asking takes a second of another program's time: the service is ready before
+      // it takes another program a second to answer: the service is ready before that
       yield* Effect.forkScoped(current)
       const folders = yield* Effect.tryPromise({
         try: () => openFolders(settings.folder),

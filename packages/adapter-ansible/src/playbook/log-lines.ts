@@ -1,17 +1,17 @@
-/** What of a run's output is kept for people. */
+/** The part of a run's output that is kept for people. */
 export interface LogLines {
   readonly add: (lines: readonly string[]) => void
-  /** What was added since, as whole lines; empty when nothing was. */
+  /** Whole lines added since the last call; empty when there are none. */
   readonly take: () => string
 }
 
-/** One line of a log; the rest of it is the output of some program in a machine. */
+/** Length limit of a log line; beyond it there is only output of some program in a machine. */
 const longestLine = 16 * 1024
 
-/** What a log must tell also when it is full. */
+/** Lines kept even when the log is full. */
 const important = /^(?:fatal: |failed: |PLAY RECAP |\S+ +: ok=)/u
 
-/** Lines of one run, masked before they are cut. When `bytes` are kept, only what decides is kept besides. */
+/** Lines of one run, masked before they are cut. Once `bytes` are kept, only important lines are added. */
 export const logLines = (cover: (text: string) => string, bytes: number): LogLines => {
   let kept = 0
   let waiting: string[] = []

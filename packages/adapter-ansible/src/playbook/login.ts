@@ -8,21 +8,21 @@ import { randomInt } from "node:crypto"
 /** The machine answered and refused the login: nothing was done in it. */
 export class LoginRefused extends Data.TaggedError("LoginRefused")<{ readonly fault: GuestFault }> {}
 
-/** A password, opened; undefined is that of the template. */
+/** A decrypted password; undefined means the template's. */
 type Password = string | undefined
 
-/** What is known of a machine's login, opened. */
+/** Decrypted logins known for a machine. */
 export interface KnownLogin {
   readonly current: Password
   readonly pending: Password
 }
 
-/** How one try of a stage gets in, and what it leaves behind. */
+/** One attempt of a stage: the login it uses, and the one it sets. */
 export interface LoginTry {
   readonly inUse: Password
-  /** The password to be set by the stage, last of all; absent: it stays as it is. */
+  /** The password for the stage to set as its last step; absent when it stays unchanged. */
   readonly set?: { readonly password: Password }
-  /** Whatever the machine may have after it, for what must not be printed. */
+  /** Every password the machine may have afterwards, to be masked in output. */
   readonly secrets: readonly string[]
 }
 
@@ -33,10 +33,10 @@ interface LoginPorts {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/** 24 letters and digits from a cryptographic source, after what the complexity rules of Windows ask for. */
+/** 24 letters and digits from a cryptographic source, after a prefix that satisfies the complexity rules of Windows. */
 const newPassword = (): string => `Rw1-${Array.from({ length: 24 }, () => letters[randomInt(letters.length)]).join("")}`
 
-/** What is known of the logins of a range's machines. */
+/** The known logins of a range's machines. */
 export const knownLogins = ({ machines, secrets }: LoginPorts, rangeId: RangeId) =>
   Effect.gen(function* () {
     const open = (sealed: string | undefined, vmid: Vmid) =>
@@ -48,15 +48,15 @@ export const knownLogins = ({ machines, secrets }: LoginPorts, rangeId: RangeId)
     return new Map<Vmid, KnownLogin>(opened)
   })
 
-/** Stages that see to the machine's login. A system whose password nothing here can set keeps its template's. */
+/** Stages that set the machine's login. A system whose password cannot be set keeps its template's. */
 const passwordKindOf = ({ stage, os, input }: GuestTask): "generated" | "template" | undefined => {
   if ((stage !== "address" && stage !== "router") || os === "macos") return undefined
   return Object(input).login === "generated" ? "generated" : "template"
 }
 
 /**
- * What is known of the login after a stage that left it with this password. A machine with its template's password may have had another one,
- * and may have it again after a rollback: it stays known, and the next stage that sets one sets the same.
+ * What is known of the login after a stage that left it with this password. A machine with its template's password may have had another
+ * one, and may have it again after a rollback: it is remembered, and the next stage that sets one sets the same.
  */
 const leftBy = (password: Password, before: KnownLogin): KnownLogin => ({
   current: password,
@@ -64,9 +64,9 @@ const leftBy = (password: Password, before: KnownLogin): KnownLogin => ({
 })
 
 /**
- * Performs a stage with the login that the machine has now, and gives it the one that the stage is to leave. The new password is kept before
- * it is set and counts once it was used or set, so that a stage that was cut short anywhere leaves a machine that the next one gets into:
- * where one login is refused, the next that the machine may have is tried. A refused try has done nothing.
+ * Runs a stage with the machine's current login, and sets the one that it is to leave. The new password is stored before it is set, and
+ * becomes current once it was used or set, so that a stage interrupted at any point leaves a machine that the next one can log in to: when
+ * one login is refused, the next possible one is tried. A refused try has done nothing.
  */
 export const withLogin = <A>(
   { machines, secrets }: LoginPorts,

@@ -3,7 +3,7 @@ import { type AutomationAvailability, remedies, usedCollections, windowsModule }
 
 const onHost = (remedy: string): string => `On the service's host: ${remedy}`
 
-/** What the service's host cannot do inside machines. Whoever wants none of it can say so, instead of finding out afterwards. */
+/** What the service's host cannot do inside machines. A user who needs none of it can skip it, instead of finding out afterwards. */
 export const hostObstacles = (found: AutomationAvailability, windows: "winrm" | "psrp"): readonly GuestObstacle[] => {
   if (found.ansible === undefined)
     return [

@@ -4,13 +4,13 @@ import type * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** A host that machines are reached through, over SSH, and how it is logged in to. */
+/** A host through which machines are reached over SSH, and its login. */
 export interface JumpHost {
   readonly host: string
-  /** 22 where absent. */
+  /** 22 when absent. */
   readonly port?: number
   readonly user: string
-  /** Its public key, type and base64, as `ssh-keyscan` prints them; without it any is taken. */
+  /** Its public key, type and base64, as `ssh-keyscan` prints them; when absent, any key is accepted. */
   readonly hostKey?: string
   readonly login:
     | { readonly type: "key"; readonly file: string }
@@ -21,53 +21,53 @@ export interface JumpHost {
 export type Route =
   /** The host has routes to the ranges' networks. */
   | { readonly type: "direct" }
-  /** Every machine through the router of its range, the router itself directly. */
+  /** Every machine through the router of its range; the router itself directly. */
   | { readonly type: "router" }
-  /** Every machine, routers too, through one host. */
+  /** Every machine, including routers, through one host. */
   | ({ readonly type: "jump" } & JumpHost)
 
-/** How playbooks are run. Everything but the folders has a safe default. */
+/** How playbooks run. Everything but the folders has a safe default. */
 export interface PlaybookOptions {
-  /** Scratch folders, caches and what roles keep live here. One process owns it: what a killed one left is swept when it starts. */
+  /** Scratch folders, caches and files kept by roles. Owned by one process: leftovers of a killed one are removed at start. */
   readonly folder: string
   /** The library of installed roles and collections (`libraryLayer`). */
   readonly library: string
-  /** Further folders of collections, for hosts without the `ansible` package; each holds `ansible_collections`. */
+  /** Additional folders of collections, for hosts without the `ansible` package; each contains `ansible_collections`. */
   readonly collections?: readonly string[]
-  /** The program; found on PATH where it is a plain name. */
+  /** The program; looked up on PATH if it is a plain name. */
   readonly program?: string
   /** How tools run on this host: the sandbox, the internet, their limits. */
   readonly tools?: ToolOptions
   readonly route?: Route
   /** Protocol for Windows machines. */
   readonly windows?: "winrm" | "psrp"
-  /** Logins by operating system id, before those that the known templates have. */
+  /** Logins by operating system id; they take precedence over those of the known templates. */
   readonly logins?: ReadonlyMap<string, GuestLogin>
-  /** Logins of templates that have others than their system's, by the template's name. Their passwords count as secrets. */
+  /** Logins of templates that differ from their system's, by template name. Their passwords count as secrets. */
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
   /** Environment of roles, such as `LUDUS_SECRET_*`; every value counts as a secret. */
   readonly environment?: Readonly<Record<string, string>>
-  /** The service's own defaults of range configurations. */
+  /** The operator's defaults for range configurations. */
   readonly rangeDefaults?: Partial<RangeDefaults>
-  /** Facts of the installation that roles may read as variables, no secrets. */
+  /** Facts of the installation that roles may read as variables; no secrets. */
   readonly variables?: Readonly<Record<string, Json>>
-  /** Longest time of one stage. */
+  /** Time limit of one stage. */
   readonly stageSeconds?: Partial<Readonly<Record<GuestStage, number>>>
-  /** What one run may print. */
+  /** Output limit of one run. */
   readonly outputBytes?: number
-  /** What the files of one run and those that roles keep for its user may take together. A run may begin with more, and then not add to it. */
+  /** Total size of one run's files and of those that roles keep for its user. A run may start above the limit, but then not add to it. */
   readonly diskBytes?: number
 }
 
 export type Settings = Required<Omit<PlaybookOptions, "rangeDefaults">> & {
   readonly rangeDefaults: Partial<RangeDefaults> | undefined
-  /** The playbooks that this package brings. */
+  /** The playbooks of this package. */
   readonly playbooks: string
 }
 
 const minutes = 60
 
-/** Long enough for a slow mirror, short enough that a hanging tool is noticed. Office and Visual Studio download gigabytes. */
+/** Long enough for a slow mirror, short enough to notice a hanging tool. Office and Visual Studio download gigabytes. */
 const longest: Readonly<Record<GuestStage, number>> = {
   address: 30 * minutes,
   router: 30 * minutes,
@@ -114,7 +114,7 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
 /** The playbooks lie beside the sources in the package, whether these are compiled or not. */
 export const playbooksFolder = join(fileURLToPath(new URL(".", import.meta.url)), "..", "..", "playbooks")
 
-/** Where what one user's roles and collections lie, the user's own before the global ones. */
+/** Where a user's runs find roles and collections; the user's own take precedence over the global ones. */
 export const searchPaths = (
   { library, collections }: Pick<Settings, "library" | "collections">,
   userId: string | undefined,

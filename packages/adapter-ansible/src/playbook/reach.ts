@@ -10,18 +10,18 @@ const only = (address: string): readonly Cidr[] => {
   return cidr === undefined ? [] : [cidr]
 }
 
-/** Where the range's router is from outside: its own address, and before it has that the one that it was leased at its first boot. */
+/** Outside addresses of the range's router: its own, and until it has that, the one leased at its first boot. */
 const routerAddresses = ({ range, target }: Site): readonly Cidr[] =>
   [wanAddress(range.number), ...(target.seen.isRouter ? [target.address] : [])].flatMap(only)
 
-/** What a run on a machine may connect to: the machines and the router of its range, and for roles what is public. */
+/** What a run on a machine may connect to: the machines and the router of its range, and for roles public addresses. */
 export const reachOf = (task: GuestTask, site: Site): Reach => ({
   networks: [rangeNetwork(site.range.number), ...routerAddresses(site)],
   servers: [],
   internet: task.stage === "role",
 })
 
-/** Connects to the range over the way that leads there; to all else, and to a router that is the way itself, from the service's host. */
+/** Connects to the range through its way; to everything else, and to a router that is itself the way, from the service's host. */
 export const dialFrom = ({ route }: Pick<Settings, "route">, host: ToolHost, site: Site, way: Way | undefined): Dial => {
   const [network] = [rangeNetwork(site.range.number)]
   if (way === undefined) return host.dial

@@ -18,5 +18,5 @@ const refusals = [
 /** Linux lets nobody in while it starts or stops, whatever the password. */
 const closed = /system is booting up|system is going down|unprivileged users are not permitted to log in yet/iu
 
-/** Whether the words with which a machine was not reached say that it answered and refused the login. */
+/** Whether the message about an unreachable machine says that it answered and refused the login. */
 export const isRefusedLogin = (words: string): boolean => !closed.test(words) && refusals.some((refusal) => refusal.test(words))

@@ -3,12 +3,12 @@ import type { PlaybookEvent, Recap } from "./events.ts"
 type Result = Extract<PlaybookEvent, { readonly type: "result" }>
 type Fields = Result["result"]
 
-/** Ansible's own width of a heading where no terminal tells another. */
+/** Ansible's own width of a heading without a terminal. */
 const width = 79
 
 const heading = (words: string): readonly string[] => ["", `${words} ${"*".repeat(Math.max(3, width - words.length))}`]
 
-/** What a result holds for the tool itself, not for people. */
+/** Parts of a result that are meant for the tool itself, not for people. */
 const inner = new Set(["invocation", "diff", "exception", "action", "failed", "ansible_facts"])
 
 const dump = (result: Fields): string =>
@@ -16,7 +16,7 @@ const dump = (result: Fields): string =>
 
 const aside = new Set([...inner, "changed", "skipped", "skip_reason", "item", "ansible_loop_var"])
 
-/** What a task that only speaks has to say: its message, or the variable that it shows. */
+/** The message of a task that only prints: its text, or the variable that it shows. */
 const speech = (result: Fields): string => {
   if (result["_ansible_verbose_always"] !== true) return ""
   const said = Object.entries(result).filter(([key]) =>
@@ -53,7 +53,7 @@ const resultLines = ({ host, outcome, result }: Result): readonly string[] => {
     case "skipped":
       return items.length > 0 ? lines : [`skipping: [${host}]`]
     case "failed":
-      // the items have said it all
+      // the items have already printed everything
       return items.length > 0 ? lines : [`fatal: [${host}]: FAILED! => ${dump(result)}`]
     case "unreachable":
       return [`fatal: [${host}]: UNREACHABLE! => ${dump({ ...result, changed: false, unreachable: true })}`]
@@ -74,8 +74,8 @@ const recapLine = ([host, recap]: readonly [string, Recap]): string =>
   `${host.padEnd(26)} : ${counts.map(([key, name]) => `${name}=${String(recap[key]).padEnd(4)}`).join(" ")}`
 
 /**
- * Writes events as the lines that `ansible-playbook` itself prints, which tools that read logs look for. The events do not
- * tell whether a failure was ignored: it was, when another task of its play follows.
+ * Renders events as the lines that `ansible-playbook` itself prints, which log-reading tools look for. Events do not say whether a failure
+ * was ignored: it was if another task of its play follows.
  */
 export const logRenderer = (): ((event: PlaybookEvent) => readonly string[]) => {
   let failed = false

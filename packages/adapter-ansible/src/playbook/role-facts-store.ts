@@ -9,17 +9,17 @@ import { join } from "node:path"
 import { type Facts, factsFrom, factsToJson, type KeptFacts } from "./role-facts.ts"
 import { type Folders, ownFolder } from "./scratch.ts"
 
-/** What is kept for one range, sealed. Roles set kilobytes; whoever sets more than this loses what comes last. */
+/** Limit for the sealed facts of one range. Roles set kilobytes; facts beyond this are not kept. */
 const rangeBytes = 32 * 1024 * 1024
-/** What the tool may have written: twice what its values may take, for they are texts in a text. */
+/** Limit for the tool's output file: twice that of its values, which are strings inside a string. */
 const outputBytes = 12 * 1024 * 1024
 
 type Secrets = Context.Service.Shape<typeof SecretStore>
-/** Another range of the same name later is another one. */
+/** The record id, because a later range of the same name is a different one. */
 type Whose = { readonly id: RangeId; readonly recordId: RecordId }
 
 const contextOf = ({ recordId }: Whose, name: string): string => `facts ${name} of roles in range ${recordId}`
-/** A file for each role of each machine; their names together may be longer than a file's. */
+/** A file for each role of each machine, named by a hash: their names together may be longer than a file name. */
 const fileOf = (key: string): string => createHash("sha256").update(key).digest("hex")
 
 const written = ({ initial, set, ...rest }: KeptFacts): string =>
@@ -30,7 +30,7 @@ const read = (text: string): KeptFacts => {
   return { ...rest, initial: factsFrom(JSON.parse(initial)) ?? new Map(), set: factsFrom(JSON.parse(set)) ?? new Map() }
 }
 
-/** What roles of a range set, as it was kept. What cannot be opened is not there. */
+/** Facts set by a range's roles, as stored. Entries that cannot be opened are left out. */
 export const readKept = Effect.fnUntraced(function* (folders: Pick<Folders, "roleFacts">, secrets: Secrets, range: Whose) {
   const folder = yield* Effect.promise(() => ownFolder(folders.roleFacts, range.id))
   const names = yield* Effect.promise(() => readdir(folder))
@@ -44,7 +44,7 @@ export const readKept = Effect.fnUntraced(function* (folders: Pick<Folders, "rol
   return found.flat()
 })
 
-/** Keeps what a role set in place of what it set before. False: there is no room for it, and nothing is kept of it. */
+/** Stores what a role set, replacing what it set before. False when there is no room, and nothing of it is stored. */
 export const keep = async (
   folders: Pick<Folders, "roleFacts">,
   secrets: Secrets,
@@ -66,7 +66,7 @@ export const keep = async (
   return true
 }
 
-/** What outlives a crash of the service outlives one of its host, too. */
+/** Survives a crash of the host too, not just of the service. */
 const durably = async (path: string, text: string): Promise<void> => {
   const file = await open(path, "w", 0o600)
   try {
@@ -77,15 +77,15 @@ const durably = async (path: string, text: string): Promise<void> => {
   }
 }
 
-/** Forgets what these roles set. */
+/** Deletes what these roles set. */
 export const forgetKept = async (folders: Pick<Folders, "roleFacts">, range: Whose, keys: readonly string[]): Promise<void> => {
   const folder = await ownFolder(folders.roleFacts, range.id)
   for (const key of keys) await rm(join(folder, fileOf(key)), { force: true })
 }
 
 /**
- * What the tool wrote of a run. A role may have put anything in the place of the file, a link to the service's own files included: only a
- * plain file of the expected form is read.
+ * Reads the file that the tool wrote for a run. A role may have replaced it with anything, even a link to the service's own files: only a
+ * regular file of the expected form is read.
  */
 export const readWritten = async (path: string): Promise<{ readonly initial: Facts; readonly set: Facts } | undefined> => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)

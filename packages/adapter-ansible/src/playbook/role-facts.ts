@@ -1,9 +1,9 @@
 import type { RunId, Vmid } from "@rangewright/domain"
 
-/** Facts by host and name, each value as JSON in a text, which is never read here: machines and roles wrote it. */
+/** Facts by host and name, each value as JSON text, which is never parsed here: machines and roles wrote it. */
 export type Facts = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-/** What one role on one machine set when it ran last. */
+/** What one role on one machine set in its last run. */
 export interface KeptFacts {
   /** Key of the role's step. */
   readonly key: string
@@ -12,9 +12,9 @@ export interface KeptFacts {
   readonly run: RunId
   /** Milliseconds. */
   readonly at: number
-  /** What was set before the role: that with which the hosts begin in this run. */
+  /** Facts set before the role: those that the hosts begin with in this run. */
   readonly initial: Facts
-  /** What the role set, also on other hosts. */
+  /** Facts set by the role, including those on other hosts. */
   readonly set: Facts
 }
 
@@ -22,37 +22,37 @@ export interface KeptFacts {
 export interface RoleStep {
   readonly key: string
   readonly run: { readonly id: RunId; readonly steps: ReadonlySet<string> }
-  /** Whether the role of this step is done on this VM, and the configuration still has it. */
+  /** Whether the role of this step is done on this VM and still in the configuration. */
   readonly isDone: (vmid: Vmid, key: string) => boolean
 }
 
-/** What a role finds. */
+/** The facts that a role finds. */
 export interface FactsBefore {
-  /** All that hosts have. */
+  /** All facts of the hosts. */
   readonly facts: Facts
-  /** What they began with, by host. */
+  /** The facts they began with, by host. */
   readonly initial: Facts
 }
 
-/** Whether it may still be needed: by this run, or by another one that finds the role done. */
+/** Whether the facts may still be needed: by this run, or by another one that finds the role done. */
 export const isNeeded = (kept: KeptFacts, { run, isDone }: Pick<RoleStep, "run" | "isDone">): boolean =>
   kept.run === run.id || isDone(kept.vmid, kept.key)
 
 /**
- * What a role finds: what hosts began this run with, and upon it what other roles set, the later ones over the earlier. These are the roles
- * of this run that ran before, and those that it leaves out because they are done: they count as if they had run first.
+ * The facts that a role finds: those that hosts began this run with, overlaid with those that other roles set, later ones over earlier
+ * ones. These are the roles of this run that ran before, and those skipped because they are done: they count as if they had run first.
  */
 export const factsBefore = (all: readonly KeptFacts[], step: RoleStep): FactsBefore => {
   const inOrder = all.filter((kept) => isNeeded(kept, step)).toSorted((a, b) => a.at - b.at)
   const ofRun = inOrder.filter(({ run }) => run === step.run.id)
   const others = inOrder.filter(({ run, key }) => key !== step.key && (run === step.run.id || !step.run.steps.has(key)))
-  // where roles began side by side, what a machine's own role made of its variables holds, and else the first one's
+  // when roles began side by side, a machine's own role determines its initial facts, otherwise the first role does
   const own = ofRun.map(({ machine, initial }) => new Map([...initial].filter(([host]) => host === machine)))
   const initial = merged([...ofRun.map((kept) => kept.initial).toReversed(), ...own])
   return { initial, facts: merged([initial, ...others.map(({ set }) => set)]) }
 }
 
-/** The facts of all of them, the later over the earlier. */
+/** Merges facts; later ones override earlier ones. */
 export const merged = (all: readonly Facts[]): Facts => {
   const result = new Map<string, Map<string, string>>()
   for (const facts of all)

@@ -6,11 +6,11 @@ type Fields = Readonly<Record<string, Json>>
 const fieldsOf = (value: Json | undefined): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** A variable in a role's input whose name Ansible does not take; undefined where there is none. */
+/** A variable in a role's input whose name Ansible does not accept; undefined when there is none. */
 export const wrongVariable = (input: Json): string | undefined =>
   Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !isVariableName(name))
 
-/** Why a role's input can make no play; undefined when it can. */
+/** Why a role's input cannot become a play; undefined when it can. */
 export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
   if (role === undefined || !isRoleName(role)) return `${JSON.stringify(role ?? "")} is not a valid role name`
   const wrong = wrongVariable(input)
@@ -20,39 +20,39 @@ export const roleProblem = (role: string | undefined, input: Json): string | und
 }
 
 /**
- * Extra variable with the command that fails in any other machine; nothing that a role sets has its rank. A role that connects by means of its
- * own speaks to what it means to speak to.
+ * Extra variable with the command that fails on any other machine; nothing that a role sets takes precedence over it. A role that connects
+ * by its own means talks to whatever it intends to.
  */
 export const sameMachineVariable = "rangewright_same_machine"
 
-/** Those of the stage that are the service's own, beside the ones that roles know. */
+/** Members of the input for the service itself, which roles do not get. */
 const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 
-/** What a machine begins with: what is known of its surroundings, and the variables of its roles. */
+/** Initial facts of a machine: its known surroundings, and the variables of its roles. */
 const factsOf = (input: Json): Fields => {
   const fields = fieldsOf(input)
   const known = Object.entries(fields).filter(([key]) => !own.has(key))
   return Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
 }
 
-/** Sets what a machine begins with; one value may refer to another. */
+/** Sets a machine's initial facts; one value may refer to another. */
 const setting = (facts: Fields) => ({ name: "Set the variables of the role", "ansible.builtin.set_fact": facts })
 
 export interface RolePlay {
   readonly host: string
   readonly role: string
-  /** Has no `roleProblem`. */
+  /** Must have no `roleProblem`. */
   readonly input: Json
-  /** Whether the host has yet to begin: its facts are not set. */
+  /** Whether the host's initial facts have yet to be set. */
   readonly begins: boolean
-  /** The same members of the input of other hosts that have yet to begin, by name. */
+  /** The same members of the input of other hosts whose initial facts have yet to be set, by name. */
   readonly others: ReadonlyMap<string, Json>
 }
 
 /**
- * The play of one role on one machine. What the range's machines begin with is set as facts, which win over what the role itself sets and lose
- * to extra variables; texts in them may be templates, as the author of a configuration expects. They are variables of the play too, so that
- * one may refer to another. Another machine's variable that cannot be evaluated yet is left to that machine's own first role.
+ * The play of one role on one machine. The machines' initial facts are set as facts, which override variables of the role itself and are
+ * overridden by extra variables; strings in them may be templates, as the author of a configuration expects. They are variables of the play
+ * too, so that one may refer to another. Another machine's variable that cannot be evaluated yet is left to that machine's own first role.
  */
 export const rolePlay = ({ host, role, input, begins, others }: RolePlay): string => {
   const facts = factsOf(input)
@@ -60,7 +60,7 @@ export const rolePlay = ({ host, role, input, begins, others }: RolePlay): strin
     name: "Make sure that this is the machine",
     "ansible.builtin.raw": `{{ ${sameMachineVariable} }}`,
     changed_when: false,
-    // tells the callback that what hosts begin with is set
+    // tells the callback that the initial facts are set
     vars: { rangewright_role_follows: true },
     when: "ansible_connection | default('ssh') in ['ssh', 'smart', 'paramiko', 'winrm', 'psrp']",
   }
@@ -84,7 +84,7 @@ export const rolePlay = ({ host, role, input, begins, others }: RolePlay): strin
         roles: [{ role }],
       },
     ],
-    // 1.1 is what Ansible reads: it makes the printer quote `yes`, `on` and their like
+    // Ansible reads YAML 1.1: this makes the printer quote `yes`, `on` and the like
     { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false },
   )
 }

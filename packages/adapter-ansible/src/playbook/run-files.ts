@@ -14,23 +14,22 @@ import { roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
 import { localhostVariables, roleVariables } from "./variables.ts"
 
-/** Names of the files with what roles before set, and with what this one sets. */
+/** Names of the files with the facts that earlier roles set, and with those that this one sets. */
 export const carriedIn = "facts.json"
 export const carriedOut = "facts-set.json"
 
-/** What decides about them. */
 interface Tools {
   readonly settings: Settings
   readonly found: AutomationAvailability
 }
 
-/** Where one run finds and leaves things on this host. */
+/** Paths of one run on this host. */
 interface Places {
   readonly scratch: string
   readonly workspace: string
 }
 
-/** The files of a role: its play and its variables are its author's. */
+/** The files of a role: its play and variables are written by its author. */
 const roleFiles = (
   { settings, found }: Tools,
   task: GuestTask,
@@ -53,7 +52,7 @@ const roleFiles = (
   }
 }
 
-/** The files of one run, by their names in its scratch folder. What stages are given is taken literally; `carried` is there for roles. */
+/** The files of one run, by name in its scratch folder. The input of stages is taken literally; `carried` is set for roles. */
 export const filesOf = (
   tools: Tools,
   task: GuestTask,

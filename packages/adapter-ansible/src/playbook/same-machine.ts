@@ -1,10 +1,10 @@
 import type { GuestOs, MachineDetail } from "@rangewright/domain"
 
-/** What a hypervisor says is put into a command: nothing but a hardware address gets there. */
+/** Values from the hypervisor are put into a command, so only valid hardware addresses are used. */
 const hardwareAddress = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/u
 
 const isOneOf: Readonly<Record<GuestOs, (macs: readonly string[]) => string>> = {
-  // a system of another kind tells its cards elsewhere, and no stage is for it
+  // other systems list their cards elsewhere, and have no stages
   linux: (macs) => `[ ! -d /sys/class/net ] || grep -qixF ${options(macs)} /sys/class/net/*/address`,
   macos: (macs) => `ifconfig | grep -qiF ${options(macs)}`,
   windows: (macs) =>
@@ -14,8 +14,8 @@ const isOneOf: Readonly<Record<GuestOs, (macs: readonly string[]) => string>> = 
 const options = (macs: readonly string[]): string => (macs.length === 0 ? "-e none" : macs.map((mac) => `-e ${mac}`).join(" "))
 
 /**
- * A command, for the shell of the operating system, that fails in a machine which has none of the VM's network cards: somebody else answers
- * at its address. A hostile machine may pretend, but gets nothing by it that it would not get anyway; it cannot make a neighbour pretend.
+ * A shell command for the operating system that fails on a machine without any of the VM's network cards: another machine answers at its
+ * address. A hostile machine may pretend, but gains nothing that it would not get anyway; it cannot make a neighbour pretend.
  */
 export const sameMachineCommand = (os: GuestOs, { nics }: Pick<MachineDetail, "nics">, address: string): string => {
   const macs = nics.map(({ mac }) => mac.toLowerCase()).filter((mac) => hardwareAddress.test(mac))

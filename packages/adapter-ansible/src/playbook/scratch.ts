@@ -9,7 +9,7 @@ import { dirname, join } from "node:path"
 export interface Folders {
   readonly runs: string
   readonly facts: string
-  /** What roles set. */
+  /** Facts set by roles. */
   readonly roleFacts: string
   readonly workspaces: string
 }
@@ -21,7 +21,7 @@ const foldersOf = (folder: string): Folders => ({
   workspaces: join(folder, "workspaces"),
 })
 
-/** Makes them; tools that outlived a killed process end, and its scratch folders go, with the secrets in them. */
+/** Creates them; ends tools that outlived a killed process, and removes its scratch folders with their secrets. */
 export const openFolders = async (folder: string): Promise<Folders> => {
   const folders = foldersOf(folder)
   await endProcessesBelow(folders.runs)
@@ -32,32 +32,32 @@ export const openFolders = async (folder: string): Promise<Folders> => {
 
 const segment = (part: string): string => encodeURIComponent(part).replaceAll(".", "%2E")
 
-/** Forgets what is known of a machine, whoever learned it. Names of machines are plain: the cache has them as they are. */
+/** Deletes the facts gathered about a machine by any run. Machine names need no escaping: the cache uses them as they are. */
 export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: string, machine: string): Promise<void> => {
   const ofRange = join(facts, segment(rangeId))
   for (const user of await readdir(ofRange).catch(() => [])) await removeFolder(join(ofRange, user, machine)).catch(() => {})
 }
 
-/** Forgets all that is kept for a user: what roles left in the workspace, and what was learned of machines. */
+/** Deletes everything kept for a user: files of roles in the workspace, and gathered facts. */
 export const forgetUser = async ({ facts, workspaces }: Pick<Folders, "facts" | "workspaces">, userId: string): Promise<void> => {
   const own = (folder: string) => removeFolder(join(folder, segment(userId)))
   await own(workspaces)
   for (const range of await readdir(facts)) await own(join(facts, range))
 }
 
-/** Forgets all that is known of the machines of a range, and what roles set there. */
+/** Deletes all facts about the machines of a range, including those set by roles. */
 export const forgetRange = async ({ facts, roleFacts }: Pick<Folders, "facts" | "roleFacts">, rangeId: string): Promise<void> => {
   for (const folder of [facts, roleFacts]) await removeFolder(join(folder, segment(rangeId)))
 }
 
-/** A folder below one of them for somebody's own things. The parts are ids, never paths. */
+/** A private folder below one of them. The parts are ids, never paths. */
 export const ownFolder = async (parent: string, ...parts: readonly string[]): Promise<string> => {
   const path = join(parent, ...parts.map(segment))
   await mkdir(path, { recursive: true, mode: 0o700 })
   return path
 }
 
-/** Writes these files, by their paths in the folder, readable by nobody else. */
+/** Writes these files, by path in the folder, readable by nobody else. */
 export const writeFiles = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
@@ -65,14 +65,14 @@ export const writeFiles = async (folder: string, files: Readonly<Record<string, 
   }
 }
 
-/** What a program of the system is given that works in such a folder, nothing of the service's own. */
+/** Environment of a system program that works in such a folder; nothing of the service's own. */
 export const environmentOf = (folder: string) => ({
   PATH: systemPath,
   LC_ALL: "C.UTF-8",
   HOME: join(folder, "home"),
 })
 
-/** A folder for one run with these files, by their paths in it, readable by nobody else. It goes when the scope ends, however that comes. */
+/** A folder for one run with these files, by path, readable by nobody else. Removed when the scope ends, however it ends. */
 export const scratchFolder = (
   { runs }: Pick<Folders, "runs">,
   files: Readonly<Record<string, string>> = {},

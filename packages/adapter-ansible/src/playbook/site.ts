@@ -35,11 +35,11 @@ import * as Result from "effect/Result"
 import { type KnownLogin, knownLogins } from "./login.ts"
 import type { Settings } from "./options.ts"
 
-/** What a stage must know of the range around its machine, as it is now. */
+/** What a stage must know of the range around its machine, read now. */
 export interface Site {
   readonly range: Range
   readonly config: RangeConfig | undefined
-  /** The configuration as it was uploaded. */
+  /** The configuration as uploaded. */
   readonly configText: string
   readonly grants: readonly Grant[]
   readonly user: User | undefined
@@ -48,13 +48,13 @@ export interface Site {
   /** The machine of the stage, one of `hosts`. */
   readonly target: RangeHost & { readonly address: string }
   readonly detail: MachineDetail
-  /** What is known of the logins of the range's machines. */
+  /** The known logins of the range's machines. */
   readonly logins: ReadonlyMap<Vmid, KnownLogin>
-  /** What the machine reports and is not its own. */
+  /** Addresses that the machine reports but that are not its own. */
   readonly foreignAddresses: readonly string[]
 }
 
-/** The ports that tell of it. */
+/** The ports that it is read from. */
 export interface SitePorts {
   readonly hypervisor: Context.Service.Shape<typeof Hypervisor>
   readonly license: Context.Service.Shape<typeof LicenseProvider>
@@ -99,7 +99,7 @@ const seenAs = (
 const faultOn = (task: GuestTask, reason: "away" | "failed", detail: string): GuestFault =>
   new GuestFault({ doing: `run stage ${task.stage}`, machine: task.name, reason, detail })
 
-/** The machine's configuration, read from it. Nothing is done to one that does not carry the mark. */
+/** Reads the machine's configuration. Nothing is done to a machine without the mark. */
 export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<SitePorts, "hypervisor">, task: GuestTask) {
   const { vmid, node, mark } = task.machine
   const detail = yield* hypervisor
@@ -110,16 +110,16 @@ export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<Sit
     : yield* faultOn(task, "failed", `VM ${vmid} does not carry the mark of machine ${mark.machine}`)
 })
 
-/** Ten minutes: a guest that asked for an address in vain asks again after five at the latest. */
+/** Ten minutes in total: a guest that got no address tries again after five at the latest. */
 const firstLooks = 300
 const lookEveryMillis = 2000
 
-/** Stages that are the first of a machine: what it says of its system then may be new. */
+/** The first stages of a machine: its reported system may be new then. */
 const isFirst = ({ stage }: GuestTask): boolean => stage === "address" || stage === "router"
 
 /**
- * What the range's machines said of their systems. The stage's own machine is asked, and what it says is kept, when nothing is known of it or
- * it was made anew; one that says nothing is what is known otherwise.
+ * The systems reported by the range's machines. The stage's own machine is queried, and its answer stored, when nothing is known of it or
+ * it was recreated; if it reports nothing, what is already known applies.
  */
 const systemsNow = Effect.fnUntraced(function* ({ hypervisor, machines }: SitePorts, task: GuestTask) {
   const { vmid, node, mark } = task.machine
@@ -131,7 +131,7 @@ const systemsNow = Effect.fnUntraced(function* ({ hypervisor, machines }: SitePo
   return new Map([...kept, [vmid, system]])
 })
 
-/** Reads what is around a stage's machine. Waits for the first address of one; any other that has none is unreachable. */
+/** Reads the surroundings of a stage's machine. Waits for its first address; in any other stage a machine without one is unreachable. */
 export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
   const { machine, name, by } = task
   const fault = (reason: "away" | "failed", detail: string) => faultOn(task, reason, detail)
@@ -173,7 +173,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     }),
   )
   let seen = yield* look
-  // a machine that just started has its first address from the router, which may have come up after it
+  // a machine that just started gets its first address from the router, which may have come up later
   for (let left = isFirst(task) ? firstLooks : 0; seen.own === undefined && left > 0; left--) {
     yield* Effect.sleep(lookEveryMillis)
     seen = yield* look

@@ -13,7 +13,7 @@ import { sameMachineCommand } from "./same-machine.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
-/** What of a machine's surroundings its playbooks are told. */
+/** What the playbooks are told of a machine's surroundings. */
 export interface StageSite {
   readonly range: Pick<Range, "number">
   readonly target: Pick<RangeHost, "name"> & { readonly address: string }
@@ -23,7 +23,7 @@ export interface StageSite {
 const fieldsOf = (value: Json): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** Guests know their network cards by address alone, which they spell in lower case. */
+/** Guests identify their network cards by address only, spelled in lower case. */
 const macOfLeg = ({ detail }: StageSite, vlan: Json | undefined): string | null =>
   detail.nics.find(({ index, tag }) => index > 0 && tag === vlan)?.mac.toLowerCase() ?? null
 
@@ -42,8 +42,8 @@ const legsOf = (site: StageSite, legs: Json | undefined): Json =>
   })
 
 /**
- * What a built-in playbook finds as the variable `rangewright`: the host, the stage's input, and what only the hypervisor and the range's
- * number tell of it. `newPassword`: the one that the machine's login is to have after it.
+ * The variable `rangewright` of a built-in playbook: the host, the stage's input, and values that only the hypervisor and the range's
+ * number provide. `newPassword`: the one that the machine's login is to have afterwards.
  */
 export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, site: StageSite, newPassword?: string): Json => {
   const input = fieldsOf(task.input)
@@ -61,7 +61,7 @@ export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, 
   }
 }
 
-/** The address that a stage gives its machine, without the length of its network. */
+/** The address that a stage gives its machine, without the prefix length. */
 export const addressSet = ({ stage, input }: Pick<GuestTask, "stage" | "input">): string | undefined => {
   if (stage !== "address" && stage !== "router") return undefined
   const { address } = fieldsOf(input)

@@ -12,14 +12,14 @@ interface Trusting {
   readonly found: AutomationAvailability
 }
 
-/** Where there should be a sandbox and is none, only what administrators are answerable for runs as the service. */
+/** Without the sandbox that there should be, only what administrators vouch for may run as the service. */
 const isUnprotected = ({ host }: Pick<AutomationAvailability, "host">): boolean => !host.sandbox.works && host.choice !== "off"
 
-/** Whose own roles and collections a run finds beside the global ones, which administrators install. */
+/** The user whose own roles and collections a run finds besides the global ones, which administrators install. */
 export const trustedScope = (found: Pick<AutomationAvailability, "host">, user: User | undefined): User["id"] | undefined =>
   isUnprotected(found) && user?.isAdmin !== true ? undefined : user?.id
 
-/** What every configuration may hold; the service replaces it itself. */
+/** Allowed in every configuration; the service substitutes it itself. */
 const rangeId = /\{\{-?\s*range_id\s*-?\}\}/gu
 
 const holdsTemplate = (value: unknown): boolean => {
@@ -28,7 +28,7 @@ const holdsTemplate = (value: unknown): boolean => {
   return Object.entries(value).some(([key, below]) => holdsTemplate(key) || holdsTemplate(below))
 }
 
-/** Whether Ansible could evaluate something of a configuration. A text that cannot be read could hold anything. */
+/** Whether a configuration contains anything that Ansible could evaluate. An unreadable text could contain anything. */
 export const configHoldsTemplate = (text: string): boolean => {
   try {
     return holdsTemplate(text) || holdsTemplate(parse(text))
@@ -37,15 +37,15 @@ export const configHoldsTemplate = (text: string): boolean => {
   }
 }
 
-/** Names of a member's own roles, which would be found before global ones. */
+/** Names of a member's own roles, which take precedence over global ones. */
 const ownRoles = async ({ settings }: Trusting, user: User | undefined): Promise<readonly string[]> =>
   user === undefined || user.isAdmin ? [] : readdir(searchPaths(settings, user.id).roles[0] ?? "").catch(() => [])
 
 const holdsTemplates = "the range's configuration has templates, which are only evaluated in a sandbox, and there is none"
 
 /**
- * What may not run without a sandbox for this user, with this configuration: roles of members, and templates in what members write, could do
- * whatever the service can. Nothing where there is a sandbox, or an operator does without.
+ * What may not run without a sandbox for this user and configuration: roles of members, and templates in what members write, could do
+ * whatever the service can. Empty with a sandbox, or if an operator chose to do without.
  */
 export const trustObstacles = async (
   trusting: Trusting,
@@ -72,7 +72,7 @@ export const trustObstacles = async (
   ]
 }
 
-/** Why a role may not run without a sandbox; undefined where it may. What was planned may hold what the configuration holds no longer. */
+/** Why a role may not run without a sandbox; undefined when it may. A plan may contain what the configuration no longer does. */
 export const trustProblem = async (trusting: Trusting, task: GuestTask, site: Site): Promise<string | undefined> => {
   if (task.stage !== "role" || !isUnprotected(trusting.found)) return undefined
   const work = { os: task.os, stage: task.stage, role: roleOf(task) }

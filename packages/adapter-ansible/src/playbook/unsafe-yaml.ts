@@ -1,7 +1,7 @@
 import type { Json } from "@rangewright/domain"
 
 /**
- * A value as YAML that Ansible takes literally: each text is tagged `!unsafe`, so that none is evaluated as a template, whoever wrote it.
+ * A value as YAML that Ansible takes literally: each string is tagged `!unsafe`, so that none is evaluated as a template, whoever wrote it.
  * JSON is YAML's flow style, with the same escapes.
  */
 export const unsafeYaml = (value: Json): string => {

@@ -16,10 +16,10 @@ import type { Site } from "./site.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
-/** Where the VPN of an installation listens. */
+/** Port of an installation's VPN. */
 const wireguardPort = 51_820
 
-/** What the machines of the range tell of the installation: where they are, and what they are plugged into. */
+/** Facts of the installation derived from the range's machines: their node, and their networks. */
 const seenOf = ({ range, config, hosts, target, detail }: Site) => {
   const isCluster = detail.nics.some(({ bridge }) => bridge === vnetName(range.number))
   const named = config?.defaults.targetNode
@@ -34,9 +34,9 @@ const seenOf = ({ range, config, hosts, target, detail }: Site) => {
 }
 
 /**
- * Variables that roles of others rely on, with the rank of extra variables: one of these names among a role's own variables has no effect.
- * The range's configuration is a file before them, so that `defaults` is here once more with all its keys. Left out:
- * credentials of the hypervisor and the service's secrets.
+ * Variables that third-party roles rely on, as extra variables: a role's own variable of the same name has no effect. The range's
+ * configuration is a file that precedes them, so `defaults` is repeated here with all its keys. Left out: credentials of the hypervisor and
+ * the service's secrets.
  */
 export const roleVariables = (
   settings: Pick<Settings, "variables">,
@@ -78,8 +78,8 @@ export const roleVariables = (
 }
 
 /**
- * Variables of `localhost`, the service's host, as roles know them. Of the account at the hypervisor they have the name alone: its token's id
- * and secret (`proxmox_full_token_id`, `proxmox_token_secret`) are the service's own, which no role has to know.
+ * Variables of `localhost`, the service's host, as roles know them. Of the hypervisor account they contain only the name: its token's id
+ * and secret (`proxmox_full_token_id`, `proxmox_token_secret`) belong to the service, and no role needs them.
  */
 export const localhostVariables = (settings: Pick<Settings, "variables">, site: Site, home: string): Fields => {
   const { proxmox_node: node, proxmox_url: url } = roleVariables(settings, site, "")
@@ -117,7 +117,7 @@ export const roleEnvironment = (
   }
 }
 
-/** As the file spells them. */
+/** Spelled as in the file. */
 const defaultsOf = (defaults: RangeDefaults): Json => ({
   snapshot_with_RAM: defaults.snapshotWithRam,
   stale_hours: defaults.staleHours,

@@ -6,17 +6,17 @@ import { mkdtemp, open, readdir, readFile, realpath, rm } from "node:fs/promises
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-/** What a program of the host answered. */
+/** Answer of a host program. */
 export interface Answer {
   readonly ok: boolean
   readonly output: string
   readonly because: string
 }
 
-/** Asks a program of the host something that takes no time, found and run as tools are: with nothing of the service's own environment. */
+/** Runs a quick query on a host program, found and run like tools are: with nothing of the service's own environment. */
 export const ask = (program: string, args: readonly string[]): Effect.Effect<Answer> =>
   Effect.acquireUseRelease(
-    // Ansible writes there whatever it is asked, and an ordinary account can make no folder elsewhere
+    // Ansible always writes to its home, and an ordinary account can create no folder elsewhere
     Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-ask-"))),
     (home) =>
       Effect.callback<Answer>((resume) => {
@@ -31,7 +31,7 @@ export const ask = (program: string, args: readonly string[]): Effect.Effect<Ans
 
 const isOwn = (folder: string): boolean => folder !== "/" && !`${folder}/`.startsWith("/usr/")
 
-/** The folders that a script needs outside of the system's own: the virtual environment that its first line names, and where it lies. */
+/** The folders that a script needs besides the system's own: the virtual environment in its first line, and its own folder. */
 const foldersOf = async (file: string): Promise<readonly string[]> => {
   const path = await realpath(file)
   const start = Buffer.alloc(256)
@@ -42,7 +42,7 @@ const foldersOf = async (file: string): Promise<readonly string[]> => {
   return [...new Set([...environment, dirname(path), dirname(file)])].filter(isOwn)
 }
 
-/** Folders outside the system's own that a program needs, read from its file: it is not run. None for one that is not there. */
+/** Folders besides the system's own that a program needs, read from its file without running it. None if it does not exist. */
 export const programFolders = async (program: string): Promise<readonly string[]> => {
   for (const file of placesOf(program)) {
     const found = await foldersOf(file).catch(() => undefined)
@@ -51,17 +51,17 @@ export const programFolders = async (program: string): Promise<readonly string[]
   return []
 }
 
-/** Ansible's version and Python, and where its modules lie, as each of its programs answers `--version`. */
+/** Ansible's version, Python and modules folder, from the output of `--version` of any of its programs. */
 export const readVersion = (output: string) => ({
   version: /\bcore (?<version>[0-9][^\]\s]*)/u.exec(output)?.groups?.["version"],
   modules: /python module location = (?<path>\/\S+)/u.exec(output)?.groups?.["path"],
   python: /python version = .*\((?<path>\/[^)]+)\)\s*$/mu.exec(output)?.groups?.["path"],
 })
 
-/** The oldest that the playbooks and the installer are tested with. */
+/** The oldest version that the playbooks and the installer are tested with. */
 const oldest = [2, 14] as const
 
-/** Why an Ansible of this version is of no use; undefined when it is. */
+/** Why an Ansible of this version cannot be used; undefined when it can. */
 export const versionProblem = (version: string): string | undefined => {
   const [major = 0, minor = 0] = version.split(".").map(Number)
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1])
@@ -69,11 +69,11 @@ export const versionProblem = (version: string): string | undefined => {
     : undefined
 }
 
-/** Where the collections of the host lie, the configured folders first. `modules` is where those of Ansible itself do. */
+/** Folders of the host's collections, the configured ones first. `modules` is the folder of Ansible's own modules. */
 export const hostCollectionFolders = (configured: readonly string[], modules: string | undefined): readonly string[] => [
   ...configured,
   "/usr/share/ansible/collections",
-  // the `ansible` package puts them beside the modules
+  // the `ansible` package installs them beside the modules
   ...(modules === undefined ? [] : [join(modules, "..")]),
 ]
 
@@ -89,7 +89,7 @@ const versionIn = async (folder: string): Promise<string | undefined> => {
   }
 }
 
-/** The collections in these folders, by name, with their versions where they tell one. The first folder that has one counts. */
+/** The collections in these folders, by name, with their versions if known. The first folder that has one takes precedence. */
 export const collectionsIn = async (folders: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> => {
   const found = new Map<string, string | undefined>()
   for (const root of folders.map((folder) => join(folder, "ansible_collections")))
@@ -102,7 +102,7 @@ export const collectionsIn = async (folders: readonly string[]): Promise<Readonl
   return found
 }
 
-/** The collections that come with the host's Ansible, as its programs find them; `program` is one of them. */
+/** The collections of the host's Ansible, as its programs find them; `program` is one of them. */
 export const hostCollections = (
   program: string,
   configured: readonly string[],
