@@ -24,7 +24,7 @@ interface Route {
   readonly load: () => Promise<Page>
 }
 
-/** Pages are loaded when they are first asked for; the first one is there already. */
+/** Pages are loaded on first use, except the first one. */
 const routes: readonly Route[] = [
   { pattern: "/", load: async () => Ranges },
   { pattern: "/ranges", load: async () => Ranges },
@@ -60,7 +60,7 @@ const routes: readonly Route[] = [
   { pattern: "/me", load: async () => (await import("./pages/me.tsx")).MePage },
 ]
 
-/** For who is not signed in yet. */
+/** For people who are not signed in yet. */
 const signInPages: Readonly<Record<string, FunctionComponent>> = {
   "/login": SignIn,
   "/login/return": ProviderReturn,
@@ -85,7 +85,7 @@ const load = async (path: string): Promise<void> => {
       if (place.peek().path === path) shown.value = { path, page: loaded, values }
       broken.value = undefined
     } catch {
-      // the files of a page are named by what is in them: those of an older version are gone
+      // a page's files are named by their content: those of an older version are gone
       broken.value = new Refusal(0, "This page could not be loaded.", "The service may have been updated: load the page again.")
     }
     return
@@ -121,14 +121,14 @@ const Current = () => {
     if (at === undefined) return
     const title = document.querySelector("main h1")
     if (title?.textContent) document.title = `${title.textContent} · Rangewright`
-    // who moves to another page by keyboard or by ear begins at its title
+    // keyboard and screen reader users start at the title of a new page
     if (!first.current && title instanceof HTMLElement) title.focus({ preventScroll: true })
     if (!first.current) scrollTo(0, 0)
     first.current = false
   }, [at])
   if (broken.value !== undefined) return <Refused refusal={broken.value} retry={() => location.reload()} />
   if (shown.value === undefined || me.value === undefined) return <Loading />
-  // every operation refuses them what is there; a page that only shows refusals helps nobody
+  // every operation would refuse them; a page that only shows refusals helps nobody
   if (isForAdministrators(shown.value.path) && !me.value.isAdmin) return <NotFound />
   const { page: Page, values } = shown.value
   return <Page key={shown.value.path} values={values} />

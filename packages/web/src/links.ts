@@ -1,9 +1,9 @@
 export const base = "/ui"
 
-/** The address of one of the page's own pages. */
+/** The address of a page of this application. */
 export const linkTo = (...parts: readonly string[]): string => `${base}/${parts.map(encodeURIComponent).join("/")}`
 
-/** The address of a link that somebody else wrote: `https:` alone. What is none is shown as text. */
+/** The address of a link written by somebody else: `https:` only. Anything else is shown as text. */
 export const httpsAddress = (text: string | undefined): string | undefined => {
   if (text === undefined || !/^https:\/\//iu.test(text)) return undefined
   try {

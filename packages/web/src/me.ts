@@ -1,13 +1,13 @@
 import type { CapabilitiesAnswer, UserAnswer } from "@rangewright/application/wire"
 import { computed, signal } from "@preact/signals"
 
-/** Who is signed in; undefined until it is known. */
+/** The signed-in user; undefined until known. */
 export const me = signal<UserAnswer | undefined>(undefined)
 
-/** What the service can do and the user may; known when `me` is. */
+/** What the service supports and the user may do; known once `me` is. */
 export const capabilities = signal<CapabilitiesAnswer | undefined>(undefined)
 
-/** Groups that the user manages; administrators manage all, and may have none here. */
+/** Groups that the user manages; administrators manage all, and this may be empty for them. */
 export const managed = computed<readonly string[]>(() => capabilities.value?.rights.manages ?? [])
 
 export type Theme = "auto" | "light" | "dark"

@@ -8,9 +8,9 @@ import { shortTime } from "./parts/format.ts"
 import { Text } from "./parts/parts.tsx"
 import { t } from "./texts.ts"
 
-/** What the user's groups are told. */
+/** Notices of the user's groups. */
 export const notices = signal<readonly NoticeAnswer[]>([])
-/** Those that the user has closed, until the page is loaded again. */
+/** Notices that the user has closed, until the page is reloaded. */
 const closed = signal<ReadonlySet<string>>(new Set())
 
 const keyOf = ({ groupName, at }: NoticeAnswer): string => `${groupName} ${at}`
@@ -19,7 +19,7 @@ export const readNotices = async (): Promise<void> => {
   try {
     notices.value = await read<readonly NoticeAnswer[]>("/notices")
   } catch {
-    // what was there stays; the next event asks again
+    // keeps the present ones; the next event reads them again
   }
 }
 
@@ -31,7 +31,7 @@ export const followNotices = (): void => {
 
 export const isOver = ({ until }: NoticeAnswer): boolean => Date.parse(until) <= Date.now()
 
-/** Above every page: what the groups of the user are told by others. */
+/** Shown above every page: notices of the user's groups, set by others. */
 export const Notices = () => {
   const [, showAgain] = useState(0)
   const shown = notices.value.filter(

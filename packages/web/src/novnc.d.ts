@@ -1,10 +1,10 @@
-/** noVNC is published without types. What is used of it. */
+/** noVNC is published without types. These cover what is used. */
 declare module "@novnc/novnc" {
   interface Options {
     readonly credentials?: { readonly password: string }
     readonly shared?: boolean
   }
-  // the module has nothing else
+  // the module has no other export
   export default class RFB extends EventTarget {
     constructor(target: Element, url: string, options?: Options)
     scaleViewport: boolean

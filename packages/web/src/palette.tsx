@@ -11,7 +11,7 @@ import { t } from "./texts.ts"
 export interface Target {
   readonly kind: keyof typeof t.palette.kinds
   readonly text: string
-  /** What else it is found by. */
+  /** Other words by which it is found. */
   readonly more: string
   /** Below `/ui`. */
   readonly path: string
@@ -38,7 +38,7 @@ const targetsOf = (ranges: readonly Range[], runs: readonly RunHead[]): readonly
   })),
 ]
 
-/** Goes to anything by its name. `pages`: those of the menu. */
+/** Jumps to anything by name. `pages`: those of the menu. */
 export const Palette = ({ pages, onClose }: { readonly pages: readonly Target[]; readonly onClose: () => void }) => {
   const ranges = useRanges()
   const runs = useRead<readonly RunHead[]>("/runs", { limit: 50 })

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals"
 import { base } from "./links.ts"
 
 export interface Place {
-  /** Below `/ui`, begins with a slash. */
+  /** Below `/ui`, starts with a slash. */
   readonly path: string
   readonly query: URLSearchParams
   readonly mark: string
@@ -22,7 +22,7 @@ export const navigate = (to: string, { replace = false }: { readonly replace?: b
   place.value = here()
 }
 
-/** Changes what the address says of the view, without a step back to what was before. */
+/** Changes the view's parameters in the address without adding to the browser's history. */
 export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
   const query = new URLSearchParams(location.search)
   for (const [name, value] of Object.entries(changes)) {
@@ -34,7 +34,7 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
   place.value = here()
 }
 
-/** The values of `/ranges/{id}` in a path; undefined where it is another path. */
+/** The values of `/ranges/{id}` in a path; undefined when the path does not match. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
   const wanted = pattern.split("/")
   const given = path.split("/")
@@ -57,7 +57,7 @@ export const matchPath = (pattern: string, path: string): Readonly<Record<string
   return values
 }
 
-/** Follows links to other pages of ours without a new document. */
+/** Follows links to our own pages without loading a new document. */
 export const followLinks = (): void => {
   addEventListener("popstate", () => (place.value = here()))
   document.addEventListener("click", (event) => {

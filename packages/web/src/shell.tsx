@@ -19,7 +19,7 @@ interface Link {
   readonly text: string
   readonly icon: IconName
   readonly key: string
-  /** Absent: for everybody. */
+  /** Absent when shown to everybody. */
   readonly isShown?: () => boolean
 }
 
@@ -62,7 +62,7 @@ const pagesOf = (shown: readonly Link[]): readonly Target[] => [
   { kind: "page", text: t.nav.me, more: "", path: "/me" },
 ]
 
-/** Moves from row to row, or ticks the row that has the focus; true when it did. */
+/** Moves from row to row, or selects the focused row; true if it did. */
 const moveInTable = (key: string): boolean => {
   const row = document.activeElement?.closest("main tbody tr")
   if (key === "x") {

@@ -1,6 +1,6 @@
-/** Every text of the page. Names of machines, messages of the service and the like come from elsewhere and are shown as they are. */
+/** All texts of the page. Names of machines, messages of the service and the like come from elsewhere and are shown as they are. */
 const machines = (count: number): string => `${count} ${count === 1 ? "machine" : "machines"}`
-/** `a`, `a and b`, `a, b, and c`: by hand, as times are. */
+/** `a`, `a and b`, `a, b, and c`: written by hand, like the formatting of times. */
 const listed = (parts: readonly string[]): string =>
   parts.length < 3 ? parts.join(" and ") : `${parts.slice(0, -1).join(", ")}, and ${parts.at(-1)}`
 

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals"
 import type { Asked } from "../parts/curl.ts"
 import { signedOut } from "./session.ts"
 
-/** Why the service did not do what it was asked for, in its own words. */
+/** Why the service refused a request, in its own words. */
 export class Refusal extends Error {
   readonly status: number
   readonly hint: string | undefined
@@ -18,7 +18,7 @@ export type Parameters = Readonly<Record<string, string | number | boolean | und
 
 const root = "/api/v2"
 
-/** `/runs/{runID}` with its names filled in; what is left of the parameters goes into the query. */
+/** `/runs/{runID}` with its parameters filled in; the remaining ones go into the query. */
 export const addressOf = (path: string, parameters: Parameters = {}): string => {
   const left = new URLSearchParams()
   let address = path
@@ -50,16 +50,16 @@ const refusalOf = async (response: Response): Promise<Refusal> => {
   }
 }
 
-/** The change that was asked for last, for who wants to do it again from a shell. */
+/** The last change requested, for people who want to repeat it from a shell. */
 export const lastChange = signal<Asked | undefined>(undefined)
 
 const sentOf = (body: RequestInit["body"]): Asked["body"] =>
   body instanceof FormData ? [...body] : typeof body === "string" ? body : "{}"
 
-/** A request with the session's cookie. Ends every tab's session where the service no longer knows it. */
+/** Sends a request with the session's cookie. Ends the session in every tab if the service no longer knows it. */
 export const ask = async (method: string, address: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers)
-  // other origins cannot send it: what changes something is refused without
+  // other origins cannot send this header: changes are refused without it
   headers.set("X-Rangewright", "1")
   if (method !== "GET" && !address.endsWith("/validate")) lastChange.value = { method, address, body: sentOf(init.body) }
   let response: Response
@@ -71,7 +71,7 @@ export const ask = async (method: string, address: string, init: RequestInit = {
   }
   if (response.ok) return response
   const refusal = await refusalOf(response)
-  // below /ui it is what somebody typed, or brings from the provider, that is not right
+  // below /ui, what somebody typed or brought from the provider is wrong, not the session
   if (response.status === 401 && !address.startsWith("/ui/")) signedOut()
   throw refusal
 }
@@ -85,10 +85,10 @@ const get = (path: string, parameters?: Parameters, signal?: AbortSignal): Promi
 export const read = async <A>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<A> =>
   (await (await get(path, parameters, signal)).json()) as A
 
-/** A part of a list, newest first. */
+/** One page of a list, newest first. */
 export interface Part<A> {
   readonly items: readonly A[]
-  /** The query that the list's next part is asked for with; absent: this is the last. */
+  /** The query for the next page; absent on the last one. */
   readonly next?: string
 }
 
@@ -98,7 +98,7 @@ export const readPart = async <A>(path: string, parameters?: Parameters, signal?
   return { items: (await answer.json()) as readonly A[], ...(next === undefined ? {} : { next }) }
 }
 
-/** A change, with JSON or a form with files; without a body an empty one is sent, which all operations take. */
+/** Requests a change, with JSON or a form with files; sends an empty body when there is none, which all operations accept. */
 export const change = async <A>(
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
@@ -112,7 +112,7 @@ export const change = async <A>(
     })
   ).json()) as A
 
-/** A change whose answer is a sentence: that sentence. */
+/** A change that is answered with a sentence; returns it. */
 export const changeText = async (
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
@@ -120,14 +120,14 @@ export const changeText = async (
   body?: unknown,
 ): Promise<string> => (await change<{ readonly result: string }>(method, path, parameters, body)).result
 
-/** A file that the service makes, saved by the browser. */
+/** Lets the browser save a file. */
 export const save = async (name: string, blob: Blob): Promise<void> => {
   const url = URL.createObjectURL(blob)
   const link = document.createElement("a")
   link.href = url
   link.download = name
   link.click()
-  // the browser has begun to read it when the next task runs
+  // the browser has started reading it when the next task runs
   await new Promise((resolve) => setTimeout(resolve, 0))
   URL.revokeObjectURL(url)
 }
@@ -141,7 +141,7 @@ interface WireGuardFile {
 
 const vpnBlob = ({ result }: WireGuardFile): Blob => new Blob([result.wireGuardConfig], { type: "text/plain" })
 
-/** The user's file for a WireGuard client. It holds a private key. */
+/** The user's configuration file for a WireGuard client. It contains a private key. */
 export const vpnFile = async (): Promise<Blob> => vpnBlob(await read<WireGuardFile>("/user/wireguard"))
 
 /** The same with a new key: the old file stops working. */

@@ -6,7 +6,7 @@ export interface ServerEvent {
   readonly data: unknown
 }
 
-/** One event of a stream; undefined where it has no data, or none that can be read. */
+/** One event of a stream; undefined when it has no data, or data that cannot be parsed. */
 const eventOf = (block: string): ServerEvent | undefined => {
   let id = ""
   let event = "message"
@@ -30,7 +30,7 @@ const eventOf = (block: string): ServerEvent | undefined => {
   }
 }
 
-/** Takes the text of an event stream as it comes, and gives whole events. */
+/** Takes an event stream's text as it arrives, and returns complete events. */
 export const eventReader = (): ((text: string) => readonly ServerEvent[]) => {
   let rest = ""
   return (text) => {
@@ -40,7 +40,7 @@ export const eventReader = (): ((text: string) => readonly ServerEvent[]) => {
   }
 }
 
-/** Reads a stream to its end. Events come in batches, as the network gives them. */
+/** Reads a stream to its end. Events are passed on in batches, as they arrive. */
 export const follow = async (
   address: string,
   after: string,

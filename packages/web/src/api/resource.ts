@@ -4,14 +4,14 @@ import { type LiveEvent, onLive } from "../live/live.ts"
 import { type Parameters, type Part, read, readPart, Refusal } from "./client.ts"
 import { t } from "../texts.ts"
 
-/** What was read of the service, kept up to date while somebody looks at it. */
+/** Data read from the service, kept up to date while a page shows it. */
 export interface Resource<A> {
   readonly data: Signal<A | undefined>
   readonly refusal: Signal<Refusal | undefined>
   readonly reload: () => Promise<void>
 }
 
-/** What is held with what the event tells in it; undefined: it has to be read again. */
+/** Applies an event to the data; undefined when it must be read again. */
 export type Patch<A> = (data: A, event: LiveEvent) => A | undefined
 
 interface Held extends Resource<unknown> {
@@ -19,14 +19,14 @@ interface Held extends Resource<unknown> {
   readonly end: () => void
 }
 
-/** Whether what was read is of a range or a machine that was deleted, or that the user lost access to. */
+/** Whether the data belongs to a range or machine that was deleted, or that the user lost access to. */
 const isGone = ({ topic, rangeID, data }: LiveEvent, parameters: Parameters): boolean =>
   data["removed"] === true &&
   (topic === "range" ? parameters["rangeID"] === rangeID : parameters["vmID"] === String(data["proxmoxID"]))
 
 const never = (): boolean => false
 const held = new Map<string, Held>()
-/** At most this often is one thing read again, however fast it changes. */
+/** Minimum milliseconds between two reads of the same data, however fast it changes. */
 const pace = 300
 
 interface Wanted {
@@ -48,7 +48,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   const once = async (): Promise<void> => {
     try {
       const next = await (inParts ? readPart : read)(path, parameters, gone.signal)
-      // what did not change is not drawn again
+      // unchanged data is not rendered again
       if (JSON.stringify(next) !== JSON.stringify(data.peek())) data.value = next
       refusal.value = undefined
     } catch (error) {
@@ -75,7 +75,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
       void reload()
     }, pace)
   }
-  /** Events that came while it was read: what was read may be older. */
+  /** Events that arrived during the read, whose result may be older. */
   const meanwhile: LiveEvent[] = []
   const apply = (event: LiveEvent): void => {
     const shown = data.peek()
@@ -107,7 +107,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   }
 }
 
-/** Nothing is read. */
+/** Reads nothing. */
 const idle: Held = {
   data: signal<unknown>(undefined),
   refusal: signal<Refusal | undefined>(undefined),
@@ -131,7 +131,7 @@ const useHeld = <A>(wanted: Wanted): Resource<A> => {
     setResource([key, mine])
     return () => {
       mine.users -= 1
-      // a page that follows may need the same: what nobody took up by then is let go
+      // the next page may need the same data; it is released if nobody has taken it up by then
       setTimeout(() => {
         if (mine.users > 0 || held.get(key) !== mine) return
         mine.end()
@@ -142,7 +142,10 @@ const useHeld = <A>(wanted: Wanted): Resource<A> => {
   return current as unknown as Resource<A>
 }
 
-/** What an operation that reads answers; without a path nothing is read. Parts of a page that need the same share it; it is read again when an event touches it. */
+/**
+ * The answer of a read operation; nothing is read without a path. Components that need the same data share it; it is read again when an
+ * event affects it.
+ */
 export const useRead = <A>(
   path: string | undefined,
   parameters: Parameters = {},
@@ -150,14 +153,14 @@ export const useRead = <A>(
   patch?: Patch<A>,
 ): Resource<A> => useHeld({ path, parameters, inParts: false, touched, patch: patch as Patch<unknown> | undefined })
 
-/** The same for a list that is answered in parts. */
+/** The same for a list that is answered in pages. */
 export const usePart = <A>(
   path: string,
   parameters: Parameters,
   touched: (event: LiveEvent) => boolean = never,
 ): Resource<Part<A>> => useHeld({ path, parameters, inParts: true, touched, patch: undefined })
 
-/** Whether all of them have been read, from the first time on: what is shown together waits for this, and does not move about as it loads. */
+/** Whether all of them have been read once: components that appear together wait for this, so that nothing moves while loading. */
 export const useAllRead = (...resources: readonly Resource<unknown>[]): boolean => {
   const were = useRef(false)
   were.current ||= resources.every(isRead)
@@ -173,13 +176,13 @@ const take = (key: string, wanted: Wanted): Held => {
   return made
 }
 
-/** Drops what was read: the page that follows reads it again, and the one that is left asks for nothing more. What stays mounted keeps what it has. */
+/** Drops all data: the next page reads it again, and the page being left stops asking. Components that stay mounted keep theirs. */
 export const forget = (): void => {
   for (const resource of held.values()) resource.end()
   held.clear()
 }
 
-/** Has everything that is shown read again, after a change that this page made itself. */
+/** Reads all displayed data again, after a change made by this page. */
 export const refresh = (): void => {
   for (const resource of held.values()) void resource.reload()
 }

@@ -1,8 +1,8 @@
 /**
- * The session is a cookie that scripts cannot read. All tabs of a browser share it, so one that signs out, or learns that the session is
- * over, tells the others; each then leaves its page, with all that it shows, for a new document.
+ * The session is a cookie that scripts cannot read. All tabs of a browser share it, so a tab that signs out, or learns that the session is
+ * over, tells the others; each then replaces its page, with everything that it shows, by a new document.
  */
-/** That somebody signed in here: no secret, only whether it is worth asking the service who. */
+/** Remembers that somebody signed in here. Not a secret: it only tells whether to ask the service who. */
 const kept = "rangewright-signed-in"
 
 let channel: BroadcastChannel | undefined
@@ -15,21 +15,21 @@ const leave = (): void => {
   const { pathname, search } = location
   if (leaving || pathname === login) return
   leaving = true
-  // the browser lets people stay with what is not saved; the next message or refusal leads away again
+  // the browser lets people stay on a page with unsaved changes; the next message or refusal leads away again
   setTimeout(() => (leaving = false), 1_000)
   const next = pathname === "/ui/" ? "" : `?next=${encodeURIComponent(`${pathname}${search}`)}`
   location.replace(`${login}${next}`)
 }
 
-/** Begins to hear what other tabs tell. */
+/** Starts listening to other tabs. */
 export const startSession = (): void => {
   channel = new BroadcastChannel("rangewright-session")
   channel.addEventListener("message", ({ data }) => {
     if (data === "over") leave()
-    // another user may have signed in: nothing of the one before may stay
+    // another user may have signed in: nothing of the previous one may remain
     if (data === "begun") location.reload()
   })
-  // a page that the browser kept as it was shows nothing of a session that is over
+  // a page restored from the browser's cache must not show anything of a session that is over
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload()
   })
@@ -49,7 +49,7 @@ export const signedIn = (next: string | undefined): void => {
   location.replace(ownPath(next) ?? "/ui/")
 }
 
-/** An address of this page, or nothing: what stands in an address may come from anybody. */
+/** A path of this page, or undefined: anybody may have written the address. */
 export const ownPath = (next: string | undefined): string | undefined => {
   if (next === undefined) return undefined
   try {

@@ -29,10 +29,10 @@ import { plain } from "../parts/format.ts"
 import { entry, placeAt } from "./place.ts"
 import { factsOf, isBlock, keysOf, type Schema, type SchemaTexts, schemasAt, valuesOf } from "./schema.ts"
 
-/** What completion and help are made of. */
+/** What completion and help are based on. */
 export interface Knowledge {
   readonly schema: Schema
-  /** Values that the service has, by the key that names one: its templates. */
+  /** Values that exist on the service, by the key that refers to them: its templates. */
   readonly values: Readonly<Record<string, readonly string[]>>
 }
 
@@ -42,7 +42,7 @@ export interface EditorOptions {
   readonly label: string
   readonly texts: SchemaTexts
   readonly knowledge: Promise<Knowledge>
-  /** What the service finds of a text. */
+  /** Asks the service for the issues of a text. */
   readonly check: (text: string) => Promise<readonly ConfigIssueAnswer[]>
   readonly onChange: (text: string) => void
 }
@@ -98,7 +98,7 @@ const look = EditorView.theme({
   ".cm-searchMatch": { backgroundColor: "var(--warn-soft)", outline: "1px solid var(--warn)" },
 })
 
-/** As a document of its own, that text alone goes into. */
+/** An element whose content is set as text only, never as HTML. */
 const docs = (lines: readonly string[]): HTMLElement => {
   const element = document.createElement("div")
   element.className = "docs"
@@ -106,7 +106,7 @@ const docs = (lines: readonly string[]): HTMLElement => {
   return element
 }
 
-/** What follows a new key: a space for a value, or the next line where what belongs to the key begins. */
+/** The text after a new key: a space for a value, or a new line where a nested block begins. */
 const blockAfter = (of: Schema, column: number): string =>
   isBlock(of) ? `\n${" ".repeat(column + 2)}${of.type === "array" ? "- " : ""}` : " "
 
@@ -166,7 +166,7 @@ const diagnosticOf =
     return { from, to, severity, message: plain(text) }
   }
 
-/** An editor in a shadow root: there it brings its styles as sheets, where the page's policy lets no style element be. */
+/** An editor in a shadow root: there it can add its styles as style sheets, since the page's policy allows no style elements. */
 export const openEditor = (options: EditorOptions): Editor => {
   const host = document.createElement("div")
   host.className = "editor-host"
@@ -220,7 +220,7 @@ export const openEditor = (options: EditorOptions): Editor => {
       ],
     }),
   })
-  // who has no mouse scrolls it by the cursor, which the text has
+  // without a mouse it is scrolled with the cursor, which needs focus
   view.scrollDOM.tabIndex = 0
   forceLinting(view)
   return {

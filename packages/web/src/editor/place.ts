@@ -2,25 +2,25 @@
 export type Segment = string | typeof entry
 export const entry = Symbol("entry")
 
-/** Where a position of a YAML text is: what stands there is a key of what the path leads to, or a value at the path. */
+/** What is at a position of a YAML text: a key of the mapping at the path, or a value at the path. */
 export interface YamlPlace {
   readonly kind: "key" | "value"
   readonly path: readonly Segment[]
-  /** What is written of it before the position, and where that begins in its line. */
+  /** The text before the position that belongs to it, and its start column. */
   readonly typed: string
   readonly column: number
-  /** Keys that the mapping has already, elsewhere than here. */
+  /** The mapping's other keys. */
   readonly siblings: readonly string[]
 }
 
 interface Line {
-  /** Columns of the dashes that begin entries of lists. */
+  /** Columns of the dashes that start list entries. */
   readonly dashes: readonly number[]
-  /** Where what follows the dashes begins. */
+  /** Where the content after the dashes begins. */
   readonly column: number
   readonly content: string
   readonly key: string | undefined
-  /** What follows the key. */
+  /** The text after the key. */
   readonly rest: string
 }
 
@@ -36,10 +36,10 @@ const parse = (text: string): Line | undefined => {
   return { dashes, column: lead.length, content, key, rest: found === null ? content : content.slice(found[0].length) }
 }
 
-/** The way from the root of the document to the mapping whose keys begin at a column, or to the list whose dashes do. */
+/** The path from the root of the document to the mapping whose keys begin at a column, or to the list whose dashes do. */
 const pathTo = (lines: readonly (Line | undefined)[], at: number, begin: Line, before: number): readonly Segment[] => {
   const path: Segment[] = []
-  // where the next thing outwards begins, and whether it is a list's dash
+  // column of the next enclosing item, and whether it is a list's dash
   const dashes = begin.dashes.filter((dash) => dash < before)
   let isDash = false
   let column = before
@@ -67,7 +67,7 @@ const pathTo = (lines: readonly (Line | undefined)[], at: number, begin: Line, b
   return path
 }
 
-/** The other keys of the mapping that a line is in. */
+/** The other keys of the mapping that contains a line. */
 const siblingsOf = (lines: readonly (Line | undefined)[], at: number, column: number): readonly string[] => {
   const keys: string[] = []
   const ends = (line: Line): boolean => line.column < column || (line.dashes[0] ?? column) < column
@@ -88,7 +88,7 @@ const siblingsOf = (lines: readonly (Line | undefined)[], at: number, column: nu
   return keys
 }
 
-/** Where a position is; undefined: in a comment, in braces or brackets, or where only free text stands. */
+/** What is at a position; undefined in a comment, in braces or brackets, or where any text is allowed. */
 export const placeAt = (text: string, position: number): YamlPlace | undefined => {
   const raw = text.split("\n")
   const start = text.lastIndexOf("\n", position - 1) + 1

@@ -1,6 +1,6 @@
 import { entry, type Segment } from "./place.ts"
 
-/** What is used of a JSON Schema. */
+/** The parts of a JSON Schema that are used here. */
 export interface Schema {
   readonly type?: string
   readonly description?: string
@@ -24,7 +24,7 @@ const alternatives = (schema: Schema): readonly Schema[] => [
   ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(alternatives),
 ]
 
-/** Everything that may stand at the end of the path. */
+/** Every schema that applies at the end of the path. */
 export const schemasAt = (root: Schema, path: readonly Segment[]): readonly Schema[] => {
   let here = alternatives(root)
   for (const segment of path) {
@@ -49,7 +49,7 @@ export const keysOf = (schemas: readonly Schema[]): readonly (readonly [key: str
 const textOf = (value: unknown): readonly string[] =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? [String(value)] : []
 
-/** Values that the schemas name: all that are allowed where only some are, else the usual and the examples. */
+/** Suggested values: all allowed ones if the schema lists them, otherwise defaults and examples. */
 export const valuesOf = (schemas: readonly Schema[]): readonly string[] => [
   ...new Set(
     schemas.flatMap((schema) => [
@@ -62,12 +62,12 @@ export const valuesOf = (schemas: readonly Schema[]): readonly string[] => [
   ),
 ]
 
-/** A nested block follows the key. */
+/** Whether the key's value is a nested block. */
 export const isBlock = (schema: Schema): boolean =>
   alternatives(schema).some(({ type }) => type === "object" || type === "array") &&
   !alternatives(schema).some(({ type }) => type === "boolean" || type === "string")
 
-/** What the schema says of a value, a line for each fact. */
+/** Facts about a value from its schema, one line each. */
 export const factsOf = (schema: Schema, texts: SchemaTexts): readonly string[] => {
   const types = [...new Set(alternatives(schema).flatMap(({ type }) => (type === undefined ? [] : [type])))]
   const { minimum, maximum } = schema

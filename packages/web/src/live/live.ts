@@ -3,8 +3,8 @@ import { follow, type ServerEvent } from "../api/events.ts"
 import { throttled } from "../parts/throttled.ts"
 
 /**
- * What changes on the service, told to every tab of a browser by one of them: the one that holds the lock reads the stream, and the
- * others get it from that one. A browser has six connections to a service over HTTP/1.1; a stream for each tab would use them up.
+ * Changes on the service, received by one tab of a browser and passed on to the others: the tab that holds the lock reads the stream. A
+ * browser has six connections to a service over HTTP/1.1; a stream for each tab would use them up.
  */
 const events = "/api/v2/events"
 const lockName = "rangewright-live"
@@ -12,7 +12,7 @@ let channel: BroadcastChannel | undefined
 
 export type Topic = "range" | "machine" | "run" | "notice" | "reset"
 
-/** What an event is about, and what it tells. */
+/** The subject of an event, and its data. */
 export interface LiveEvent {
   readonly topic: Topic
   readonly rangeID?: string
@@ -25,7 +25,7 @@ interface Told {
   readonly since: number | undefined
 }
 
-/** Since when nothing came, in milliseconds; undefined: the stream is open. */
+/** Since when the stream is interrupted, in milliseconds; undefined while it is open. */
 export const awaySince = signal<number | undefined>(undefined)
 
 const reset: LiveEvent = { topic: "reset", data: {} }
@@ -39,7 +39,7 @@ export const onLive = (listener: (event: LiveEvent) => void): (() => void) => {
 
 let heard: LiveEvent[] = []
 
-/** Many machines may change at once. */
+/** throttled: many machines may change at once */
 const pass = throttled(() => {
   const events = heard
   heard = []
@@ -70,7 +70,7 @@ const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
   ]
 }
 
-/** Whoever looks sees within a few seconds that the service is back. */
+/** Keeps reconnecting quick: people see within a few seconds that the service is back. */
 const longestPause = 3_000
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -90,21 +90,21 @@ const lead = async (): Promise<never> => {
         },
         () => {
           pause = 500
-          // what changed before the stream began is read again, once
+          // changes before the stream began are covered by reading everything once
           tell({ events: after === "" ? [reset] : [], since: undefined })
         },
       )
     } catch {
-      // told below: a stream that broke and one that did not open are the same to who looks at the page
+      // reported below: for the user a broken stream and one that did not open are the same
     }
     tell({ events: [], since: awaySince.value ?? Date.now() })
-    // not all browsers at once, when the service is back
+    // so that browsers do not all reconnect at once when the service is back
     await wait(pause * (0.75 + Math.random() / 2))
     pause = Math.min(pause * 2, longestPause)
   }
 }
 
-/** While no stream opens, what is shown is read again at this pace, and the page says so. */
+/** Milliseconds between reads while no stream opens; the page then says so. */
 const slowly = 30_000
 
 export const startLive = (): void => {
@@ -113,6 +113,6 @@ export const startLive = (): void => {
   setInterval(() => {
     if (awaySince.value !== undefined && !document.hidden) hear({ events: [reset], since: awaySince.value })
   }, slowly)
-  // the lock is held until the tab goes; then the next one that waits for it leads
+  // the lock is held until the tab closes; then the next waiting tab takes over
   void navigator.locks.request(lockName, lead).catch(() => undefined)
 }

@@ -1,7 +1,7 @@
-/** A stretch of text of one look. */
+/** A stretch of text in one style. */
 export interface Span {
   readonly text: string
-  /** Names of classes, such as `c1 b`; empty: as the rest. */
+  /** CSS class names, such as `c1 b`; empty for the default style. */
   readonly look: string
 }
 
@@ -20,7 +20,7 @@ const classesOf = ({ bold, dim, italic, underline, colour }: Look): string =>
     .filter(Boolean)
     .join(" ")
 
-/** The sixteen colours of a terminal by number; of other palettes, none. */
+/** The sixteen colours of a terminal by number; colours of other palettes are ignored. */
 const paint = (look: Look, parameters: string): void => {
   const numbers = parameters === "" ? [0] : parameters.split(/[;:]/u).map(Number)
   for (let at = 0; at < numbers.length; at++) {
@@ -37,7 +37,7 @@ const paint = (look: Look, parameters: string): void => {
     else if (n >= 90 && n <= 97) look.colour = n - 90 + 8
     else if (n === 39) look.colour = undefined
     else if (n === 38 || n === 48) {
-      // 38;5;n and 38;2;r;g;b: their numbers are not to be read as others
+      // 38;5;n and 38;2;r;g;b: their numbers must not be read as other parameters
       const kind = numbers[at + 1]
       if (kind === 5 && n === 38 && (numbers[at + 2] ?? 16) < 16) look.colour = numbers[at + 2]
       at += kind === 5 ? 2 : kind === 2 ? 4 : 0
@@ -47,7 +47,7 @@ const paint = (look: Look, parameters: string): void => {
 
 const escape = 0x1b
 
-/** Where the control sequence that begins here ends, and its parameters where it sets colours. */
+/** Where the control sequence starting here ends, with its parameters if it sets colours. */
 const sequenceAt = (line: string, at: number): { readonly end: number; readonly colours?: string } => {
   const introducer = line.charCodeAt(at) === 0x9b ? "[" : line[at + 1]
   let end = line.charCodeAt(at) === escape ? at + 2 : at + 1
@@ -57,7 +57,7 @@ const sequenceAt = (line: string, at: number): { readonly end: number; readonly 
     const parameters = line.slice(begin, end)
     return line[end] === "m" && /^[\d;:]*$/u.test(parameters) ? { end: end + 1, colours: parameters } : { end: end + 1 }
   }
-  // strings for the terminal (titles, links, the clipboard): to their end, or that of the line
+  // strings for the terminal (titles, links, the clipboard) extend to their end, or that of the line
   if (introducer !== undefined && "]PX^_".includes(introducer)) {
     while (end < line.length) {
       if (line.charCodeAt(end) === 0x07 || line.charCodeAt(end) === 0x9c) return { end: end + 1 }
@@ -66,21 +66,21 @@ const sequenceAt = (line: string, at: number): { readonly end: number; readonly 
     }
     return { end }
   }
-  // one that says which set of characters has one more
+  // a sequence that selects a character set has one more character
   return { end: introducer !== undefined && "()*+-./# %".includes(introducer) ? end + 1 : end }
 }
 
-/** What follows a carriage return overwrites what stands before it, as in a terminal. */
+/** Text after a carriage return overwrites the text before it, as in a terminal. */
 const overwritten = (line: string): string => {
   let end = line.length
   while (line[end - 1] === "\r") end--
   return line.slice(line.lastIndexOf("\r", end - 1) + 1, end)
 }
 
-/** What a terminal would obey, or what turns the text around it: the order of what is read would no longer be that of what was written. */
+/** Control characters, and bidirectional controls, which would change the order in which the text is read. */
 const special = /(?!\t)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
 
-/** A line of output as text and looks, in one pass. Colours are kept; all else that a terminal would obey is dropped. */
+/** Splits a line of output into styled spans in one pass. Colours are kept; all other control sequences are dropped. */
 export const spansOf = (raw: string): readonly Span[] => {
   const line = overwritten(raw)
   const spans: Span[] = []
@@ -118,7 +118,7 @@ const stringEnd = (line: string, from: number): number => {
   return line.length
 }
 
-/** The text of a line alone, for finding. */
+/** The plain text of a line, for searching. */
 export const textOf = (raw: string): string =>
   raw.search(special) < 0
     ? raw

@@ -15,7 +15,7 @@ const rowHeight = 20
 const beyond = 20
 const longest = 4_000
 
-/** Reads a run's events into a log while somebody looks at it. */
+/** Reads a run's events into a log while the component is mounted. */
 const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean } => {
   const log = useMemo(() => new Log(), [runId])
   const isBroken = useSignal(false)
@@ -41,7 +41,7 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
             },
             () => (isBroken.value = false),
           )
-          // a run that has ended has nothing more to tell
+          // a finished run has no more events
           if (hasEnded) return
         } catch {
           isBroken.value = !isGone && !document.hidden
@@ -65,7 +65,7 @@ const useLog = (runId: string): { readonly log: Log; readonly isBroken: boolean 
   return { log, isBroken: isBroken.value }
 }
 
-/** The lines that have this text. Of lines that come later, those alone are looked at. */
+/** The lines that contain this text. When lines are added, only those are searched. */
 const useFound = (log: Log, wanted: string): readonly number[] => {
   const held = useRef({ log, wanted, upTo: 0, found: [] as readonly number[] })
   if (held.current.log !== log || held.current.wanted !== wanted) held.current = { log, wanted, upTo: 0, found: [] }
@@ -117,7 +117,7 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
   const following = useSignal(wantedLine() === undefined)
   const wanted = useSignal("")
   const chosen = useSignal<number | undefined>(wantedLine())
-  /** The line that the address names, until it is there. */
+  /** The line named in the address, until it has arrived. */
   const pending = useRef(wantedLine())
   const version = log.version.value
   const found = useFound(log, wanted.value)
@@ -230,14 +230,14 @@ export const LogView = ({ runId }: { readonly runId: string }) => {
       <div
         class="lines-frame"
         ref={frame}
-        // who has no mouse scrolls it with the arrow keys
+        // allows scrolling with the arrow keys, without a mouse
         tabIndex={0}
         role="log"
         aria-live="off"
         aria-label={t.log.label}
         onScroll={({ currentTarget }) => {
           const { scrollTop } = currentTarget
-          // lines that came meanwhile put the end further away: only who scrolls up leaves it
+          // added lines move the end further away: only scrolling up stops following it
           if (scrollTop < top.peek()) following.value = false
           top.value = scrollTop
         }}

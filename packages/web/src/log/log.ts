@@ -6,19 +6,19 @@ import { textOf } from "./ansi.ts"
 
 export type LineKind = "output" | "step" | "error" | "note" | "end"
 
-/** The lines of a run's log, as they come. They are kept in columns: there may be hundreds of thousands. */
+/** The lines of a run's log as they arrive. Stored in columns: there may be hundreds of thousands. */
 export class Log {
   readonly text: string[] = []
   readonly kinds: LineKind[] = []
   readonly seqs: number[] = []
   readonly times: string[] = []
   readonly errors: number[] = []
-  /** Counts up when lines were added: what shows them looks again. */
+  /** Increases when lines are added, so that views update. */
   readonly version = signal(0)
   readonly #tell = throttled(() => (this.version.value += 1))
   readonly #titles = new Map<string, string>()
   #last = ""
-  /** The last event that was taken. */
+  /** Number of the last processed event. */
   seq = 0
 
   get length(): number {
@@ -50,7 +50,7 @@ export class Log {
 
   take(events: readonly RunEvent[]): void {
     for (const event of events) {
-      // a stream that was opened again may begin with what was there
+      // a reopened stream may repeat earlier events
       if (event.seq <= this.seq) continue
       this.seq = event.seq
       this.#one(event)
@@ -117,7 +117,7 @@ export class Log {
     this.#last = ""
   }
 
-  /** The lines from this one on that have this text, without regard to case. */
+  /** The lines from this one on that contain the text, ignoring case. */
   find(wanted: string, from = 0): readonly number[] {
     const needle = wanted.toLowerCase()
     const found: number[] = []
@@ -130,5 +130,5 @@ export class Log {
   }
 }
 
-/** How Ansible says that something failed. */
+/** How Ansible reports a failure. */
 const looksFailed = (line: string): boolean => /^(?:\p{Cc}\[[\d;]*m)*(?:fatal|failed): \[/u.test(line)

@@ -5,7 +5,7 @@ const ends = {
   aborted: "The run was cancelled.",
 } as const
 
-/** What the log says in its own words. */
+/** Texts that the log adds itself. */
 export const kindText = {
   planned: (steps: number) => `Planned: ${steps} steps`,
   attempt: (title: string, attempt: number) => `${title}: attempt ${attempt}`,

@@ -26,7 +26,7 @@ const validate = async (rangeID: string, text: string): Promise<readonly ConfigI
   return ((await answer.json()) as { readonly issues: readonly ConfigIssueAnswer[] }).issues
 }
 
-/** What is stored now, and its version; nothing where nothing is. */
+/** The stored configuration and its version; empty and null when there is none. */
 const readStored = async (rangeID: string): Promise<{ readonly text: string; readonly version: string | null }> => {
   try {
     const answer = await ask("GET", addressFor("/range/config", rangeID), { headers: { Accept: "application/json" } })
@@ -37,7 +37,7 @@ const readStored = async (rangeID: string): Promise<{ readonly text: string; rea
   }
 }
 
-/** Replaces this text by another; what else is stored instead, where somebody has changed it. */
+/** Replaces this text by another; returns the stored text instead if somebody else has changed it. */
 const replaceStored = async (rangeID: string, before: string, now: string): Promise<string | undefined> => {
   const there = await readStored(rangeID)
   if (there.text !== before) return there.text
@@ -143,7 +143,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
   const saved = useSignal(stored)
   const version = useSignal(0)
   const issues = useSignal<readonly ConfigIssueAnswer[] | undefined>(undefined)
-  /** What somebody else stored meanwhile. */
+  /** A version that somebody else stored meanwhile. */
   const theirs = useSignal<string | undefined>(undefined)
   const failed = useSignal<Refusal | undefined>(undefined)
   const isOpen = useSignal(false)
@@ -201,7 +201,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
     return () => removeEventListener("beforeunload", warn)
   }, [isChanged])
 
-  /** Stores the text, unless somebody else changed what it began from; true when it did. */
+  /** Stores the text unless somebody else changed the version it is based on; true on success. */
   const store = async (): Promise<boolean> => {
     const now = text.peek()
     theirs.value = await replaceStored(id, saved.peek(), now)
@@ -274,7 +274,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
           <button
             type="button"
             onClick={() => {
-              // what is stored is known now: the next save replaces it
+              // the stored version is known now: the next save replaces it
               saved.value = theirs.peek() ?? ""
               theirs.value = undefined
             }}
@@ -287,7 +287,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
   )
 }
 
-/** The lines that went and those that came. */
+/** The removed and added lines. */
 const changedLines = (before: string, after: string): string => {
   const old = before.split("\n")
   const now = after.split("\n")

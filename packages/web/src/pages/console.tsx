@@ -10,7 +10,7 @@ import { linkTo } from "../links.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
-/** The key that a character stands for: Latin ones have their own numbers, and the others that of Unicode with a mark. */
+/** The keysym of a character: Latin-1 characters have their own numbers, others their Unicode number with a flag. */
 const keysymOf = (character: string): number => {
   const code = character.codePointAt(0) ?? 0
   if (character === "\n") return 0xff0d
@@ -19,7 +19,7 @@ const keysymOf = (character: string): number => {
 }
 
 const shift = 0xffe1
-/** On a keyboard of the United States these need Shift, and machines look at the keys. */
+/** Characters that need Shift on a US keyboard; machines look at the keys. */
 const isShifted = (character: string): boolean => /[A-Z~!@#$%^&*()_+{}|:"<>?]/u.test(character)
 
 const type = async (rfb: RFB, text: string): Promise<void> => {
@@ -33,7 +33,7 @@ const type = async (rfb: RFB, text: string): Promise<void> => {
   }
 }
 
-/** The screen takes every key, Tab too: Ctrl and Alt, pressed together and released with no other key, lead out of it. */
+/** The screen receives every key, including Tab: pressing and releasing Ctrl and Alt together, with no other key, leaves it. */
 const leaveByKeys = (screen: HTMLElement, leave: () => void): void => {
   let isAsked = false
   const isModifier = ({ key }: KeyboardEvent): boolean => key === "Control" || key === "Alt"
@@ -47,7 +47,7 @@ const leaveByKeys = (screen: HTMLElement, leave: () => void): void => {
   screen.addEventListener(
     "keyup",
     (event) => {
-      // the machine learns first that both are up
+      // the machine is first told that both are released
       if (isAsked && isModifier(event) && !event.ctrlKey && !event.altKey) setTimeout(leave)
     },
     { capture: true },

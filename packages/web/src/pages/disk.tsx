@@ -6,11 +6,11 @@ import { Unread } from "../parts/list.tsx"
 import { Text } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
 
-/** What a user keeps on the service's host, of how much; `used` is undefined where it could not be counted. */
+/** Disk space that a user takes on the service's host, and the limit; `used` is undefined when it could not be determined. */
 export const diskText = (used: number | undefined, limit: number): string =>
   used === undefined ? t.disk.unknown : limit === 0 ? bytes(used) : t.disk.of(bytes(used), bytes(limit))
 
-/** What takes it, the largest first: read when somebody unfolds it. Without `userID` that of whoever looks. */
+/** What takes the space, the largest first: read when unfolded. Without `userID`, that of the current user. */
 export const DiskThings = ({ userID }: { readonly userID?: string }) => {
   const open = useSignal(false)
   const use = useRead<DiskUseAnswer>(open.value ? "/user/disk" : undefined, userID === undefined ? {} : { userID })

@@ -7,7 +7,7 @@ import { place } from "../router.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
 
-/** Where an invitation leads: its user sets a password, and is signed in. */
+/** Page of an invitation link: its user sets a password, and is signed in. */
 export const Invite = () => {
   const { query, mark } = place.peek()
   const user = query.get("user") ?? ""
@@ -15,7 +15,7 @@ export const Invite = () => {
   const doing = useDoing()
   useEffect(() => {
     document.title = `${t.invite.title} · ${t.product}`
-    // it opens the account: whoever looks at the browser's history later does not find it there
+    // the token gives access to the account, so it must not stay in the browser's history
     history.replaceState(null, "", location.pathname + location.search)
   }, [])
   const submit = (event: SubmitEvent): void => {

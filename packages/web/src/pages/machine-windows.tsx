@@ -7,17 +7,17 @@ import { ConfirmButton, Dialog, type Doing, Field, FormEnd, Outcome, Text, useDo
 import { requireAll } from "../parts/refused-items.ts"
 import { windows as texts } from "../texts/windows.ts"
 
-/** The makers that the service has tables for. */
+/** Manufacturers that the service has tables for. */
 const vendors = ["Dell", "HP", "Lenovo", "Google", "IBM"] as const satisfies readonly MachineAnswer["disguise"][]
 
 interface Props {
   readonly machine: MachineAnswer
-  /** As the range's pages call it. */
+  /** Its name on the range's pages. */
   readonly name: string
   readonly doing: Doing
 }
 
-/** Asks for a change of this one machine; `done`: what to say of it. */
+/** Requests a change of this one machine; `done`: the message afterwards. */
 const changeOne = async (
   path: string,
   { machine: { rangeID, vmid } }: Props,
@@ -109,7 +109,7 @@ const Disguise = (props: Props) => {
   )
 }
 
-/** What can be done to a machine with Windows; nothing where the service can do none of it. */
+/** Actions for a Windows machine; nothing when the service supports none. */
 export const Windows = ({ machine, name }: Omit<Props, "doing">) => {
   const doing = useDoing()
   const { disguise } = machine

@@ -18,7 +18,7 @@ const texts = t.machine
 const systemOf = ({ name, id, versionId, kernel }: NonNullable<MachineAnswer["agent"]>): string =>
   [name ?? id, versionId, kernel].filter((text) => text !== undefined).join(", ")
 
-/** What is known of it; `detail` is read apart, and may come later. */
+/** Facts about the machine; `detail` is read separately, and may arrive later. */
 const Facts = ({ machine, detail }: { readonly machine: Machine; readonly detail: MachineAnswer | undefined }) => {
   const {
     os,

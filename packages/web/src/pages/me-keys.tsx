@@ -17,7 +17,7 @@ const Expiry = ({ at }: { readonly at: string }) => (
   </>
 )
 
-/** The user's API keys. The service gives no session a new one: whoever stole it would stay in. */
+/** The user's API keys. A session cannot create keys: somebody who stole it would gain lasting access. */
 export const Keys = () => {
   const doing = useDoing()
   const question = useQuestion()

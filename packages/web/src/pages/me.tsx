@@ -22,7 +22,7 @@ interface Session {
   readonly current: boolean
 }
 
-/** Of what a browser says of itself, the part that people know it by. */
+/** The part of a user agent that people recognise. */
 const browserOf = (agent: string | undefined): string =>
   /(?:Firefox|Edg|OPR|Chrome|Safari)\/[\d.]+/u
     .exec(agent ?? "")?.[0]

@@ -124,13 +124,13 @@ const Planned = ({
   )
 }
 
-/** What the address says of the part that is planned, and whether testing mode is ignored. */
+/** The planned part, and whether testing mode is ignored, according to the address. */
 const askedFor = (): Readonly<Record<string, string>> =>
   Object.fromEntries([...place.value.query].filter(([name]) => ["limit", "tags", "only_roles", "force"].includes(name)))
 
-/** Narrows a deploy to some machines, one part or some roles. */
+/** Restricts a deploy to some machines, one part or some roles. */
 const Part = ({ asked }: { readonly asked: Readonly<Record<string, string>> }) => {
-  // whoever empties a field goes on with the others
+  // emptying one field keeps the section open for the others
   const wasOpen = useRef(Object.keys(asked).length > 0)
   return (
     <details class="fold" open={wasOpen.current}>

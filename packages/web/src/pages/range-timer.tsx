@@ -8,7 +8,7 @@ import { t } from "../texts.ts"
 
 const texts = t.range
 
-/** When the range is shut down because nobody uses it, what keeps it on, and more time. */
+/** When the range is shut down for being unused, what keeps it on, and a way to extend the time. */
 export const Timer = ({ id }: { readonly id: string }) => {
   const isOn = capabilities.value?.features.autoShutdown === true
   const timer = useRead<AutoShutdownAnswer>(

@@ -148,7 +148,7 @@ interface Drift {
   readonly differences: readonly Change[]
 }
 
-/** Read while nothing changes the range. */
+/** The drift, read while nothing changes the range. */
 const useDrift = (id: string, { range, run }: RangeView): Resource<Drift> => {
   const isChanging = range.data.value?.rangeState !== "SUCCESS" || run.data.value?.status === "running"
   const drift = useRead<Drift>(
@@ -156,7 +156,7 @@ const useDrift = (id: string, { range, run }: RangeView): Resource<Drift> => {
     { rangeID: id },
     ({ topic, rangeID }) => topic !== "run" && rangeID === id,
   )
-  // what Proxmox keeps for a machine's next start makes no event: whoever comes back to the page sees it
+  // changes that Proxmox keeps for a machine's next start raise no event, so it is read again when the page becomes visible
   useEffect(() => {
     const readAgain = (): void => void (document.hidden || drift.reload())
     document.addEventListener("visibilitychange", readAgain)
@@ -165,7 +165,7 @@ const useDrift = (id: string, { range, run }: RangeView): Resource<Drift> => {
   return drift
 }
 
-/** That the range is not as its configuration says, and the way to what a deploy would do about it. */
+/** Says that the range differs from its configuration, with a link to what a deploy would do about it. */
 const Differs = ({ id, drift }: { readonly id: string; readonly drift: Drift | undefined }) => {
   if (drift === undefined || drift.inSync) return null
   const names = drift.differences.slice(0, 3).map(({ object }) => shortName(id, object))
@@ -186,7 +186,7 @@ export const RangePage = ({ values }: { readonly values: Readonly<Record<string,
   const range = view.range.data.value
   const refusal = view.range.refusal.value
   const drift = useDrift(id, view)
-  // what is read of the machines waits for what stands above them, and nothing moves away under a finger
+  // data about machines waits for what is above it, so that nothing moves while somebody clicks
   const isWhole = useAllRead(view.range, view.runs, view.run, shown, drift)
   return (
     <>

@@ -128,7 +128,7 @@ const Table = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   )
 }
 
-/** Where somebody begins: who administers at what needs them, who teaches at their class, who has one range at that. */
+/** The start page: administrators begin at the overview, teachers at their class, users with a single range at that. */
 const homeOf = (ranges: readonly Range[] | undefined): string | undefined => {
   if (me.value?.isAdmin === true) return "/admin/overview"
   const [group, ...more] = managed.value

@@ -15,7 +15,7 @@ import { stepTones } from "../run/step-tones.ts"
 import { TimelineView } from "../run/timeline-view.tsx"
 import { t } from "../texts.ts"
 
-/** The clock of the page goes on while a run does. */
+/** The current time, updated while a run is in progress. */
 const useNow = (isRunning: boolean): number => {
   const now = useSignal(Date.now())
   useEffect(() => {
@@ -37,7 +37,7 @@ const leadOf = (run: Run, now: number): string => {
   return parts.join(" ")
 }
 
-/** What a person has to know first of a run that failed: which step, where, why, and what to do. */
+/** The essentials of a failed run: which step, where, why, and what to do. */
 const Cause = ({ run }: { readonly run: Run }) => {
   const failed = run.steps.filter(({ phase, failure }) => phase === "failed" && failure !== undefined)
   const first = failed.toSorted((a, b) => ((a.endedAt ?? "") < (b.endedAt ?? "") ? -1 : 1))[0]

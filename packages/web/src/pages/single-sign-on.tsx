@@ -9,7 +9,7 @@ import { Field, Outcome, Refused, Time, useDoing } from "../parts/parts.tsx"
 import { place } from "../router.ts"
 import { t } from "../texts.ts"
 
-/** What this tab is about to do when the provider sends it back: connect the user, or go to a page of ours. No secret. */
+/** What this tab does when the provider sends it back: connect the user, or go to a page of ours. Not a secret. */
 const kept = "rangewright-at-provider"
 const connecting = "connect"
 
@@ -23,7 +23,7 @@ const leaveFor = async (purpose: string, body: unknown): Promise<undefined> => {
   return undefined
 }
 
-/** What the provider is called; undefined: there is none, as far as is known yet. */
+/** The provider's name; undefined when there is none, or it is not known yet. */
 const useProvider = () => {
   const name = useSignal<string | undefined>(undefined)
   useEffect(() => {
@@ -37,7 +37,7 @@ const useProvider = () => {
   return name.value
 }
 
-/** Nothing where no provider is configured. */
+/** Nothing when no provider is configured. */
 export const ProviderButton = () => {
   const name = useProvider()
   const doing = useDoing()
@@ -57,7 +57,7 @@ export const ProviderButton = () => {
   )
 }
 
-/** The user may have a connection, or make one with their password. */
+/** The user's connection to the provider, or a form to create one with their password. */
 export const Connection = () => {
   const name = useProvider()
   const { data, reload } = useRead<{ readonly identities: readonly { readonly subject: string; readonly createdAt: string }[] }>(
@@ -106,14 +106,14 @@ export const Connection = () => {
   )
 }
 
-/** Where the provider sends the browser back to. What stands in the address may come from anybody: the service judges it. */
+/** Where the provider sends the browser back. Anybody may have written the address: the service checks it. */
 export const ProviderReturn = () => {
   const refusal = useSignal<Refusal | undefined>(undefined)
   useEffect(() => {
     const { query } = place.peek()
     const purpose = sessionStorage.getItem(kept) ?? ""
     sessionStorage.removeItem(kept)
-    // a code is good once: it does not stay in the address
+    // a code is valid once: it does not stay in the address
     history.replaceState(null, "", location.pathname)
     const issuer = query.get("iss")
     const answer = {

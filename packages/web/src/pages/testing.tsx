@@ -16,7 +16,7 @@ interface Changed {
   readonly errors?: readonly { readonly item: string; readonly reason: string }[]
 }
 
-/** A domain comes back with the address that it stands for. */
+/** A domain is returned with the address that it resolves to. */
 const nameOf = (entry: string): string => entry.replace(/ \(.*\)$/u, "")
 const isAddress = (text: string): boolean => /^[\d.:a-f/]+$/iu.test(text) && /[.:]/u.test(text) && !/[g-z]/iu.test(text)
 

@@ -4,7 +4,7 @@ import { refresh } from "../api/resource.ts"
 import { t } from "../texts.ts"
 import { State, Text, type Tone } from "./parts.tsx"
 
-/** One of many things to do: `act` gives what to say of it in the end, and may say something meanwhile. */
+/** One of many tasks: `act` returns the final message, and may report progress. */
 export interface Task {
   readonly key: string
   readonly act: (say: (said: string) => void) => Promise<string>
@@ -18,7 +18,7 @@ interface Row {
   readonly said: string
 }
 
-/** What becomes of each. Those that fail keep none of the others from being done. */
+/** The result of each task. Failures do not keep the others from being done. */
 export interface Bulk {
   readonly rows: ReadonlySignal<readonly Row[]>
   readonly isBusy: boolean
@@ -27,7 +27,7 @@ export interface Bulk {
   readonly clear: () => void
 }
 
-/** `atOnce`: where each holds a connection, of which the browser has six. */
+/** `atOnce`: for tasks that hold a connection each, of which the browser has six. */
 export const useBulk = (atOnce = 3): Bulk => {
   const rows = useSignal<readonly Row[]>([])
   const set = (key: string, phase: Phase, said = ""): void => {
@@ -67,7 +67,7 @@ export const useBulk = (atOnce = 3): Bulk => {
 
 const tones: Readonly<Record<Phase, Tone>> = { waiting: "quiet", doing: "busy", done: "ok", failed: "bad" }
 
-/** What became of each, those that failed first. */
+/** The result of each task, failed ones first. */
 export const BulkReport = ({ bulk, title }: { readonly bulk: Bulk; readonly title: string }) => {
   const rows = bulk.rows.value
   if (rows.length === 0) return null

@@ -1,27 +1,27 @@
-/** A change as it was asked of the service. */
+/** A change as it was requested from the service. */
 export interface Asked {
   readonly method: string
   /** On this origin, with its query. */
   readonly address: string
-  /** JSON, or what a form had. */
+  /** JSON, or the values of a form. */
   readonly body: string | readonly (readonly [name: string, value: FormDataEntryValue])[]
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** What nobody should find in a shell's history. */
+/** Values that must not end up in a shell's history. */
 const isSecret = (name: string): boolean => /password|secret|token|key/iu.test(name)
 
 const withoutSecrets = (body: string): string =>
   JSON.stringify(JSON.parse(body), (name, value: unknown) => (typeof value === "string" && isSecret(name) ? "…" : value))
 
-/** A text that begins with `@` is not taken as a file's name. */
+/** A value that starts with `@` must not be taken for a file name. */
 const partOf = ([name, value]: readonly [name: string, value: FormDataEntryValue]): string =>
   typeof value === "string"
     ? `--form-string ${quoted(`${name}=${isSecret(name) ? "…" : value}`)}`
     : `-F ${quoted(`${name}=@${value.name}`)}`
 
-/** The same change for a shell, by the user's key, which it takes from the environment. */
+/** The same change as a curl command, with the user's key from the environment. */
 export const curlOf = ({ method, address, body }: Asked, origin: string): string =>
   [
     "curl",

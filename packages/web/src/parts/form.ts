@@ -1,4 +1,4 @@
-/** What was filled in: the form is sent by the page, never by the browser. */
+/** The submitted values: the page sends the form, never the browser. */
 export const submitted = (
   event: SubmitEvent,
 ): { readonly form: HTMLFormElement; readonly text: (name: string) => string; readonly has: (name: string) => boolean } => {

@@ -1,17 +1,17 @@
-// by hand: where Intl is used first, loading what it knows of languages takes longer than drawing a page
+// written by hand: at its first use, Intl loads language data, which takes longer than rendering a page
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 const two = (value: number): string => String(value).padStart(2, "0")
 const clock = (at: Date): string => `${two(at.getHours())}:${two(at.getMinutes())}`
 const day = (at: Date): string => `${at.getDate()} ${months[at.getMonth()] ?? ""}`
 
-/** Clients of the service's API know a date that means none. */
+/** In the service's API a date in year 1 means none. */
 export const dateOf = (text: string | undefined): Date | undefined => {
   if (text === undefined || text === "" || text.startsWith("0001-")) return undefined
   const at = new Date(text.replace(" ", "T"))
   return Number.isNaN(at.getTime()) ? undefined : at
 }
 
-/** The hour of today; the day too, and a year that is not this one. */
+/** The time for today; otherwise with the day, and the year if it is not the current one. */
 export const shortTime = (at: Date, now = new Date()): string => {
   if (at.toDateString() === now.toDateString()) return clock(at)
   const year = at.getFullYear() === now.getFullYear() ? "" : ` ${at.getFullYear()}`
@@ -35,7 +35,7 @@ export const secondsBetween = (from: string | undefined, to: string | undefined,
   return begun === undefined ? undefined : ((dateOf(to)?.getTime() ?? now) - begun.getTime()) / 1000
 }
 
-/** A whole number of things, with commas between the thousands. */
+/** A whole number with commas as thousands separators. */
 export const count = (value: number): string => {
   let text = String(value)
   for (let at = text.length - 3; at > 0; at -= 3) text = `${text.slice(0, at)},${text.slice(at)}`
@@ -43,12 +43,12 @@ export const count = (value: number): string => {
 }
 
 const [mib, gib] = [1024 ** 2, 1024 ** 3]
-/** `1.4 GiB`, `300 MiB`: never less than there is, as refusals tell it. */
+/** `1.4 GiB`, `300 MiB`: never rounded down, like the numbers in refusals. */
 export const bytes = (value: number): string => {
   const [unit, name] = value >= gib ? [gib, "GiB"] : [mib, "MiB"]
   return `${Math.ceil((value / unit) * 10) / 10} ${name}`
 }
 
-/** What could turn the text around it, or pretend to be another name, is shown as its number. */
+/** Invisible characters that could reorder the text or disguise a name are shown as escapes. */
 export const plain = (text: string): string =>
   text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)

@@ -2,7 +2,7 @@ import type { BulkAnswer } from "@rangewright/application/wire"
 import { change } from "../api/client.ts"
 import { requireAll } from "./refused-items.ts"
 
-/** Changes who or what belongs to a group. The service answers for each entry: one that it refused is no success. */
+/** Changes the members or ranges of a group. The service answers for each entry: a refused one is a failure. */
 export const inGroup = async (
   method: "POST" | "DELETE",
   path: "/groups/{groupName}/users" | "/groups/{groupName}/ranges",

@@ -1,4 +1,4 @@
-/** Own symbols, drawn with lines of one width. */
+/** The application's own icons, drawn with lines of one width. */
 const paths = {
   ranges: "M8 2.5v3M3.5 12V9h9v3M2 12h3v2H2zM6.5 12h3v2h-3zM11 12h3v2h-3zM6 2h4v3.5H6z",
   runs: "M2 4h7M5 8h8M3 12h6",

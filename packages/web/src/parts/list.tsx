@@ -4,7 +4,7 @@ import { place, setQuery } from "../router.ts"
 import { t } from "../texts.ts"
 import { Loading, Refused } from "./parts.tsx"
 
-/** Why something could not be read, or that it is being read; nothing once it was. */
+/** Shows that data is being read, or why it could not be read; nothing once it was. */
 export const Unread = ({ of: { data, refusal, reload } }: { readonly of: Resource<unknown> }) => {
   if (refusal.value !== undefined) return <Refused refusal={refusal.value} retry={() => void reload()} />
   return data.value === undefined ? <Loading /> : null
@@ -32,7 +32,7 @@ export const CardTable = ({
   </table>
 )
 
-/** The words to look for, kept in the page's address as `q`. */
+/** The search words, kept in the page's address as `q`. */
 export const Search = ({ label }: { readonly label: string }) => (
   <input
     type="search"
@@ -43,7 +43,7 @@ export const Search = ({ label }: { readonly label: string }) => (
   />
 )
 
-/** A word that a list is narrowed by, kept in the page's address; it counts when the field is left or Enter is pressed. */
+/** A word that filters a list, kept in the page's address; applied when the field loses focus or Enter is pressed. */
 export const Word = ({ name, label }: { readonly name: string; readonly label: string }) => (
   <input
     type="search"
@@ -57,7 +57,7 @@ export const Word = ({ name, label }: { readonly name: string; readonly label: s
   />
 )
 
-/** Moves through a list that comes in parts, by the parameter of the service that says where one begins; the address keeps it as `cursor`. */
+/** Links to other pages of a list, by the service's parameter for where one begins; the address keeps it as `cursor`. */
 export const Parts = ({ next, by }: { readonly next: string | undefined; readonly by: string }) => {
   const older = new URLSearchParams(next).get(by) ?? undefined
   const go = (cursor: string | undefined) => () => {
@@ -80,7 +80,7 @@ export const Parts = ({ next, by }: { readonly next: string | undefined; readonl
   )
 }
 
-/** One of several values or any of them, kept in the page's address. */
+/** A choice of one value or any, kept in the page's address. */
 export const Choice = ({
   name,
   label,

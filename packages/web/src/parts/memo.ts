@@ -1,6 +1,6 @@
 import { Component, type ComponentChild, type ComponentType, createElement } from "preact"
 
-/** The component, drawn again only when one of its properties is another one, not whenever the list that it is in is drawn. */
+/** The component, rendered again only when one of its properties changes, not whenever its list is. */
 export const memo = <Properties extends object>(part: ComponentType<Properties>): ComponentType<Properties> =>
   class extends Component<Properties> {
     override shouldComponentUpdate(next: Readonly<Properties>): boolean {

@@ -19,7 +19,7 @@ const marks: Readonly<Record<Tone, string>> = {
   quiet: "M4 8h8",
 }
 
-/** A state: a colour, a mark of its own shape, and a word. */
+/** A state: a colour, an icon with its own shape, and a word. */
 export const State = ({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
   <span class={`state ${tone}`}>
     <svg viewBox="0 0 16 16" aria-hidden="true">
@@ -109,16 +109,16 @@ export const Field = ({
   )
 }
 
-/** What a change came to: shown where it was asked for, and told to who cannot see it. */
+/** The result of a change: shown where it was requested, and announced to screen readers. */
 export interface Doing {
   readonly busy: boolean
   readonly said: string | undefined
   readonly refusal: Refusal | undefined
-  /** What was asked of the service for it. */
+  /** The request that was sent for it. */
   readonly asked: Asked | undefined
-  /** `to`: the page that is shown once it is done. */
+  /** `to`: the page to show afterwards. */
   readonly run: (change: () => Promise<string | undefined>, to?: string) => Promise<boolean>
-  /** Shows no more what the last change came to. */
+  /** Clears the last result. */
   readonly clear: () => void
 }
 
@@ -228,7 +228,7 @@ export const Dialog = ({
   )
 }
 
-/** The end of a form in a dialog: what became of it, and its two buttons. */
+/** The end of a form in a dialog: the result, and two buttons. */
 export const FormEnd = ({
   doing,
   action,
@@ -244,7 +244,7 @@ export const FormEnd = ({
   readonly onClose: () => void
   readonly children?: ComponentChildren
 }) => {
-  // what was done before it was opened is no outcome of this form
+  // earlier results do not belong to this form
   useLayoutEffect(() => doing.clear(), [])
   return (
     <>
@@ -273,7 +273,7 @@ export interface Question {
 
 export const useQuestion = () => useSignal<Question | undefined>(undefined)
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation before something that cannot be undone. */
 export const Confirm = ({ question, onClose }: { readonly question: Question | undefined; readonly onClose: () => void }) => (
   <Dialog title={question?.title ?? ""} open={question !== undefined} onClose={onClose}>
     <p>{question?.text}</p>
@@ -295,7 +295,7 @@ export const Confirm = ({ question, onClose }: { readonly question: Question | u
   </Dialog>
 )
 
-/** A button that asks before it acts. Rows of a table share one question instead. */
+/** A button that asks for confirmation. Rows of a table share one question instead. */
 export const ConfirmButton = ({
   question,
   children,
@@ -333,7 +333,7 @@ export const Tabs = ({
   </nav>
 )
 
-/** The head of a page: what it is about, its state in one sentence, and what can be done. */
+/** The head of a page: its subject, the state in one sentence, and the actions. */
 export const Head = ({
   title,
   lead,

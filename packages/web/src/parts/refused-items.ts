@@ -1,6 +1,6 @@
 import { Refusal } from "../api/client.ts"
 
-/** Where one of the items was refused it is no success: the reasons are shown, and what became of the others. */
+/** Throws if any item was refused, with the reasons and the result for the others. */
 export const requireAll = (
   errors: readonly { readonly item: string; readonly reason: string }[] | undefined,
   others?: string,

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useId } from "preact/hooks"
 import { t } from "../texts.ts"
 
-/** A secret that is shown once: hidden until somebody wants to see it, or copied unseen. */
+/** A secret that is shown once: hidden until somebody reveals it, or copied unseen. */
 export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => {
   const id = useId()
   const isShown = useSignal(false)

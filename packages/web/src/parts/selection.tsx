@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals"
 
-/** Rows that are ticked, by their keys. */
+/** Selected rows, by key. */
 export interface Selection {
-  /** Of those that are shown, in their order. */
+  /** The selected ones among these, in their order. */
   readonly of: (keys: readonly string[]) => readonly string[]
   readonly has: (key: string) => boolean
   readonly toggle: (keys: readonly string[], on: boolean) => void
@@ -24,7 +24,7 @@ export const useSelection = (): Selection => {
   }
 }
 
-/** Ticks one row, or all that are shown. */
+/** Checkbox for one row, or for all that are shown. */
 export const Tick = ({
   selection,
   keys,

@@ -1,7 +1,7 @@
-/** Milliseconds between two looks at what comes without a pause: nobody reads faster. */
+/** Milliseconds between two updates of continuous data: nobody reads faster. */
 const pace = 100
 
-/** Does it soon after it is asked for, and at most ten times a second however often that is. */
+/** Acts soon after it is called, and at most ten times a second however often it is called. */
 export const throttled = (act: () => void): (() => void) => {
   let last = 0
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -10,7 +10,7 @@ export const namesSnapshot = (verb: Verb): boolean => verb === "snapshot" || ver
 
 const about = (machine: string | undefined, text: string): string => (machine === undefined ? text : `${machine}: ${text}`)
 
-/** What to say of a run that has ended; where a machine failed it is no success. */
+/** The message for a finished run; if a machine failed it is not a success. */
 const outcomeOf = ({ status, message, steps }: Run): string => {
   if (status === "success")
     return [texts.ended, ...steps.flatMap(({ machine, warnings = [] }) => warnings.map((text) => about(machine, text)))].join(
@@ -21,8 +21,8 @@ const outcomeOf = ({ status, message, steps }: Run): string => {
 }
 
 /**
- * Does it to each range that the answer is called for. Those of one moment are one request; each has a run, which goes on when this page is
- * closed. `name`: that of the snapshot.
+ * Applies an action to each range that the returned function is called for. Calls in the same tick are one request; each range has a run,
+ * which continues when this page is closed. `name`: that of the snapshot.
  */
 export const doToMany = (verb: Verb, name: string) => {
   let next: { readonly rangeIDs: string[]; readonly answer: Promise<ChangeMany> } | undefined

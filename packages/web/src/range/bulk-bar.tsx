@@ -50,11 +50,11 @@ const Ask = ({
   </Dialog>
 )
 
-/** What can be done to the ranges that are selected of those that are shown, and what became of each. */
+/** Actions for the selected ranges among those shown, and the result of each. */
 export const BulkBar = ({ ids, selection }: { readonly ids: readonly string[]; readonly selection: Selection }) => {
   const asked = useSignal<Verb | undefined>(undefined)
   const done = useSignal<Verb>("poweron")
-  // each only waits for its run to be told of
+  // each task only waits for events about its run
   const bulk = useBulk(Number.POSITIVE_INFINITY)
   const chosen = selection.of(ids)
   const act = (verb: Verb, name: string): void => {

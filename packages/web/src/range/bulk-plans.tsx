@@ -6,7 +6,7 @@ import { State, Text } from "../parts/parts.tsx"
 import { bulk as texts } from "../texts/bulk.ts"
 import { planSummary } from "./plan-summary.ts"
 
-/** Plans asked for at once: the browser has six connections. */
+/** Concurrent plans: the browser has six connections. */
 const atOnce = 3
 
 interface Planned {

@@ -8,11 +8,11 @@ interface FileOffered {
   readonly get: () => Promise<Blob>
 }
 
-/** What an operation answers as text, as a file. */
+/** The text that an operation returns, as a file. */
 export const textOf = async (path: string, parameters: Parameters): Promise<Blob> =>
   new Blob([(await read<{ readonly result: string }>(path, parameters)).result], { type: "text/plain" })
 
-/** Files to download; what keeps one from it is said below them. */
+/** Files to download, with the reason below them when one cannot be. */
 export const Files = ({ files }: { readonly files: readonly FileOffered[] }) => {
   const doing = useDoing()
   return (

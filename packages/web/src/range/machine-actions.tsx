@@ -16,7 +16,7 @@ export const Power = ({ machine }: { readonly machine: Machine }) =>
     <State tone={machine.poweredOn ? "ok" : "quiet"}>{machine.poweredOn ? t.power.on : t.power.off}</State>
   )
 
-/** What can be done to a machine, behind one button. */
+/** Actions for a machine, behind one button. */
 export const More = ({
   name,
   machine,
@@ -27,7 +27,7 @@ export const More = ({
   readonly act: (verb: Verb) => void
 }) => {
   const details = useRef<HTMLDetailsElement>(null)
-  /** The focus stays with what is still there: a question gives it back to that. */
+  /** Moves the focus to an element that stays: a dialog returns it there. */
   const close = (): void => {
     if (details.current === null) return
     details.current.querySelector("summary")?.focus()
@@ -85,7 +85,9 @@ const questions: Partial<
   delete: { title: removal.machineTitle, text: removal.machineText, action: removal.machine },
 }
 
-/** Changes the power of machines, and deletes them; what may lose work is asked about first. `to`: the page after one was deleted. */
+/**
+ * Changes the power of machines, and deletes them; asks before anything that may lose work. `to`: the page to show after one was deleted.
+ */
 export const useMachineActions = (
   doing: Doing,
   to?: string,

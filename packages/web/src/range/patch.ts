@@ -1,7 +1,7 @@
 import type { MachineEvent, Range } from "@rangewright/application/wire"
 import type { LiveEvent } from "../live/live.ts"
 
-/** The range with what the event tells of one of its machines; undefined: more has changed than that. */
+/** The range updated with an event about one of its machines; undefined when more than that has changed. */
 export const patchRange = (range: Range, { topic, data }: LiveEvent): Range | undefined => {
   if (topic !== "machine") return undefined
   const at = range.VMs.findIndex(({ proxmoxID }) => proxmoxID === data["proxmoxID"])
@@ -13,7 +13,7 @@ export const patchRange = (range: Range, { topic, data }: LiveEvent): Range | un
   return { ...range, VMs: range.VMs.with(at, patched) }
 }
 
-/** The same for a list: the other ranges stay as they are. */
+/** The same for a list: the other ranges keep their identity. */
 export const patchRanges = (ranges: readonly Range[], event: LiveEvent): readonly Range[] | undefined => {
   const at = ranges.findIndex(({ rangeID }) => rangeID === event.rangeID)
   const range = ranges[at]

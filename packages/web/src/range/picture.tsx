@@ -12,7 +12,7 @@ const cut = (text: string, most: number): string => (text.length > most ? `${tex
 const stateOf = ({ missingSince, power }: TopologyMachine): "missing" | "absent" | "on" | "off" =>
   missingSince !== undefined ? "missing" : power === "absent" ? "absent" : power === "running" ? "on" : "off"
 
-/** The address, in brackets while the machine has not told it. */
+/** The address, in brackets while the machine has not reported it. */
 const addressText = ({ address, configured }: TopologyMachine): string =>
   address ?? (configured === undefined ? "" : `(${configured})`)
 
@@ -61,11 +61,11 @@ const Node = ({
   )
 }
 
-/** The network of a range. It takes the width that it is given; the table of machines holds the same for who cannot see it. */
+/** The network of a range, drawn in the available width; the table of machines has the same content for people who cannot see it. */
 export const Picture = ({ topology }: { readonly topology: Topology }) => {
   const frame = useRef<HTMLDivElement>(null)
   const width = useSignal(0)
-  // before the first paint, so that what stands below is not moved away
+  // before the first paint, so that what is below does not move
   useLayoutEffect(() => {
     const element = frame.current
     if (element === null) return

@@ -98,7 +98,7 @@ const Buttons = ({ range, run, doing }: { readonly range: Range; readonly run: R
   )
 }
 
-/** What stands above every page of a range. */
+/** The head of every page of a range. */
 export const RangeHead = ({
   id,
   view,

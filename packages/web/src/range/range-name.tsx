@@ -7,11 +7,11 @@ import { bulk } from "../texts/bulk.ts"
 interface Properties {
   readonly rangeID: string
   readonly name: string
-  /** Absent: ranges are not selected here. */
+  /** Absent when ranges cannot be selected here. */
   readonly selection?: Selection | undefined
 }
 
-/** The first cell of a range's row: its ID, which leads to its page, and its name. */
+/** The first cell of a range's row: its ID, linked to its page, and its name. */
 export const RangeName = memo(({ rangeID, name, selection }: Properties) => (
   <th scope="row">
     {selection === undefined ? null : <Tick selection={selection} keys={[rangeID]} label={bulk.select(rangeID)} />}

@@ -5,7 +5,7 @@ import { ConfirmButton, Dialog, type Doing, Field, FormEnd, useDoing } from "../
 import { removal as texts } from "../texts/removal.ts"
 import { t } from "../texts.ts"
 
-/** Deletes the range with all that it has once its ID was typed. */
+/** Deletes the range with everything in it, once its ID was typed. */
 const DeleteRange = ({
   range,
   open,
@@ -27,7 +27,7 @@ const DeleteRange = ({
         <p>{texts.rangeText(VMs.length === 0 ? undefined : t.range.machineCount(VMs.length))}</p>
         <Field label={texts.type(rangeID)}>
           {(ids) => (
-            // the characters of an ID mean themselves in a pattern
+            // the characters of an ID have no special meaning in a pattern
             <input {...ids} required pattern={rangeID} autocapitalize="none" autocomplete="off" spellcheck={false} />
           )}
         </Field>

@@ -5,7 +5,7 @@ import { ConfirmButton, type Doing } from "../parts/parts.tsx"
 import { t } from "../texts.ts"
 import { snapshotText } from "./snapshot-outcome.ts"
 
-/** Puts all machines back to the newest snapshot that each of them has; nothing where there is none. */
+/** Rolls all machines back to the newest snapshot that they all have; nothing when there is none. */
 export const Reset = ({ range: { rangeID, rangeState, VMs }, doing }: { readonly range: Range; readonly doing: Doing }) => {
   const isReady = VMs.length > 0 && rangeState !== "DEPLOYING" && rangeState !== "DESTROYING"
   const sets = useRead<Snapshots>(

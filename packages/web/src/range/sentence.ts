@@ -3,7 +3,7 @@ import type { Tone } from "../parts/parts.tsx"
 import { dateOf, duration, shortTime } from "../parts/format.ts"
 import { t } from "../texts.ts"
 
-/** The name of a machine without that of its range, which stands above it. */
+/** The name of a machine without that of its range, which is shown above it. */
 export const shortName = (rangeID: string, name: string): string =>
   name.startsWith(`${rangeID}-`) ? name.slice(rangeID.length + 1) : name
 
@@ -21,7 +21,7 @@ const powerText = ({ VMs, rangeID }: Range): string => {
   return t.sentence.someOff(on, VMs.length, off)
 }
 
-/** What a range is doing, in one sentence. `run`: the one that changes it now. */
+/** What a range is doing, in one sentence. `run`: the one in progress. */
 export const rangeSentence = (range: Range, run: Run | undefined, now = new Date()): string => {
   const away = dateOf(range.awaySince)
   if (away !== undefined) return t.sentence.away(shortTime(away, now))
@@ -66,7 +66,7 @@ export const rangeTone = ({ rangeState, VMs, awaySince }: Range): Tone => {
   }
 }
 
-/** The word beside the colour: what is on counts for a range that is ready. */
+/** The word beside the colour; for a range that is ready it depends on the power of its machines. */
 export const rangeWord = ({ rangeState, VMs }: Range): string => {
   if (rangeState !== "SUCCESS") return t.rangeState[rangeState]
   const on = poweredOn(VMs)

@@ -2,7 +2,7 @@ import type { SnapshotResult } from "@rangewright/application/wire"
 import { Refusal } from "../api/client.ts"
 import { t } from "../texts.ts"
 
-/** What became of each machine; where one failed it is no success. */
+/** The result for each machine; throws if one failed. */
 export const snapshotText = ({ success = [], errors = [], warnings = [] }: SnapshotResult): string => {
   const said = warnings.map(({ vmname, vmid, warning }) => `${vmname ?? vmid}: ${warning}`)
   if (errors.length > 0)

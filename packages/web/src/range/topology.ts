@@ -23,10 +23,10 @@ const gap = 16
 const trunk = 12
 export const headHeight = 34
 export const rowHeight = 30
-/** Longer networks are folded. */
+/** Networks with more machines are folded. */
 const most = 12
 
-/** Boxes and lines for this many pixels: networks side by side, all as wide. */
+/** Boxes and lines for this width in pixels: networks side by side, all of the same width. */
 export const pictureOf = ({ lanes }: Topology, width: number): Picture => {
   const margin = trunk * 2
   const columns = Math.max(1, Math.min(lanes.length, Math.floor((width - margin + gap) / (least + gap))))
@@ -50,7 +50,7 @@ export const pictureOf = ({ lanes }: Topology, width: number): Picture => {
   }
 }
 
-/** The network with what the event tells of one of its machines; undefined: more has changed than that. */
+/** The network updated with an event about one of its machines; undefined when more than that has changed. */
 export const patchTopology = (topology: Topology, { topic, data }: LiveEvent): Topology | undefined => {
   const { poweredOn, ip, name, proxmoxID, missingSince } = data
   if (topic !== "machine" || typeof poweredOn !== "boolean" || typeof ip !== "string") return undefined

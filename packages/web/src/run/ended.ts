@@ -2,7 +2,7 @@ import type { Run } from "@rangewright/application/wire"
 import { read, Refusal } from "../api/client.ts"
 import { onLive } from "../live/live.ts"
 
-/** A run, once it has ended. */
+/** Resolves to the run once it has ended. */
 export const ended = (runID: string): Promise<Run> =>
   new Promise((resolve, reject) => {
     const stop = onLive(({ topic, runID: told, data }) => {
@@ -15,12 +15,12 @@ export const ended = (runID: string): Promise<Run> =>
         stop()
         resolve(run)
       } catch (error) {
-        // a service that is away says nothing of the run; the next event or reset asks again
+        // an unavailable service says nothing about the run; the next event or reset asks again
         if (error instanceof Refusal && (error.status === 0 || error.status >= 500)) return
         stop()
         reject(error)
       }
     }
-    // it may have ended before anybody listened
+    // it may have ended before the listener was attached
     void look()
   })

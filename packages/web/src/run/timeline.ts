@@ -1,7 +1,7 @@
 import type { Run, Step } from "@rangewright/application/wire"
 import { dateOf } from "../parts/format.ts"
 
-/** One start of a step, or a wait. */
+/** One attempt at a step, or a wait. */
 interface Attempt {
   readonly startedAt: string
   readonly endedAt?: string
@@ -14,11 +14,11 @@ interface Wait {
   readonly to?: string
 }
 
-/** What a service may tell of a step beyond where it stands: each start, each wait, and whether it decides when the run ends. */
+/** Optional details of a step: each attempt, each wait, and whether it determines when the run ends. */
 type ToldStep = Step & { readonly attempts?: readonly Attempt[]; readonly waits?: readonly Wait[]; readonly critical?: true }
 
 export interface Span {
-  /** In seconds since the begin of the run. */
+  /** In seconds since the start of the run. */
   readonly from: number
   readonly to: number
 }
@@ -27,12 +27,12 @@ export interface Bar extends Span {
   readonly step: Step
   readonly attempt: number
   readonly phase: Step["phase"]
-  /** Why this start failed. */
+  /** Why this attempt failed. */
   readonly failure: string | undefined
   readonly isCritical: boolean
-  /** When it is expected to end, while it goes on. */
+  /** When it is expected to end, while in progress. */
   readonly expected: number | undefined
-  /** Bars of a lane that overlap stand in rows of their own. */
+  /** Overlapping bars of a lane are put into separate rows. */
   readonly row: number
 }
 
@@ -51,7 +51,7 @@ export interface Lane {
 export interface Timeline {
   readonly seconds: number
   readonly lanes: readonly Lane[]
-  /** The run as a whole waited. */
+  /** Times in which the run as a whole waited. */
   readonly pauses: readonly Pause[]
   readonly hasCritical: boolean
 }
@@ -67,7 +67,7 @@ const startsOf = (step: ToldStep): readonly Attempt[] =>
     ? []
     : [{ startedAt: step.startedAt, ...(step.endedAt === undefined ? {} : { endedAt: step.endedAt }) }])
 
-/** What each machine did when. Steps that have not begun have no bar. */
+/** What each machine did when. Steps that have not started have no bar. */
 export const timelineOf = (run: Run & { readonly waits?: readonly Wait[] }, now: number): Timeline => {
   const begin = dateOf(run.startedAt)?.getTime() ?? now
   const end = seconds(run.endedAt, begin) ?? (now - begin) / 1000
@@ -124,7 +124,7 @@ export const timelineOf = (run: Run & { readonly waits?: readonly Wait[] }, now:
   }
 }
 
-/** Round times for the scale: at most eight of them. */
+/** Round times for the scale, at most eight. */
 export const ticks = (whole: number): readonly number[] => {
   const step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400].find((s) => whole / s <= 7) ?? 86_400
   return Array.from({ length: Math.floor(whole / step) + 1 }, (_, at) => at * step)

@@ -1,6 +1,6 @@
 import type { NodeAnswer } from "@rangewright/application/wire"
 
-/** Texts of the administrator's pages, which others do not load. */
+/** Texts of the administrator's pages, which are loaded only there. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 type StorageAnswer = NodeAnswer["storages"][number]

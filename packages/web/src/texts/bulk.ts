@@ -1,4 +1,4 @@
-/** Texts about doing something to many ranges at once. */
+/** Texts for actions on many ranges at once. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 export const bulk = {

@@ -1,4 +1,4 @@
-/** Texts of the pages for who teaches. */
+/** Texts of the pages for teachers. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 export const classes = {

@@ -1,4 +1,4 @@
-/** Texts of the editor for configurations. */
+/** Texts of the configuration editor. */
 export const config = {
   intro:
     "One YAML file describes the range. It is checked as you type; no machine changes until you deploy. Ctrl+Space completes, the mouse over a key explains it.",

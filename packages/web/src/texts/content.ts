@@ -1,4 +1,4 @@
-/** Texts of the pages of sources, the catalog, templates and roles, which others do not load. */
+/** Texts of the pages of sources, the catalog, templates and roles, which are loaded only there. */
 const s = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 export const content = {

@@ -1,4 +1,4 @@
-/** Texts of the page of a plan that others do not load. */
+/** Texts of a plan's page, which are loaded only there. */
 export const plan = {
   part: "Only a part…",
   partText:

@@ -1,4 +1,4 @@
-/** Texts about machines with Windows, for the page of a machine. */
+/** Texts about Windows machines, for a machine's page. */
 export const windows = {
   title: "Windows",
   activate: "Activate…",

@@ -4,7 +4,7 @@ import { linkTo } from "../../links.ts"
 import { place } from "../../router.ts"
 import { admin } from "../../texts/admin.ts"
 
-/** What stands above every page of the administrator. */
+/** The head of every administrator's page. */
 export const AdminHead = ({
   title,
   lead,

@@ -19,7 +19,7 @@ const tones: Readonly<Record<Nic["state"], Tone>> = {
   gone: "bad",
 }
 
-/** Where the cards of every machine were, and where they are now. */
+/** Old and current networks of every machine's cards. */
 const Report = ({ machines }: { readonly machines: MigrationReport["machines"] }) => (
   <section aria-labelledby="report">
     <h2 id="report">{texts.report}</h2>
@@ -56,7 +56,7 @@ const Report = ({ machines }: { readonly machines: MigrationReport["machines"] }
   </section>
 )
 
-/** From bridges to SDN, and back. */
+/** Migration from bridges to SDN, and back. */
 export const MigrationPage = () => {
   const status = useRead<MigrationState>("/migrate/sdn/status")
   const report = useRead<MigrationReport>("/migrate/sdn/report")

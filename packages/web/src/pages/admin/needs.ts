@@ -6,7 +6,7 @@ import { admin } from "../../texts/admin.ts"
 
 const texts = admin.overview
 
-/** What the hypervisor and the routers still have to learn. */
+/** Pending changes of access on the hypervisor and the routers. */
 export interface PendingAccess {
   readonly inLine: boolean
   readonly revocations: readonly string[]
@@ -15,7 +15,7 @@ export interface PendingAccess {
   readonly notes: readonly string[]
 }
 
-/** Something that does not resolve itself, and where somebody can do something about it. */
+/** A problem that does not resolve itself, and the page to fix it. */
 export interface Need {
   readonly tone: "bad" | "warn"
   readonly title: string
@@ -53,7 +53,7 @@ const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]):
   ]
 }
 
-/** The last run of a thing that is no range, where it failed. */
+/** The last runs of subjects other than ranges, if they failed. */
 const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
   const last = new Map<string, RunHead>()
   for (const run of runs) {
@@ -81,7 +81,7 @@ const ofAccess = (access: PendingAccess | undefined): readonly Need[] => {
   return [{ tone: "warn", title: texts.access, text, href: linkTo("admin", "audit") }]
 }
 
-/** A storage, or a user's part of the host's disk, that is so full fills up before anybody has looked again. */
+/** Storages, and users' disk space on the host, that are this full may fill up before anybody checks again. */
 const fullFrom = 0.85
 
 const ofDisk = ({ userID, usedDiskBytes = 0, limitDiskBytes }: QuotaOfUser): readonly Need[] =>
@@ -121,7 +121,7 @@ const ofChecks = (findings: Facts["findings"]): readonly Need[] => {
   return failed.length === 0 ? [] : [{ tone: "bad", title: texts.checks(failed.length), text, href: linkTo("admin", "doctor") }]
 }
 
-/** What an administrator has to look at, the worst first. */
+/** Problems that need an administrator, the worst first. */
 export const needsOf = ({ ranges, runs, sources, access, quotas, nodes, findings }: Facts): readonly Need[] => {
   const away = ranges.find(({ awaySince }) => awaySince !== undefined)?.awaySince
   const since = dateOf(away)

@@ -5,7 +5,6 @@ import { admin } from "../../texts/admin.ts"
 import { AdminHead } from "./admin-head.tsx"
 import { Nodes } from "./nodes.tsx"
 
-/** The nodes alone. */
 export const NodesPage = () => {
   const nodes = useRead<NodesAnswer>("/nodes", {}, ({ topic }) => topic === "range" || topic === "machine")
   const ranges = useRanges()

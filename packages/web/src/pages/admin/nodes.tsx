@@ -35,7 +35,7 @@ const Row = ({ node }: { readonly node: NodeAnswer }) => {
   )
 }
 
-/** How many more ranges of a blueprint, or like a range, the nodes have room for. */
+/** How many more ranges of a blueprint, or copies of a range, the nodes have room for. */
 const Fits = ({ ranges }: { readonly ranges: readonly Range[] }) => {
   const blueprints = useRead<readonly BlueprintItem[]>("/blueprints")
   const chosen = useSignal("")

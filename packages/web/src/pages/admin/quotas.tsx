@@ -14,7 +14,7 @@ import { AdminHead } from "./admin-head.tsx"
 
 const texts = admin.quotas
 
-/** Resources by the names that they have in the operations. */
+/** Resources by their names in the operations. */
 const resources = [
   ["Ranges", texts.units.ranges],
   ["VMs", texts.units.vms],

@@ -4,11 +4,11 @@ export interface NewUser {
   readonly email: string
 }
 
-/** Cells of a line that was typed, or copied from a spreadsheet. */
+/** Cells of a line that was typed or copied from a spreadsheet. */
 const cellsOf = (line: string): readonly string[] =>
   line.split(line.includes("\t") ? "\t" : /[,;]/u).map((cell) => cell.trim().replace(/^"(.*)"$/u, "$1"))
 
-/** The users of a list with a line for each: user ID, name, email. `wrong`: the lines, from 1, that lack one of them. */
+/** Parses a list with a line for each user: user ID, name, email. `wrong`: numbers of incomplete lines, from 1. */
 export const newUsers = (list: string): { readonly users: readonly NewUser[]; readonly wrong: readonly number[] } => {
   const users: NewUser[] = []
   const wrong: number[] = []

@@ -12,7 +12,7 @@ import { type NewUser, newUsers } from "./roster.ts"
 
 const texts = admin.users
 
-/** Adds a list of users, and puts them into a group. What fails is said of each; the others are added all the same. */
+/** Adds a list of users and puts them into a group. Failures are reported for each; the others are added all the same. */
 export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) => {
   const groups = useRead<readonly GroupAnswer[]>(open ? "/groups" : undefined)
   const keys = useSignal<readonly (NewUser & { readonly apiKey: string })[]>([])
@@ -34,7 +34,7 @@ export const AddMany = ({ open, onClose }: { readonly open: boolean; readonly on
         users.map((user) => ({
           key: user.userID,
           act: async () => {
-            // who is there already, of a first try, is only put into the group
+            // a user created by an earlier try is only added to the group
             if (!added.has(user.userID)) {
               const { apiKey } = await change<{ readonly apiKey: string }>("POST", "/user", {}, user)
               added.add(user.userID)

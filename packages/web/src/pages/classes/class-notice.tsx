@@ -8,7 +8,7 @@ import { classes as texts } from "../../texts/classes.ts"
 
 const durations = ["15m", "1h", "4h", "24h", "168h"] as const
 
-/** Tells the people of the class something for a while. */
+/** Form to show the members of the class a notice for a while. */
 export const TellClass = ({ group }: { readonly group: string }) => {
   const isOpen = useSignal(false)
   const doing = useDoing()
@@ -56,7 +56,7 @@ export const TellClass = ({ group }: { readonly group: string }) => {
   )
 }
 
-/** What the class is told at the moment. */
+/** The current notice of the class. */
 export const ClassNotice = ({ group }: { readonly group: string }) => {
   const doing = useDoing()
   const notice = notices.value.find((one) => one.groupName === group && !isOver(one))

@@ -10,7 +10,7 @@ import { t } from "../../texts.ts"
 
 const idsOf = (text: string): readonly string[] => text.split(/[\s,;]+/u).filter(Boolean)
 
-/** Who is in the class, and which ranges belong to it. */
+/** Members of the class, and its ranges. */
 export const ClassPeople = ({
   group,
   members,

@@ -10,7 +10,7 @@ import { place, setQuery } from "../../router.ts"
 import { classes as texts } from "../../texts/classes.ts"
 import { t } from "../../texts.ts"
 
-/** Somebody has to look: the last change failed, or what was there is not. */
+/** Whether somebody must look into it: the last change failed, or the state is not known for certain. */
 export const needsHelp = ({ rangeState, VMs, awaySince, doubt }: Range): boolean =>
   rangeState === "ERROR" ||
   rangeState === "ABORTED" ||

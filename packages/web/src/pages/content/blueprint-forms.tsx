@@ -16,7 +16,7 @@ interface Form {
   readonly onClose: () => void
 }
 
-/** Below the page's own address. IDs have slashes. */
+/** The path of a blueprint's page. IDs contain slashes, so they go into the query. */
 export const pathOf = (blueprintID: string): string => `/blueprints?id=${encodeURIComponent(blueprintID)}`
 
 const RangeField = () => {
@@ -103,7 +103,7 @@ export const CreateBlueprint = ({ open, onClose }: Form) => {
   )
 }
 
-/** A copy of the user's own, which can be changed and shared. */
+/** Creates the user's own copy, which can be changed and shared. */
 export const CopyBlueprint = ({ item: { blueprintID, name }, open, onClose }: Form & { readonly item: BlueprintItem }) => {
   const doing = useDoing()
   const submit = (event: SubmitEvent): void => {
@@ -124,7 +124,7 @@ export const CopyBlueprint = ({ item: { blueprintID, name }, open, onClose }: Fo
   )
 }
 
-/** From a file that was exported, here or elsewhere. */
+/** Imports a blueprint from a file that was exported here or elsewhere. */
 export const ImportBlueprint = ({ open, onClose, doing }: Form & { readonly doing: Doing }) => {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()

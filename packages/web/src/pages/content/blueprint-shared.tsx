@@ -8,7 +8,7 @@ import { content } from "../../texts/content.ts"
 
 const texts = content.blueprint
 
-/** With whom it is shared, and for who manages groups the way to change that. */
+/** With whom it is shared, and for managers of groups a way to change that. */
 export const Shared = ({ item }: { readonly item: BlueprintItem }) => {
   const { blueprintID, sharedUsers = [], sharedGroups = [] } = item
   const isAdmin = me.value?.isAdmin === true
@@ -35,7 +35,7 @@ export const Shared = ({ item }: { readonly item: BlueprintItem }) => {
       {texts.unshare}
     </button>
   )
-  /** Who manages a group may share with the users in it, which the service checks. */
+  /** A manager of a group may share with its users; the service checks that. */
   const mayShare = isAdmin || managed.value.length > 0
   const shareWithUser = async (event: SubmitEvent): Promise<void> => {
     const { form, text } = submitted(event)

@@ -13,7 +13,7 @@ import { toldOf } from "./told.ts"
 
 const texts = content.blueprint
 
-/** A blueprint: what it needs, its configuration, and with whom it is shared. */
+/** A blueprint: its requirements, its configuration, and with whom it is shared. */
 export const Detail = ({ id }: { readonly id: string }) => {
   const blueprint = useRead<BlueprintAnswer>("/blueprints/{blueprintID}", { blueprintID: id })
   const config = useRead<{ readonly result: string }>("/blueprints/{blueprintID}/config", { blueprintID: id })

@@ -29,7 +29,7 @@ const selected = {
   local_collection: "localCollections",
 }
 
-/** The name by which the service knows it. */
+/** The item's id on the service. */
 const idOf = (item: Item): string => (item.kind === "blueprint" ? item.id : item.name)
 
 const needsOf = (item: Item): readonly string[] =>
@@ -107,7 +107,7 @@ const Row = ({
   )
 }
 
-/** What sources ship, with what can be done with each. With sources, each row names its own. */
+/** Items that sources ship, with the possible actions. With sources, each row names its own. */
 export const CatalogItems = ({
   items,
   sources,
@@ -154,7 +154,7 @@ export const CatalogItems = ({
   )
 }
 
-/** Whether what is asked for is for everybody: for administrators to choose. */
+/** Whether to install for everybody, which administrators may choose. */
 export const useGlobal = () => {
   const isGlobal = useSignal(false)
   const choice =

@@ -24,7 +24,7 @@ const matches = (item: Item): boolean => {
   )
 }
 
-/** What all sources ship. */
+/** The items of all sources. */
 export const CatalogPage = () => {
   const catalog = useRead<CatalogAnswer>("/catalog", {}, ofSources)
   const doing = useDoing()

@@ -91,7 +91,7 @@ const Install = ({ open, onClose, doing }: { readonly open: boolean; readonly on
   )
 }
 
-/** Roles that come with a licence. */
+/** Roles included in a licence. */
 const Offered = ({ doing }: { readonly doing: Doing }) => {
   const offered = useRead<readonly SubscriptionRoleAnswer[]>("/ansible/subscription-roles")
   const { isGlobal, choice } = useGlobal()

@@ -13,7 +13,7 @@ type Type = SourceAnswer["type"]
 
 const plainText = { autocapitalize: "none", autocomplete: "off", spellcheck: false } as const
 
-/** The credentials of a private repository. `kept`: the label for those that are stored. */
+/** The credentials of a private repository. `kept`: the label for stored ones. */
 const Access = ({ kept }: { readonly kept: string | undefined }) => {
   const access = useSignal(kept === undefined ? "none" : "")
   return (
@@ -75,7 +75,7 @@ const Schedule = ({ now = "off" }: { readonly now?: string | undefined }) => (
   </Field>
 )
 
-/** Where a source of this type comes from. `source`: as it is now. */
+/** Fields for the origin of a source of this type. `source`: its current values. */
 const Origin = ({ type, source }: { readonly type: Type; readonly source?: SourceAnswer }) =>
   type === "upload" ? (
     <Field label={texts.archive} hint={source === undefined ? texts.archiveHint : texts.newArchiveHint}>
@@ -101,7 +101,7 @@ const Origin = ({ type, source }: { readonly type: Type; readonly source?: Sourc
     </>
   )
 
-/** What was filled in, by the names that the service gives it: with a file as a form, else as JSON. */
+/** The form's values under the service's names: as a form if there is a file, else as JSON. */
 const bodyOf = (event: SubmitEvent): unknown => {
   event.preventDefault()
   const all = new FormData(event.currentTarget as HTMLFormElement)

@@ -65,7 +65,7 @@ const Facts = ({ source }: { readonly source: SourceAnswer }) => {
   )
 }
 
-/** A source: where it is from, and what it ships. */
+/** A source: its origin and its items. */
 export const SourcePage = ({ values }: { readonly values: Readonly<Record<string, string>> }) => {
   const sourceID = values["id"] ?? ""
   const read = useRead<SourceAnswer>("/sources/{sourceID}", { sourceID }, ofSources)

@@ -7,13 +7,13 @@ const texts = content.catalog
 
 type Outcomes = Partial<SyncAnswer> & Pick<SyncAnswer, "blueprintResults">
 
-/** More of them would hide what was done. */
+/** More notes than this would hide the result. */
 const mostNotes = 20
 
-/** What of a source is not read, has no effect or is used without being named: a line for each. */
+/** Notes on parts of a source that are not read, have no effect, or are used without being declared: one line each. */
 export const notesOf = ({ warnings = [], blueprintResults }: Partial<SyncAnswer>): readonly string[] => {
   const notes = [
-    // what is said of a whole file, or of a folder, is said of its beginning
+    // a note on a whole file or folder is located at its beginning
     ...warnings.map(({ file, line, column, message }) => texts.note(file, line + column > 2 ? line : undefined, message)),
     ...(blueprintResults?.undeclaredDependencies ?? []).map(({ blueprintID, role }) => texts.undeclared(blueprintID, role)),
   ]
@@ -21,11 +21,11 @@ export const notesOf = ({ warnings = [], blueprintResults }: Partial<SyncAnswer>
   return left > 0 ? [...notes.slice(0, mostNotes), texts.moreNotes(left)] : notes
 }
 
-/** Fetches what a source ships now; says what of it is not used. */
+/** Fetches a source's current content; returns notes on unused parts. */
 export const fetchNow = async (sourceID: string): Promise<string> =>
   [t.sources.synced, ...notesOf(await change<SyncAnswer>("POST", "/sources/{sourceID}/sync", { sourceID }))].join("\n")
 
-/** What became of each thing, in words; throws where something could not be done. */
+/** The result for each item, for people; throws when any item failed. */
 export const toldOf = (answer: Outcomes): string => {
   const { templateResults = [], localAnsibleResults, blueprintResults } = answer
   const outcomes = [

@@ -6,7 +6,7 @@ import { content } from "../../texts/content.ts"
 const kinds = { role: "/ansible/role/fromtar", template: "/templates" } as const
 const texts = content.upload
 
-/** Sends an archive of the folder of one role or template. */
+/** Uploads an archive of the folder of one role or template. */
 export const Upload = ({
   kind,
   open,
