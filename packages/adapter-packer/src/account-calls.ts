@@ -34,7 +34,7 @@ export interface CallBody {
   readonly content: Readable
 }
 
-/** Calls that the service makes with the account of a build; `path` begins after `/api2/json`. Gives the answer's data. */
+/** Makes calls with the account of a build; `path` starts after `/api2/json`. Returns the answer's data. */
 export const openAccountCalls = (
   { url, agent }: { readonly url: string; readonly agent: Agent },
   { tokenId, tokenSecret }: Pick<BuildAccount, "tokenId" | "tokenSecret">,
@@ -58,7 +58,7 @@ export const openAccountCalls = (
       asked.once("response", resolve)
       asked.once("error", reject)
     })
-    // an answer that comes before the end of what is sent is a refusal
+    // an answer that arrives before everything is sent is a refusal
     const sent = body === undefined ? void asked.end() : pipeline(body.content, asked)
     return readAnswer(await Promise.race([answered, Promise.resolve(sent).then(() => answered)]))
   }

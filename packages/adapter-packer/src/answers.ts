@@ -4,18 +4,18 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type Server, type Socket } from "node:net"
 
-/** Somebody's first line to the server that Packer runs for machines. */
+/** The first line of a machine's request to the server that Packer runs for machines. */
 export interface Fetched {
   readonly by: string
   readonly path: string
 }
 
 export interface AnswersOptions {
-  /** The run's folder. */
+  /** Folder of the run. */
   readonly folder: string
-  /** Where machines come for their answers. */
+  /** Where machines fetch Packer's files. */
   readonly address: string
-  /** Who may come. */
+  /** Networks that may connect. */
   readonly networks: readonly Cidr[]
   readonly onFetched: (fetched: Fetched) => void
   readonly say: (line: string) => void
@@ -23,9 +23,9 @@ export interface AnswersOptions {
 
 const lookMillis = 300
 
-/** Where Packer serves unless a template says otherwise; that much of this host is open to machines that are installed. */
+/** Ports on which Packer serves unless a template says otherwise; they are open on this host to machines being installed. */
 export const answerPorts = { first: 8000, last: 9000 } as const
-/** Ports of which it is said that they are not passed on, and those that are passed on at once. */
+/** Most ports reported as not forwarded, and most connections forwarded at once. */
 const [mostTold, mostOpen] = [4, 8]
 
 const isIn = (networks: readonly Cidr[], address: string): boolean => {
@@ -48,7 +48,7 @@ const serve = (options: AnswersOptions, port: number, sockets: Set<Socket>): Pro
       connectWithin(options.folder, port).then(
         (inside) => {
           keep(inside)
-          // not before: what comes while nobody takes it would be lost
+          // attached only now: data that arrives before a reader exists would be lost
           machine.once("data", (chunk: Buffer) => {
             const path = firstLine.exec(chunk.toString("latin1", 0, 2048))?.groups?.["path"]
             if (path !== undefined) options.onFetched({ by: by.replace(/^::ffff:/u, ""), path: path.slice(0, 200) })
@@ -66,7 +66,7 @@ const serve = (options: AnswersOptions, port: number, sockets: Set<Socket>): Pro
     server.listen({ host: options.address, port }, () => resolve(server))
   })
 
-/** Lets machines reach what Packer serves for them, at the same port of this host, as long as the scope lasts. */
+/** Forwards machines to what Packer serves, at the same port of this host, until the scope ends. */
 export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const sockets = new Set<Socket>()

@@ -13,21 +13,21 @@ import { addressTowards } from "./own-address.ts"
 export interface Found {
   readonly host: ToolHost
   readonly version: string | undefined
-  /** Where machines reach this host. */
+  /** The address at which machines reach this host. */
   readonly address: string | undefined
-  /** What of the program and its plugins lies outside of the system's own folders, file by file: beside them may be anything. */
+  /** Files of the program and its plugins outside the system's folders, mounted one by one: anything may be beside them. */
   readonly mounts: readonly Mount[]
   /** What is missing, one fact each. */
   readonly because: readonly string[]
-  /** What only some templates miss. */
+  /** What is missing for some templates only. */
   readonly lacks: readonly string[]
 }
 
-/** The oldest that is tested, the last with a free licence, and the first that brings no builder for Proxmox VE. */
+/** The oldest tested version, the first without a builder for Proxmox VE, and the last with a free licence. */
 const oldest = [1, 6, 6] as const
 const firstWithoutBuilder = [1, 9, 0] as const
 const lastFree = [1, 10, 0] as const
-/** The plugin that templates of public labs were tried with. */
+/** The plugin version with which templates of public labs were tested. */
 const testedPlugin = [1, 2, 4] as const
 
 const isBefore = (version: string, other: readonly number[]): boolean => {
@@ -47,9 +47,9 @@ const firstThere = async (program: string): Promise<string | undefined> => {
   return undefined
 }
 
-/** Packer's version; a text that is none says why it is not known. */
+/** Packer's version, or why it is unknown. */
 const askVersion = async (program: string): Promise<{ readonly version?: string; readonly because?: string }> => {
-  // it writes nothing there for this, so that a service that is killed leaves nothing
+  // it writes nothing there for this, so a killed service leaves nothing
   const env = { PATH: systemPath, LC_ALL: "C.UTF-8", HOME: "/nonexistent", CHECKPOINT_DISABLE: "1" }
   const said = await new Promise<string>((resolve) => {
     execFile(program, ["version"], { env, timeout: 20_000, cwd: "/" }, (error, stdout) => resolve(error === null ? stdout : ""))
@@ -58,7 +58,7 @@ const askVersion = async (program: string): Promise<{ readonly version?: string;
   return version === undefined ? { because: `${program} does not report its version` } : { version }
 }
 
-/** Plugins and what tells that they are whole, at any depth. */
+/** Plugins and their checksum files, at any depth. */
 const pluginsIn = async (folder: string | undefined): Promise<readonly string[]> => {
   if (folder === undefined) return []
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -69,7 +69,7 @@ const pluginsIn = async (folder: string | undefined): Promise<readonly string[]>
 
 const isSystems = (path: string): boolean => /^\/(?:usr|bin|sbin)\//u.test(path)
 
-/** A program at the places by which it is called, and plugins. */
+/** Mounts of a program, at the paths by which it is called, and of plugins. */
 const mountsOf = async (program: string | undefined, plugins: readonly string[]): Promise<readonly Mount[]> => {
   const seen = async (path: string): Promise<readonly Mount[]> => {
     const from = await realpath(path).catch(() => path)
@@ -89,7 +89,7 @@ const builderProblem = (plugins: string | undefined, found: readonly string[], v
 
 const pluginVersion = /^packer-plugin-proxmox_v(?<version>\d+\.\d+\.\d+)/u
 
-/** What templates lack where the newest plugin, by the names of its files, is an old one. Before 1.1.3, nothing works after an upload. */
+/** What templates lack when the newest plugin, judging by the file names, is an old one. Before 1.1.3, nothing works after an upload. */
 const pluginLacks = (found: readonly string[]): readonly string[] => {
   const versions = found.flatMap((path) => pluginVersion.exec(basename(path))?.groups?.["version"] ?? [])
   if (versions.length === 0 || versions.some((version) => !isBefore(version, testedPlugin))) return []
@@ -98,7 +98,7 @@ const pluginLacks = (found: readonly string[]): readonly string[] => {
   ]
 }
 
-/** Asks the host what it has. Changes nothing. */
+/** Detects what the host has. Changes nothing. */
 export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
   Effect.gen(function* () {
     const host = yield* openToolHost(settings.tools)
@@ -140,7 +140,7 @@ const hint =
 export const availabilityOf = ({ version, because }: Found): BuilderAvailability =>
   because.length === 0 && version !== undefined ? { available: true, version } : { available: false, because, hint }
 
-/** One thing that an operator should know. */
+/** One finding for the operator. */
 export interface BuilderFinding {
   readonly level: "ok" | "warn"
   readonly what: string
@@ -148,7 +148,7 @@ export interface BuilderFinding {
   readonly hint?: string
 }
 
-/** What was found, in words. */
+/** The findings for people. */
 export const builderFindings = (options: LocalOptions): Effect.Effect<readonly BuilderFinding[]> =>
   Effect.map(lookAround(settingsOf(options)), (found) => [
     found.because.length > 0

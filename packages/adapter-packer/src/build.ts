@@ -29,14 +29,14 @@ import type { Settings } from "./options.ts"
 import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
 import { tellWaiting } from "./waiting.ts"
 
-/** What Packer may print before it is taken for one that never ends. */
+/** Output limit, beyond which Packer is taken to run forever. */
 const outputBytes = 64 * 1024 * 1024
 const flushMillis = 1000
 const { signals } = constants
-/** How long a look at a machine may take that a build waits for. */
+/** Time limit for checking the state of a machine that a build waits for. */
 const lookMillis = 10_000
 
-/** Why the node may not fetch from there; undefined: it is public. */
+/** Why the node may not download from a URL; undefined when the address is public. */
 const refusesWith =
   (host: ToolHost) =>
   async (text: string): Promise<string | undefined> => {
@@ -53,7 +53,7 @@ const refusesWith =
     return "because" in allowed ? allowed.because : undefined
   }
 
-/** What Packer said last that tells why it failed. */
+/** Packer's last message that explains its failure. */
 const reasonIn = (said: readonly string[]): string => {
   const errored = said.filter((line) => /errored(?: after [^:]*)?: /u.test(line)).at(-1)
   const telling =
@@ -68,7 +68,7 @@ const reasonIn = (said: readonly string[]): string => {
 const killed = (doing: string, signal: string): BuildFault =>
   failed(doing, `Packer was killed (${signal}): it used more memory or processes than a build may, or this host killed it`)
 
-/** What the sandbox exits with when what runs in it is killed, without the number of the signal. */
+/** Exit code of the sandbox when its program is killed, without the number of the signal. */
 const killedCode = 128
 
 const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): BuildFault | undefined => {
@@ -88,16 +88,16 @@ const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): Build
   }
 }
 
-/** What ended a build that Packer did not end itself. */
+/** Why a build was stopped from outside. */
 type Stopped = { readonly type: "too-large" } | { readonly type: "too-long" }
 
-/** What builds share. */
+/** State shared by builds. */
 export interface Shared {
   readonly images: Images | undefined
   readonly numbers: NextNumbers
 }
 
-/** Runs Packer for one build, from its own folders to the end of its last process. */
+/** Runs Packer for one build, from creating its folders until its last process has ended. */
 export const buildWith = (
   settings: Settings,
   { images, numbers }: Shared,
@@ -196,7 +196,7 @@ export const buildWith = (
           if (said.length > 200) said.splice(0, 100)
         }),
       )
-      /** Packer removes what it made when it is interrupted; it has its time for that. */
+      /** When interrupted, Packer removes what it created; it gets time for that. */
       const stop = Effect.gen(function* () {
         const heard = yield* Effect.promise(() => interruptWithin(work))
         if (heard) {

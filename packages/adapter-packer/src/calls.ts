@@ -1,4 +1,4 @@
-/** What a call of Packer's is for, as far as more than passing it on depends on it. */
+/** Kinds of Packer's calls, as far as they need more than being passed on. */
 export type CallKind =
   | "plain"
   | "make"
@@ -15,13 +15,13 @@ export type CallKind =
   | "login"
   | "leave-pool"
 
-/** A path of the API without `/api2/json`, decoded, with what it names. */
+/** A path of the API without `/api2/json`, decoded, with the objects it names. */
 export interface KnownCall {
   readonly kind: CallKind
   readonly segments: readonly string[]
 }
 
-/** How a segment may look: nothing that a server could read as something else. */
+/** Valid forms of a path segment: nothing that a server could interpret differently. */
 const shapes: Readonly<Record<string, RegExp>> = {
   NODE: /^[a-zA-Z0-9-]+$/u,
   VMID: /^\d{1,9}$/u,
@@ -35,16 +35,16 @@ const shapes: Readonly<Record<string, RegExp>> = {
 const machine = "/nodes/NODE/qemu/VMID"
 const storage = "/nodes/NODE/storage/STORAGE"
 
-/** All that Packer's own builders (1.6.6) and its plugin proxmox (1.2.4) call, and no more. */
+/** All calls made by Packer's own builders (1.6.6) and its plugin proxmox (1.2.4), and no others. */
 const known: readonly (readonly [method: string, path: string, kind?: CallKind])[] = [
-  // versions that know no tokens log in
+  // versions without token support log in
   ["POST", "/access/ticket", "login"],
-  // the oldest versions take what they cloned out of its pool again
+  // the oldest versions remove clones from their pool again
   ["PUT", "/pools/POOL", "leave-pool"],
   ["PUT", "/pools", "leave-pool"],
   ["GET", "/version"],
   ["GET", "/access/permissions"],
-  // the oldest versions take the number after the highest that they see
+  // the oldest versions use the number after the highest one that they see
   ["GET", "/cluster/resources", "machines"],
   ["GET", "/cluster/nextid", "next-number"],
   ["GET", "/cluster/ha/resources/HA"],
@@ -67,7 +67,7 @@ const known: readonly (readonly [method: string, path: string, kind?: CallKind])
   ["POST", `${machine}/status/start`],
   ["POST", `${machine}/status/stop`],
   ["POST", `${machine}/status/shutdown`],
-  // the oldest versions make a VM's disks before the VM
+  // the oldest versions create a VM's disks before the VM
   ["POST", `${storage}/content`, "new-disk"],
   ["POST", `${storage}/upload`, "upload"],
   ["POST", `${storage}/download-url`, "download"],
@@ -78,9 +78,9 @@ const matches = (pattern: readonly string[], segments: readonly string[]): boole
   pattern.length === segments.length &&
   pattern.every((part, at) => shapes[part]?.test(segments[at] ?? "") ?? part === segments[at])
 
-/** The call that a method and the segments of a path make; undefined: Packer makes none like it. */
+/** The known call for a method and path segments; undefined when Packer makes no such call. */
 export const knownCall = (method: string, segments: readonly string[]): KnownCall | undefined => {
-  // the name of an image has a slash of its own
+  // an image's name contains a slash itself
   const whole =
     segments[4] === "content" && segments.length > 5 ? [...segments.slice(0, 5), segments.slice(5).join("/")] : segments
   const found = known.find(([of, path]) => of === method && matches(path.split("/").slice(1), whole))

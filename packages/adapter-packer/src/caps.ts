@@ -1,32 +1,32 @@
-/** What all VMs of one build may have together. */
+/** Limits for all VMs of one build together. */
 export interface BuildCaps {
   readonly vms: number
   readonly cores: number
   readonly memoryMiB: number
-  /** Disks, and images that it uploads. */
+  /** Disks and uploaded images. */
   readonly diskBytes: number
 }
 
-/** What a call gives a VM. Maxima: builds give more and take nothing away. */
+/** Resources that a call gives a VM. Maxima, since builds add resources and never take any away. */
 export interface Wanted {
   readonly cores?: number
   readonly sockets?: number
   readonly memoryMiB?: number
-  /** New disks by device, in bytes. A second one of a device leaves the first where it is. */
+  /** New disks by device, in bytes. A second one for a device does not replace the first. */
   readonly disks?: ReadonlyMap<string, number>
-  /** A disk that grows to this. */
+  /** A disk that grows to this size, or by this much. */
   readonly grown?: { readonly device: string; readonly to: number } | { readonly by: number }
-  /** Disks that no device has yet. */
+  /** Disks not yet attached to a device. */
   readonly loose?: number
 }
 
-/** A call says what cannot be counted. */
+/** A call whose resources cannot be determined. */
 export class Uncounted extends Error {}
 
 const gib = 1024 ** 3
 const units: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: gib, T: 1024 ** 4 }
 
-/** `32G` in bytes; without a unit it is in those that are given. */
+/** `32G` in bytes; a number without a unit is in units of `usual`. */
 export const sizeIn = (text: string, usual = 1): number => {
   const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,9})?)([KMGT]?)$/u.exec(text) ?? []
   if (number === undefined) throw new Uncounted(`${JSON.stringify(text.slice(0, 50))} is not a size`)
@@ -40,7 +40,7 @@ const wholeNumber = (name: string, text: string): number => {
 
 const isDisk = /^(?:ide|sata|scsi|virtio|efidisk|tpmstate|unused)\d+$/u
 
-/** The bytes of the new disk that a device is given; undefined: it is given something that is there. */
+/** The size of a new disk for a device; undefined when an existing disk is attached. */
 const newDisk = (device: string, value: string): number | undefined => {
   let bytes: number | undefined
   for (const part of value.split(",")) {
@@ -51,7 +51,7 @@ const newDisk = (device: string, value: string): number | undefined => {
   return bytes
 }
 
-/** What the configuration that a call sends gives a VM. */
+/** The resources in the configuration that a call sends. */
 export const wantedBy = (fields: ReadonlyMap<string, string>): Wanted => {
   const given = <A>(name: string, read: (text: string) => A): A | undefined => {
     const text = fields.get(name)
@@ -74,7 +74,7 @@ export const wantedBy = (fields: ReadonlyMap<string, string>): Wanted => {
   }
 }
 
-/** What a VM has that is there already, as the hypervisor shows it: a clone has the same. */
+/** The resources of an existing VM, as the hypervisor shows it: a clone has the same. */
 export const wantedLike = (config: Readonly<Record<string, unknown>>): Wanted => {
   const disks = new Map<string, number>()
   const rest = new Map<string, string>()
@@ -88,7 +88,7 @@ export const wantedLike = (config: Readonly<Record<string, unknown>>): Wanted =>
   return { ...wantedBy(rest), disks }
 }
 
-/** What a call to grow a disk asks for. */
+/** The growth that a call requests for a disk. */
 export const grownBy = (fields: ReadonlyMap<string, string>): Wanted => {
   const size = fields.get("size") ?? ""
   if (size.startsWith("+")) return { grown: { by: sizeIn(size.slice(1)) } }
@@ -96,9 +96,9 @@ export const grownBy = (fields: ReadonlyMap<string, string>): Wanted => {
 }
 
 interface Machine {
-  /** Whether there is, or may be, such a VM: disks alone are none. */
+  /** Whether there is, or may be, such a VM, rather than just disks. */
   there: boolean
-  /** Calls that make it and were not answered yet. */
+  /** Unanswered calls that create it. */
   making: number
   /** Whether it is being removed. */
   leaving: boolean
@@ -109,17 +109,17 @@ interface Machine {
   readonly disks: Map<string, number>
 }
 
-/** Room that was kept for a call. */
+/** Resources reserved for a call. */
 export interface Kept {
-  /** The hypervisor has done it, or refused it. Never called: nobody knows, and the room stays kept. */
+  /** Called when the hypervisor has done it or refused it. If never called, the result is unknown, and the resources stay reserved. */
   readonly answered: (done: boolean) => void
 }
 
 const inWords = (bytes: number): string => `${Math.ceil(bytes / gib)} GiB`
 
 /**
- * Counts what a build makes, from the calls that it makes. Room is kept before a call is passed on, and given back where it is refused.
- * `isGone`: whether the hypervisor has no VM of this number any more.
+ * Counts the resources of a build from its calls. They are reserved before a call is passed on, and released if it is refused. `isGone`:
+ * whether the hypervisor no longer has a VM of this number.
  */
 export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<boolean>) => {
   const machines = new Map<string, Machine>()
@@ -128,13 +128,13 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
   const machineOf = (vmid: string): Machine => {
     const known = machines.get(vmid)
     if (known !== undefined) return known
-    // what the hypervisor gives a VM of which nothing is said
+    // the hypervisor's defaults for a new VM
     const fresh = { there: false, making: 0, leaving: false, cores: 1, sockets: 1, memoryMiB: 512, bytes: 0, disks: new Map() }
     machines.set(vmid, fresh)
     return fresh
   }
 
-  /** Why there is no room for what is counted; undefined: there is. */
+  /** Which limit is exceeded; undefined when none is. */
   const excess = (): string | undefined => {
     const all = [...machines.values()]
     const vms = all.filter(({ there, making }) => there || making > 0)
@@ -151,7 +151,7 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
     return undefined
   }
 
-  /** Forgets the VMs that are gone. */
+  /** Forgets VMs that are gone. */
   const sweep = async (): Promise<void> => {
     for (const [vmid, machine] of machines)
       if (machine.leaving && machine.making === 0 && (await isGone(vmid))) machines.delete(vmid)
@@ -197,14 +197,14 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
   }
 
   return {
-    /** Whether it has a VM, or may have one. */
+    /** Whether the build has a VM, or may have one. */
     hasMachine: (): boolean => [...machines.values()].some(({ there, making }) => there || making > 0),
-    /** Keeps room for a call about a VM; a text says why there is none. */
+    /** Reserves resources for a call about a VM; a string says why there are none left. */
     keep: async (vmid: string, wanted: Wanted, makes = false): Promise<Kept | string> => {
       await sweep()
       return count(vmid, wanted, makes)
     },
-    /** Keeps room for an image, which takes the place of one of the same name. */
+    /** Reserves space for an image, which replaces one of the same name. */
     keepImage: (name: string, size: number): Kept | string => {
       const before = images.get(name)
       images.set(name, Math.max(before ?? 0, size))
@@ -214,7 +214,7 @@ export const openCaps = (caps: BuildCaps, isGone: (vmid: string) => Promise<bool
       undo()
       return because
     },
-    /** The hypervisor said that it removes the VM. */
+    /** Called when the hypervisor has started to remove the VM. */
     leaves: (vmid: string): void => {
       const machine = machines.get(vmid)
       if (machine !== undefined) machine.leaving = true

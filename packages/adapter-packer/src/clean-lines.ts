@@ -1,8 +1,8 @@
 import { withoutTrailing } from "@rangewright/domain"
 
-/** A line that is longer is some program's output. */
+/** A longer line is some program's output. */
 const longestLine = 4 * 1024
-/** What of one build is kept. */
+/** Bytes kept of one build's output. */
 const mostBytes = 4 * 1024 * 1024
 
 // eslint-disable-next-line no-control-regex
@@ -10,19 +10,19 @@ const sequences = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u
 // eslint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
 
-/** One line as a terminal would show it in the end: what a carriage return overwrites is gone. */
+/** One line as a terminal would finally show it: text overwritten after a carriage return is dropped. */
 export const cleanLine = (line: string): string => {
   const plain = withoutTrailing(line.replaceAll(sequences, ""), "\r")
   const last = plain.slice(plain.lastIndexOf("\r") + 1).replaceAll(controls, "")
   return last.length > longestLine ? `${last.slice(0, longestLine)} … (${last.length} characters)` : last
 }
 
-/** What a build prints, as a log keeps it. */
+/** A build's output as a log keeps it. */
 export interface CleanLines {
   readonly add: (line: string) => void
-  /** What the service has to say itself, also where the log is full. */
+  /** Adds a line of the service's own, even when the log is full. */
   readonly say: (line: string) => void
-  /** What was added since, as whole lines. */
+  /** Whole lines added since the last call. */
   readonly take: () => string
 }
 

@@ -10,10 +10,10 @@ import { type BuildCaps, grownBy, type Kept, openCaps, sizeIn, Uncounted, type W
 import type { NextNumbers } from "./next-numbers.ts"
 import { readUpload } from "./upload.ts"
 
-/** What Packer knows the hypervisor by. It is no name anywhere else, and the secrets that lead to it are not Packer's. */
+/** The name under which Packer reaches the hypervisor. It means nothing elsewhere, and Packer never gets the credentials. */
 export const doorName = "hypervisor"
 
-/** A call of Packer's and how it was answered. */
+/** A call from Packer and its result. */
 export interface ApiCall {
   readonly method: string
   /** Without `/api2/json`. */
@@ -25,31 +25,31 @@ export interface ApiCall {
 export interface DoorOptions {
   readonly hypervisor: { readonly url: string; readonly agent: Agent }
   readonly account: Pick<BuildAccount, "tokenId" | "tokenSecret" | "username" | "pool">
-  /** What the build may make of the hypervisor. */
+  /** What the build may create on the hypervisor. */
   readonly caps: BuildCaps
-  /** Those that builds at once use next. */
+  /** VM numbers reserved by concurrent builds. */
   readonly numbers: NextNumbers
   /** Whether the node may download images for builds. */
   readonly nodeDownloads: boolean
-  /** Why the node may not fetch from a URL; undefined: it may. */
+  /** Why the node may not download from a URL; undefined when it may. */
   readonly refuses: (url: string) => Promise<string | undefined>
   readonly onCall: (call: ApiCall) => void
-  /** Told of each kind of call once that is not passed on. */
+  /** Called once for each kind of call that is not passed on. */
   readonly onRefused: (because: string) => void
 }
 
 const prefix = "/api2/json"
 const maxForm = 64 * 1024
-/** Answers that are looked at; larger ones are only passed on. */
+/** Answers up to this size are inspected; larger ones are only passed on. */
 const maxSeen = 64 * 1024
-/** Longest list of VMs that is read. */
+/** Largest list of VMs that is read. */
 const maxList = 8 * 1024 * 1024
 const maxTold = 50
 
 const hopByHop = new Set(["connection", "keep-alive", "te", "trailer", "upgrade", "proxy-connection", "transfer-encoding"])
 const formType = "application/x-www-form-urlencoded"
 
-/** A call that is not passed on, and the status that says so. */
+/** A call that is not passed on, with the status to answer. */
 class Refusal extends Error {
   readonly status: number
   constructor(status: number, because: string) {
@@ -71,7 +71,7 @@ const answer = (response: ServerResponse, status: number, message: string, data:
 type Row = Readonly<Record<string, unknown>>
 const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null
 
-/** The objects that an answer of the hypervisor lists; undefined where it is no list of such. */
+/** The objects in a list from the hypervisor; undefined when it is not such a list. */
 const rowsIn = (text: string): readonly Row[] | undefined => {
   try {
     const { data } = JSON.parse(text) as { readonly data?: unknown }
@@ -81,7 +81,7 @@ const rowsIn = (text: string): readonly Row[] | undefined => {
   }
 }
 
-/** Fields by name. One that comes twice means one thing here and another to the hypervisor. */
+/** Fields by name. Duplicates are refused: the hypervisor might interpret them differently. */
 const fieldsOf = (pairs: Iterable<readonly [string, string]>): Map<string, string> => {
   const fields = new Map<string, string>()
   for (const [name, value] of pairs) {
@@ -123,7 +123,7 @@ interface Target {
   readonly query: ReadonlyMap<string, string>
 }
 
-/** What a request asks for, in parts that nobody reads in two ways. */
+/** Parses a request's target strictly, so that it cannot be interpreted in two ways. */
 const targetOf = (url: string): Target => {
   if (!/^\/[\x21\x22\x24-\x7e]*$/u.test(url)) throw new Refusal(400, "the path is not a path of the API")
   const cut = url.includes("?") ? url.indexOf("?") : url.length
@@ -137,28 +137,28 @@ const targetOf = (url: string): Target => {
 
 const encoded = (fields: ReadonlyMap<string, string>): string => new URLSearchParams([...fields]).toString()
 
-/** The name of an image, from that of its volume. */
+/** The name of an image, from its volume id. */
 const nameIn = (volume: string): string => volume.slice(volume.indexOf("/") + 1)
 
-/** What is sent to the hypervisor: nothing but this of what Packer sent. */
+/** What is sent to the hypervisor: nothing else of Packer's request is passed on. */
 interface Outgoing {
   readonly method: string
   readonly segments: readonly string[]
   readonly query: ReadonlyMap<string, string>
   readonly body?: { readonly type: string; readonly size: number; readonly content: Readable } | undefined
-  /** Told once the hypervisor has answered. */
+  /** Called once the hypervisor has answered. */
   readonly answered?: ((done: boolean) => void) | undefined
 }
 
 /**
- * Passes the calls on to the hypervisor that Packer is known to make, and no others, in the name of the build's own account: whatever it
- * sends of its own, a login or a token, counts for nothing. Each is written anew from what was understood of it, on a connection of its own.
- * What the account may do is the hypervisor's to say; here is decided what no right of its can express.
+ * Passes on to the hypervisor the calls that Packer is known to make, and no others, with the build's own account: any login or token that
+ * Packer sends is ignored. Each call is rebuilt from its parsed parts, on a connection of its own. The hypervisor enforces the account's
+ * rights; the checks here are those that its rights cannot express.
  */
 export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, refuses, onCall, onRefused }: DoorOptions) => {
   const base = new URL(hypervisor.url)
   const token = `PVEAPIToken=${account.tokenId}=${Redacted.value(account.tokenSecret)}`
-  /** The images that this build uploaded: by the names that it knows, those that they have. */
+  /** The images that this build uploaded: stored names by the names that Packer knows. */
   const images = new Map<string, string>()
   const told = new Set<string>()
 
@@ -175,12 +175,12 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
       path: `${prefix}/${path}`,
       headers: { host: base.host, authorization: token, accept: "application/json", ...headers },
     })
-    // no other call ever comes over its connection, whatever the hypervisor answers and the agent keeps
+    // no other call may use its connection, whatever the hypervisor answers and the agent keeps
     outgoing.shouldKeepAlive = false
     return outgoing
   }
 
-  /** Asks the hypervisor for the service itself. The answer's text is undefined where it is longer than `most`. */
+  /** Queries the hypervisor for the service itself. The answer's text is undefined when it is longer than `most`. */
   const askFor = (path: string, most = maxSeen): Promise<{ readonly status: number; readonly text: string | undefined }> =>
     new Promise((resolve, reject) => {
       const outgoing = send("GET", path)
@@ -214,8 +214,8 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
     })
 
   /**
-   * The list of VMs, with one more where the number after the highest that the build sees is not free: it sees no other builds' VMs, nor those of
-   * ranges. Undefined where it is as the hypervisor gives it.
+   * The list of VMs, with an additional one if the number after the highest visible one is not free: the build sees neither other builds'
+   * VMs nor those of ranges. Undefined to pass on the hypervisor's own list.
    */
   const machinesBelowNext = async (query: ReadonlyMap<string, string>): Promise<readonly unknown[] | undefined> => {
     const { status, text } = await askFor(`cluster/resources?${encoded(query)}`, maxList)
@@ -241,7 +241,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
     return vmid
   }
 
-  /** What a clone of a VM has, as far as the build's account sees the VM. */
+  /** The resources of a VM's clone, if the build's account can see the VM. */
   const likeVm = async (node: string, vmid: string): Promise<Wanted> => {
     const { status, text } = await askFor(`nodes/${node}/qemu/${vmid}/config`)
     if (status !== 200 || text === undefined) throw new Refusal(403, `the build cannot see VM ${vmid}, so it may not clone it`)
@@ -283,7 +283,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
     const failed = ({ message }: Error) =>
       response.headersSent ? response.destroy() : answer(response, 595, `the hypervisor cannot be reached: ${message}`)
     outgoing.on("error", failed)
-    // an upgrade that nobody asked for ends without an error
+    // an upgrade that nobody asked for ends without an error event
     outgoing.once("close", () => (response.headersSent ? undefined : failed(new Error("it closed without an answer"))))
     response.once("close", () => outgoing.destroy())
     if (body === undefined) outgoing.end()
@@ -299,7 +299,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
     return bytes.length === 0 ? undefined : { type: formType, size: bytes.length, content: Readable.from([bytes]) }
   }
 
-  /** A device with the image's own name in place of the one that Packer knows. */
+  /** A device's value with the image's stored name in place of the one that Packer knows. */
   const withOwnImages = (value: string): string =>
     value
       .split(",")
@@ -310,7 +310,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
       .join(",")
 
   const upload = async (asked: IncomingMessage, response: ServerResponse, segments: readonly string[]): Promise<void> => {
-    // images of different builds never have one name, and one that is left tells whose it was
+    // images of different builds never share a name, and a leftover one shows which build it belonged to
     const nameOn = (name: string): string => `${account.pool}-${name}`
     const { filename, contentType, size, body } = await readUpload(asked, nameOn).catch((error: unknown) => {
       throw new Refusal(400, error instanceof Error ? error.message : String(error))

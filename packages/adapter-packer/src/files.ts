@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises"
 import { dirname, join, normalize } from "node:path"
 
-/** Where a build's files are on this host. `work` is the only one that Packer writes to. */
+/** Folders of a build on this host. Packer writes only to `work`. */
 export interface Places {
   readonly template: string
   readonly work: string
@@ -23,17 +23,17 @@ const attempt = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, Bui
     catch: (cause) => failed(doing, `the service's host failed: ${cause instanceof Error ? cause.message : String(cause)}`),
   })
 
-/** Ends what a killed service left of a build, processes and files. */
+/** Ends and removes the processes and files of a build left by a killed service. */
 export const clearBuild = (folder: string, id: RunId): Effect.Effect<void, BuildFault> =>
   attempt(`clear the files of build ${id}`, async () => {
     await endProcessesBelow(folderOf(folder, id))
     await removeFolder(folderOf(folder, id))
   })
 
-/** Whether a path leads out of the folder that it is in. */
+/** Whether a path leads out of its folder. */
 const leaves = (path: string): boolean => path === "" || normalize(path).startsWith("..") || path.startsWith("/")
 
-/** The folders of one build with the template's files, which go when the scope ends. */
+/** Creates the folders of one build with the template's files; they are removed when the scope ends. */
 export const buildFolders = (
   folder: string,
   { id, files }: Pick<TemplateBuild, "id" | "files">,

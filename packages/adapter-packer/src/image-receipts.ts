@@ -2,16 +2,16 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { StoredImage } from "./image-storage.ts"
 
-/** An image that this service has put on the storage, with the sums that it counted itself. */
+/** An image that this service put on the storage, with the checksums it computed. */
 export interface Receipt {
   readonly sha256: string
   readonly sha512: string
   readonly bytes: number
-  /** When the storage says that the file was last changed, after the upload; one of each node's. */
+  /** Modification times of the file reported after uploads; one for each node. */
   readonly changedAt: readonly number[]
 }
 
-/** Changes that are remembered of one image: nodes, and uploads anew. */
+/** Modification times remembered for one image: of nodes, and of repeated uploads. */
 const mostChanges = 32
 
 const isReceipt = (value: unknown): value is Receipt => {
@@ -29,7 +29,7 @@ const read = async (path: string): Promise<readonly Receipt[]> => {
   return isReceipt(value) ? [value] : []
 }
 
-/** What is known of images, in a folder. One that is lost or damaged costs an upload. */
+/** Known images, stored in a folder. Losing an entry costs an upload. */
 export const openReceipts = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = (await readdir(folder)).filter((name) => name.endsWith(".json"))
@@ -37,7 +37,7 @@ export const openReceipts = async (folder: string) => {
   for (const receipt of (await Promise.all(files.map((file) => read(join(folder, file))))).flat())
     known.set(receipt.sha256, receipt)
   return {
-    /** The image with a sum of either kind. */
+    /** The image with this checksum of either kind. */
     find: (sum: string): Receipt | undefined => known.get(sum) ?? [...known.values()].find(({ sha512 }) => sha512 === sum),
     add: async (image: Omit<Receipt, "changedAt">, changedAt: number): Promise<void> => {
       const before = known.get(image.sha256)?.changedAt ?? []
@@ -50,6 +50,6 @@ export const openReceipts = async (folder: string) => {
   }
 }
 
-/** Whether what the storage shows is still the file that was put there: its name alone says nothing. */
+/** Whether the stored file is still the one that was put there: its name alone proves nothing. */
 export const isUnchanged = ({ bytes, changedAt }: Receipt, stored: StoredImage | undefined): boolean =>
   stored?.changedAt !== undefined && stored.bytes === bytes && changedAt.includes(stored.changedAt)

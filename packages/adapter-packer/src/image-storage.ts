@@ -10,11 +10,11 @@ import { type CallBody, isRow, openAccountCalls } from "./account-calls.ts"
 export interface StoredImage {
   readonly volume: string
   readonly bytes: number
-  /** When the file was last changed: seconds since 1970, as the node tells. */
+  /** Modification time of the file, in seconds since 1970, as reported by the node. */
   readonly changedAt: number | undefined
 }
 
-/** An image that is on this host. */
+/** An image on this host. */
 export interface NewImage {
   readonly sha256: string
   readonly file: string
@@ -24,10 +24,10 @@ export interface NewImage {
 const prefix = "rw-iso-"
 const pollMillis = 500
 
-/** Images are called by what is in them. */
+/** Images are named by their content. */
 export const imageName = (sha256: string): string => `${prefix}${sha256}.iso`
 
-/** The images of the service's own on one storage, seen and put there with the account of a build. */
+/** The service's own images on one storage, accessed with the account of a build. */
 export const openImageStorage = (
   hypervisor: { readonly url: string; readonly agent: Agent },
   account: Pick<BuildAccount, "tokenId" | "tokenSecret">,
@@ -37,7 +37,7 @@ export const openImageStorage = (
   const ask = (method: string, path: string, signal: AbortSignal, body?: CallBody): Promise<unknown> =>
     call(method, `/nodes/${encodeURIComponent(node)}${path}`, signal, body)
 
-  /** Waits for a task; fails as it fails. */
+  /** Waits for a task; fails when the task fails. */
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {
     if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not say what it does")
     for (;;) {
@@ -55,7 +55,7 @@ export const openImageStorage = (
 
   return {
     volumeOf,
-    /** All images of the service's own that are there. */
+    /** All of the service's own images there. */
     list: async (signal: AbortSignal): Promise<readonly StoredImage[]> => {
       const rows = await ask("GET", `${content}?content=iso`, signal)
       return (Array.isArray(rows) ? rows : []).filter(isRow).flatMap((row) => {
@@ -65,7 +65,9 @@ export const openImageStorage = (
       })
     },
     untilDone,
-    /** Sends an image, and gives the task that takes it: only if it has the sum that it is called by, so that what breaks off leaves nothing. */
+    /**
+     * Uploads an image, and returns the task that stores it. The hypervisor verifies the checksum, so an interrupted upload leaves nothing.
+     */
     send: ({ sha256, file, bytes }: NewImage, signal: AbortSignal): Promise<unknown> => {
       const boundary = `rangewright${randomBytes(16).toString("hex")}`
       const field = (name: string, value: string) =>

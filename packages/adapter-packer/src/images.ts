@@ -13,14 +13,14 @@ import { imageName, type ImageStorage, type NewImage } from "./image-storage.ts"
 import { isUnchanged, openReceipts } from "./image-receipts.ts"
 
 export interface ImageOptions {
-  /** Of the service's own: what it knows of images, and those that it fetches, for that long. */
+  /** The service's own folder, for facts about images, and for images during downloads. */
   readonly folder: string
-  /** What all images of the service's own may take on a storage. */
+  /** Total size of the service's own images on a storage. */
   readonly storageBytes: number
   readonly servers: Pick<typeof ImageServers.Service, "read" | "fetch">
 }
 
-/** A template of whose images the stored ones are used. */
+/** A template whose images are to be replaced by stored ones. */
 export interface ImagesOf {
   readonly doing: string
   readonly files: readonly ArtifactEntry[]
@@ -29,9 +29,9 @@ export interface ImagesOf {
   readonly say: (line: string) => void
 }
 
-/** Fetched at once, whoever asks; one image by one of them. */
+/** Concurrent downloads in total; an image is downloaded once even if several builds need it. */
 const atOnce = 2
-/** What one image may have. */
+/** Size limit of one image. */
 const mostBytes = 16 * 1024 ** 3
 const longestSeconds = 2 * 3600
 
@@ -41,7 +41,10 @@ interface Fetched extends NewImage {
   readonly sha512: string
 }
 
-/** Keeps images on the storage, each once, by what is in it. What cannot be kept there is left to Packer, which then fetches it for itself. */
+/**
+ * Keeps images on the storage, each once, by content. Images that cannot be kept there are left to Packer, which then downloads them
+ * itself.
+ */
 export const openImages = async ({ folder, storageBytes, servers }: ImageOptions) => {
   const spool = join(folder, "fetched")
   await removeFolder(spool)
@@ -49,7 +52,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
   const receipts = await openReceipts(join(folder, "known"))
   const turns = makeTurns(atOnce, 1)
 
-  /** The strong sum that a template names for an image; of weak ones somebody may have made two files. */
+  /** The strong checksum that a template gives for an image; with a weak one, somebody could have crafted two different files. */
   const sumOf = Effect.fnUntraced(function* ({ url = "", checksum }: BuilderImage) {
     const named = readChecksum(checksum)
     if (named.kind === "sum") return named.type === "sha256" || named.type === "sha512" ? named.sum : undefined
@@ -60,7 +63,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
     return sum !== undefined && /^(?:.{64}|.{128})$/u.test(sum) && sums.every((one) => one === sum) ? sum : undefined
   })
 
-  /** The file of a URL on this host, until the scope ends; a text says why not. */
+  /** Downloads a URL to this host until the scope ends; a string says why that failed. */
   const fetched = (url: string, most: number): Effect.Effect<Fetched | string, never, Scope.Scope> =>
     Effect.gen(function* () {
       const file = join(spool, randomUUID())
@@ -83,7 +86,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
   const noRoom = `the images that are kept take the ${Math.floor(storageBytes / 1024 ** 3)} GiB that template_image_storage allows`
   const within = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: work, catch: because })
 
-  /** The volume of an image that is there as it was put there. */
+  /** The volume of an image that is still there unmodified. */
   const found = Effect.fnUntraced(function* (sum: string, storage: ImageStorage) {
     const known = receipts.find(sum)
     const all = yield* within(storage.list)
@@ -97,9 +100,9 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
     return { all, volume: isThere ? volume : undefined }
   })
 
-  /** Fetches an image and puts it on the storage. A text says why it is left to Packer. */
+  /** Downloads an image and puts it on the storage. A string says why it is left to Packer. */
   const stored = Effect.fnUntraced(function* (url: string, sum: string, { doing, storage, say }: ImagesOf) {
-    // somebody else may have put it there meanwhile
+    // another build may have put it there meanwhile
     const { all, volume: there } = yield* found(sum, storage)
     if (there !== undefined) {
       say(`${url} is on the storage already: ${there}`)
@@ -120,7 +123,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
         "GET /templates/check tells which images have changed. Correct iso_checksum where the new one is what you want.",
       )
     const task = yield* within((signal) => storage.send(image, signal))
-    // also when the build is aborted: a task that is ended might leave half of it
+    // even when the build is aborted: stopping the task might leave half a file
     yield* Effect.uninterruptible(within((signal) => storage.untilDone(task, signal)))
     const volume = storage.volumeOf(image.sha256)
     const shown = (yield* within(storage.list)).find((one) => one.volume === volume)
@@ -131,7 +134,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
     return volume
   }, Effect.scoped)
 
-  /** The volume to install from; undefined: Packer fetches the image. */
+  /** The volume to install from; undefined when Packer must download the image. */
   const volumeFor = Effect.fnUntraced(function* (image: BuilderImage, template: ImagesOf) {
     const { url } = image
     if (url === undefined || image.file !== undefined || !/^https?:/iu.test(url)) return undefined
@@ -151,7 +154,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
   })
 
   return {
-    /** A template's files, in which the builder file names stored images by their volumes. */
+    /** A template's files, in which the builder file refers to stored images by volume id. */
     use: Effect.fnUntraced(function* (template: ImagesOf): Effect.fn.Return<readonly ArtifactEntry[], BuildFault> {
       const { files, builderFile, doing } = template
       const entry = files.find(({ path }) => path === builderFile)

@@ -17,7 +17,7 @@ const open = async ({ folder, images }: PackerOptions): Promise<Images | undefin
   return images === undefined ? undefined : openImages(images)
 }
 
-/** Builds with the operator's Packer. What a killed service left of builds ends when it starts again. */
+/** Builds with the operator's Packer. What a killed service left of builds is cleaned up at start. */
 export const packerLayer = (options: PackerOptions): Layer.Layer<TemplateBuilder, BuildFault> =>
   Layer.effect(
     TemplateBuilder,

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises"
 import { isRow } from "./account-calls.ts"
 
-/** What can be seen of a machine from outside of it. */
+/** What can be seen of a machine from outside. */
 export interface MachineState {
-  /** As the hypervisor calls it: `running`, `stopped`, `paused`. */
+  /** The hypervisor's term: `running`, `stopped`, `paused`. */
   readonly power: string
-  /** The addresses from which its cards have spoken to this host. */
+  /** Addresses from which its network cards have contacted this host. */
   readonly addresses: readonly string[]
 }
 
-/** Asks for what lies below `/nodes/…/qemu/…`, with the rights of the build. */
+/** Requests a path below `/nodes/…/qemu/…`, with the rights of the build. */
 type Ask = (path: string) => Promise<unknown>
 
 const macIn = /(?:^|[=,])(?<mac>(?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?:,|$)/iu
@@ -20,18 +20,18 @@ const cardsIn = (config: unknown): readonly string[] =>
     return mac === undefined ? [] : [mac.toLowerCase()]
   })
 
-/** Who has spoken to this host, by the address of the card. A machine that got an address asks for the way to it, or is asked. */
+/** The host's ARP neighbours by hardware address. A machine that got an address resolves this host's, or is resolved by it. */
 export const neighboursIn = (table: string): readonly { readonly mac: string; readonly address: string }[] =>
   table
     .split("\n")
     .slice(1)
     .flatMap((line) => {
       const [address = "", , flags = "", mac = ""] = line.trim().split(/\s+/u)
-      // without the second bit the entry is only a question
+      // without the second bit the entry is an unanswered request
       return (Number(flags) & 2) === 0 ? [] : [{ mac: mac.toLowerCase(), address }]
     })
 
-/** Looks at a machine that does not answer; undefined where nothing can be told. */
+/** Checks a machine that does not answer; undefined when nothing can be determined. */
 export const lookAtMachine = async (
   ask: Ask,
   neighbours: () => Promise<string> = () => readFile("/proc/net/arp", "utf8"),

@@ -7,38 +7,38 @@ import type { ImageOptions } from "./images.ts"
 
 /** How templates are built on this host. Everything optional has a default. */
 export interface PackerOptions {
-  /** For the files of builds; the adapter's own, emptied when it starts. */
+  /** Folder for the files of builds; used by this adapter only, and emptied at start. */
   readonly folder: string
-  /** A name on the system's PATH or a path. */
+  /** A name on the system's PATH, or a path. */
   readonly program?: string
-  /** A folder of plugins, as Packer searches it. */
+  /** A folder of plugins that Packer searches. */
   readonly plugins?: string
   readonly tools?: ToolOptions
-  /** The hypervisor's API, and what connects to it and trusts it. */
+  /** The hypervisor's API, and the agent that connects to it and verifies its certificate. */
   readonly hypervisor: { readonly url: string; readonly agent: Agent }
-  /** Storages of disks and of images of discs, and the disks' format. */
+  /** Storages for disks and for disc images, and the disks' format. */
   readonly storage: string
   readonly storageFormat?: string
   readonly isoStorage: string
-  /** Whether the node may download images for builds. It follows redirects by itself, to wherever they lead. */
+  /** Whether the node may download images for builds. It follows redirects by itself, wherever they lead. */
   readonly nodeDownloads?: boolean
-  /** The bridge of the NAT network, where machines that are built get their address. Asked for each build. */
+  /** The bridge of the NAT network, where machines being built get their addresses. Read for each build. */
   readonly bridge: Effect.Effect<string, { readonly message: string }>
-  /** Address by which machines there reach this host; found by its own addresses and routes where absent. */
+  /** Address at which machines there reach this host; derived from its own addresses and routes when absent. */
   readonly address?: string
-  /** What one build may make of the hypervisor. */
+  /** What one build may create on the hypervisor. */
   readonly caps: BuildCaps
-  /** How images are kept for all builds; absent: each build fetches its own. */
+  /** How images are kept for all builds; when absent, each build downloads its own. */
   readonly images?: ImageOptions
-  /** What the files of one build may take. */
+  /** Disk space for the files of one build. */
   readonly diskBytes?: number
-  /** How long one build may take. */
+  /** Time limit of one build. */
   readonly longestSeconds?: number
-  /** How long Packer may take to clean up after it was interrupted. */
+  /** Time for Packer to clean up after an interruption. */
   readonly patienceSeconds?: number
 }
 
-/** What can be said without the hypervisor. */
+/** Options for checks that do not need the hypervisor. */
 export type LocalOptions = Omit<PackerOptions, "hypervisor" | "bridge" | "caps" | "images">
 
 export const settingsOf = <O extends LocalOptions>(options: O) => ({

@@ -10,7 +10,7 @@ const isIn =
     return number !== undefined && first <= number && number <= last
   }
 
-/** The address that packets to a network leave from; no packet is sent. */
+/** The source address of packets to a network; sends none. */
 const routedFrom = (network: Cidr): Promise<string | undefined> =>
   new Promise((resolve) => {
     const socket = createSocket("udp4")
@@ -22,6 +22,6 @@ const routedFrom = (network: Cidr): Promise<string | undefined> =>
     socket.connect(9, network.text.replace(/\.\d+\/\d+$/u, ".1"), () => done(socket.address().address))
   })
 
-/** Address by which machines in a network reach this host: its own there, or the one it speaks to them from. */
+/** Address at which machines in a network reach this host: its own one there, or the source address towards them. */
 export const addressTowards = async (network: Cidr): Promise<string | undefined> =>
   ownAddresses().find(isIn(network)) ?? (await routedFrom(network))

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { randomBytes } from "node:crypto"
 
-/** An upload as the hypervisor gets it: framed anew, so nothing in the file can be read as a further field. */
+/** An upload as sent to the hypervisor: reframed, so that nothing in the file can be read as another field. */
 export interface Upload {
   readonly filename: string
   readonly contentType: string
@@ -12,7 +12,7 @@ export interface Upload {
 const maxHead = 16 * 1024
 const fileName = /^[a-zA-Z0-9_][\w.+~-]{0,150}\.(?:iso|img)$/iu
 
-/** What stands before the file, as Go writes it: the kind of the content, then the header of the file. */
+/** What precedes the file, in the format of Go's library: the field for the content type, then the file's header. */
 const headOf = (boundary: string): RegExp => {
   const line = `--${boundary.replaceAll(/[^\w]/gu, "\\$&")}`
   return new RegExp(
@@ -23,7 +23,7 @@ const headOf = (boundary: string): RegExp => {
   )
 }
 
-/** Reads where the file of an upload begins. Fails for what is no upload of one image. */
+/** Finds where the file of an upload begins. Fails unless it is an upload of one image. */
 export const readUpload = async (asked: IncomingMessage, nameOn: (filename: string) => string): Promise<Upload> => {
   const [, quoted, plain] =
     /^multipart\/form-data; boundary=(?:"([\w'()+,./:=?-]+)"|([\w'()+,./:=?-]+))$/iu.exec(asked.headers["content-type"] ?? "") ??

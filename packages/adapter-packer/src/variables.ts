@@ -5,13 +5,13 @@ import { doorName } from "./door.ts"
 import type { Places } from "./files.ts"
 import type { Settings } from "./options.ts"
 
-/** The port of Packer's own loopback that leads to the hypervisor. */
+/** The port on Packer's loopback that leads to the hypervisor. */
 export const doorPort = 8006
 
-/** Ports of machines that Packer connects to: SSH and WinRM, and SSH's usual other one. */
+/** Ports of machines that Packer connects to: SSH, its common alternative, and WinRM. */
 export const machinePorts = [22, 2222, 5985, 5986] as const
 
-/** What stands where secrets would: the service puts those in itself. */
+/** Used in place of secrets: the service inserts those itself. */
 const placeholder = "held-by-the-service"
 
 /** The variables that templates are written for. */
@@ -32,16 +32,16 @@ export const variablesOf = (
   ludus_nat_interface: bridge,
 })
 
-/** Where Packer sees the template. */
+/** Path of the template as Packer sees it. */
 export const templateSeen = "/template"
 
-/** The only names of the sandbox that lead to somewhere else than the relay decides. */
+/** The only names in the sandbox whose destination the relay does not decide. */
 export const named = { [doorName]: doorPort }
 
 const path = (settings: Settings): string =>
   [...(isAbsolute(settings.program) ? [dirname(settings.program)] : []), systemPath].join(":")
 
-/** Made from scratch: nothing of the service's own environment reaches a template. */
+/** Built from scratch: nothing of the service's own environment reaches a template. */
 export const environmentOf = (
   settings: Settings,
   build: Pick<TemplateBuild, "account" | "node">,
@@ -72,7 +72,7 @@ export const environmentOf = (
     PKR_VAR_proxmox_username: "",
     PKR_VAR_proxmox_password: "",
     ...Object.fromEntries(variables.map(([name, value]) => [`PKR_VAR_${name}`, value])),
-    // of the Ansible that templates run on this host
+    // for the Ansible that templates run on this host
     ANSIBLE_HOME: `${home}/.ansible`,
     ANSIBLE_NOCOLOR: "1",
     ANSIBLE_HOST_KEY_CHECKING: "0",
@@ -80,7 +80,7 @@ export const environmentOf = (
   }
 }
 
-/** The command line. Templates in JSON take variables from a file alone, those in HCL from the environment. */
+/** The command line. Templates in JSON read variables from a file only, those in HCL from the environment. */
 export const packerCommand = (settings: Settings, builderFile: string, work: string): readonly string[] => [
   "env",
   "-C",

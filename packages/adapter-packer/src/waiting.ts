@@ -10,7 +10,7 @@ const minutes = (millis: number): string => `${Math.floor(millis / 60_000)} minu
 const clock = (millis: number): string => `${new Date(millis).toISOString().slice(11, 19)} UTC`
 const reminderMillis = 5 * 60_000
 
-/** What the machine itself shows: whether it runs, and whether it has an address. */
+/** What can be seen of the machine: whether it runs, and whether it has an address. */
 const shown = (state: MachineState | undefined): string => {
   if (state === undefined) return "its state cannot be determined"
   if (state.power !== "running") return `it is ${state.power}`
@@ -21,13 +21,13 @@ const shown = (state: MachineState | undefined): string => {
 
 export interface WaitingOptions {
   readonly say: (line: string) => void
-  /** Looks at the VM from outside. */
+  /** Checks the VM from outside. */
   readonly look: (node: string, vmid: string) => Promise<MachineState | undefined>
   readonly now?: () => number
 }
 
 /**
- * Says what a build waits for. Packer tells nothing of it: it asks for the guest agent again and again, and keeps the refusals to itself.
+ * Reports what a build waits for. Packer itself says nothing: it queries the guest agent again and again, and does not log the failures.
  */
 export const tellWaiting = ({ say, look, now = Date.now }: WaitingOptions) => {
   let fetched: (Fetched & { readonly at: number }) | undefined
@@ -44,7 +44,7 @@ export const tellWaiting = ({ say, look, now = Date.now }: WaitingOptions) => {
         ? "it has not fetched its answers yet. Check on its console whether it is installing; if it waits for an address or for the answers, it cannot reach this host"
         : `${fetched.by} fetched ${fetched.path} at ${clock(fetched.at)}, so the installation is running, or has finished and the system has no guest agent`
 
-  /** Says it with what the machine shows, unless it has answered meanwhile. */
+  /** Logs it with the machine's state, unless the machine has answered meanwhile. */
   const tell = async (node: string, vmid: string, what: string): Promise<void> => {
     const state = await look(node, vmid)
     if (address === "") say(`VM ${vmid} ${what}: ${shown(state)}; ${why()}`)

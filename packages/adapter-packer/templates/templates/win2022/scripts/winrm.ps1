@@ -1,4 +1,4 @@
-# Drivers' tools, the guest agent, and WinRM over HTTPS for whoever works on with the machine.
+# Driver tools, the guest agent, and WinRM over HTTPS for later work on the machine.
 $ErrorActionPreference = "Stop"
 Get-Volume | Where-Object { $_.DriveType -eq "CD-ROM" } | ForEach-Object {
   $tools = "$($_.DriveLetter):\virtio-win-guest-tools.exe"
