@@ -3,10 +3,10 @@ import { compare } from "bcryptjs"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 
-/** One at a time: a slow hash that anybody may make us compute must not take every core. */
+/** One at a time: anybody can make us compute this slow hash, so it must not occupy every core. */
 const turn = Semaphore.makeUnsafe(1)
 
-/** Whether a hash of the first generation was made of this key. It is computed in pieces, between which others have their turn. */
+/** Whether a first-generation hash matches this key. Computed in pieces, so that other work continues in between. */
 export const verifyFirstGeneration = (apiKey: string, hash: string): Effect.Effect<boolean> =>
   isFirstGenerationKeyHash(hash)
     ? turn.withPermit(

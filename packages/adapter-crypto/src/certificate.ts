@@ -14,7 +14,7 @@ const years = 10
 
 const newPem = (names: readonly string[], now: Date): Effect.Effect<string> =>
   Effect.promise(async () => {
-    // a hundred modules for one certificate in ten years
+    // loads a hundred modules for one certificate in ten years
     const { generate } = await import("selfsigned")
     const notAfterDate = new Date(now)
     notAfterDate.setUTCFullYear(now.getUTCFullYear() + years)
@@ -40,9 +40,9 @@ const newPem = (names: readonly string[], now: Date): Effect.Effect<string> =>
 const pemPart = (text: string, kind: RegExp): string | undefined => kind.exec(text)?.[0]
 
 /**
- * The service's own certificate: EC P-256, ten years, valid for `names` (host names and addresses). One file of mode 0600 holds key
- * and certificate, so that they cannot get apart; it is made once and then reused, whatever `names` says later, because clients may
- * have pinned it. Fails when the file is readable by others, holds no pair, or the certificate has expired.
+ * The service's own certificate: EC P-256, ten years, valid for `names` (host names and addresses). One file of mode 0600 holds key and
+ * certificate, so that they stay together; it is created once and then reused, even if `names` changes, because clients may have pinned it.
+ * Fails when the file is readable by others, contains no pair, or the certificate has expired.
  */
 export const loadOrCreateCertificate = (
   path: string,

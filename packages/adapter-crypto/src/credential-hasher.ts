@@ -7,25 +7,25 @@ import { vncAnswer } from "./vnc-answer.ts"
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/** In constant time; digests of one kind have one length, so unequal lengths tell nothing. */
+/** Compares in constant time; digests of one kind have the same length, so a difference in length reveals nothing. */
 const sameDigest = (actual: string, stored: string): boolean =>
   actual.length === stored.length && timingSafeEqual(Buffer.from(actual, "latin1"), Buffer.from(stored, "latin1"))
 
-/** Digests that are remembered; when there are so many, they are forgotten. */
+/** Number of cached digests; a full cache is cleared. */
 const mostRemembered = 1_000
 
-/** What API keys are hashed with while the installation's key is its first one. */
+/** The key for hashing API keys as long as the installation still uses its first key. */
 export const firstHashKey = (master: MasterKey): Buffer => keyFor(master, "api-key")
 
 /**
- * API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds. The key of the hashes outlives
- * a change of the installation's key: API keys are not known here, and so cannot be hashed anew.
+ * API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds. The hash key survives a change of
+ * the installation's key: API keys are not stored, so they cannot be hashed again.
  */
 export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] => {
-  // a key object: made of bytes anew for every digest, the key would cost more than the digest
+  // a key object: creating the key from bytes for every digest would cost more than the digest
   const key = createSecretKey(hashKey)
   const keyed = (text: string): string => createHmac("sha256", key).update(text, "utf8").digest("hex")
-  // every request of a client shows the same key: its plain digest takes a tenth of the time, and nothing keeps the key itself
+  // every request of a client sends the same key: its plain digest takes a tenth of the time, and the key itself is not stored
   const remembered = new Map<string, string>()
   const hash = (text: string): string => {
     const seen = plainHash("sha256", text, "base64")
@@ -40,7 +40,7 @@ export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] =
     hash,
     verify: (apiKey, stored) => sameDigest(hash(apiKey), stored),
     verifyFirstGeneration,
-    // digests have one length, so unequal lengths take the same time
+    // digests have the same length, so texts of different lengths take the same time
     equal: (a, b) => sameDigest(hash(a), hash(b)),
     randomText: (length, alphabet = alphanumeric) => {
       let text = ""

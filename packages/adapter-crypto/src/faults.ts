@@ -1,6 +1,6 @@
 import { defineFault } from "@rangewright/domain"
 
-/** A key or certificate file cannot be used as it is; nothing was changed. */
+/** A key or certificate file cannot be used in its present state; nothing was changed. */
 export class KeyUnusable extends defineFault(
   "KeyUnusable",
   "precondition",
@@ -8,7 +8,7 @@ export class KeyUnusable extends defineFault(
     readonly what: string
     readonly because: string
     readonly hint: string
-    /** It was read, and no key is in it. */
+    /** The file was read, but contains no key. */
     readonly malformed?: boolean
   }) => ({
     message: `Cannot use ${f.what}: ${f.because}`,

@@ -6,7 +6,7 @@ import { secretStore } from "./secret-store.ts"
 /** Part of the stored format. */
 const context = "hashes of API keys"
 
-/** What API keys are hashed with, sealed. Whether a key opens it tells whether that is the key of the database that holds it. */
+/** Seals the key for hashing API keys. A key that opens it is the key of the database that contains it. */
 export const sealHashKey = (master: MasterKey, hashKey: Buffer): string =>
   secretStore(master).seal(hashKey.toString("base64"), context)
 

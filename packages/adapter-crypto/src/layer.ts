@@ -6,7 +6,7 @@ import { secretStoreLayer } from "./secret-store.ts"
 import { tokenSignerLayer } from "./token-signer.ts"
 import { vpnKeysLayer } from "./vpn-keys.ts"
 
-/** Everything secret that the application asks for, from the installation's one key, and what its API keys are hashed with. */
+/** All services that deal with secrets, from the installation's one key and the key for hashing API keys. */
 export const cryptoLayer = (
   master: MasterKey,
   hashKey = firstHashKey(master),

@@ -5,7 +5,7 @@ import { loadOrCreateSecretFile, readSecretFile } from "./secret-file.ts"
 
 const keyBytes = 32
 
-/** The one secret of an installation, 32 bytes. Losing it loses every sealed secret and makes every API key void. */
+/** The one secret of an installation, 32 bytes. Losing it loses every sealed secret and voids every API key. */
 export interface MasterKey {
   readonly bytes: Uint8Array
 }
@@ -16,14 +16,14 @@ export const keyFor = (master: MasterKey, purpose: "api-key" | "id" | "mark" | "
 
 const idBytes = 6
 
-/** Tells keys apart, and tells nothing else of them: 8 characters of base64url, which stand in texts that the key sealed. */
+/** Identifies a key without revealing anything else about it: 8 characters of base64url, included in texts that the key sealed. */
 export const keyId = (master: MasterKey): string => keyFor(master, "id").subarray(0, idBytes).toString("base64url")
 
 const makeOne = "Create one with: openssl rand -base64 32"
 
 /**
- * A key given as text, base64 or 64 hex digits. `from` says in faults where the text came from, `hint` what to do when it is none; the text
- * itself is never shown.
+ * A key given as text, base64 or 64 hex digits. In faults, `from` says where the text came from, and `hint` what to do when it is not a
+ * key; the text itself is never shown.
  */
 export const masterKeyFromText = (text: string, from: string, hint = makeOne): Effect.Effect<MasterKey, KeyUnusable> => {
   const plain = text.trim()
@@ -41,15 +41,15 @@ export const masterKeyFromText = (text: string, from: string, hint = makeOne): E
       )
 }
 
-/** The key in a file of mode 0600; undefined when there is no such file. `hint` says what to do when the file holds no key. */
+/** The key in a file of mode 0600; undefined when the file does not exist. `hint` says what to do when it contains no key. */
 export const loadKey = (path: string, hint?: string): Effect.Effect<MasterKey | undefined, KeyUnusable> =>
   Effect.flatMap(readSecretFile(path), (text) => (text === undefined ? Effect.undefined : masterKeyFromText(text, path, hint)))
 
-/** The key in a file of mode 0600; made on first use. */
+/** The key in a file of mode 0600; created on first use. */
 export const loadOrCreateKey = (path: string): Effect.Effect<MasterKey, KeyUnusable> =>
   Effect.suspend(() => keepKey(path, newKey()))
 
-/** The key in a file of mode 0600, which gets this one where it is missing. */
+/** The key in a file of mode 0600; a missing file is created with this key. */
 export const keepKey = (path: string, { bytes }: MasterKey): Effect.Effect<MasterKey, KeyUnusable> =>
   Effect.flatMap(
     loadOrCreateSecretFile(
@@ -59,5 +59,5 @@ export const keepKey = (path: string, { bytes }: MasterKey): Effect.Effect<Maste
     (text) => masterKeyFromText(text, path),
   )
 
-/** A key that nobody has had before. */
+/** A new random key. */
 export const newKey = (): MasterKey => ({ bytes: randomBytes(keyBytes) })

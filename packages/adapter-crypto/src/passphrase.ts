@@ -8,7 +8,7 @@ const version = "p1"
 const [saltBytes, nonceBytes, tagBytes, keyBytes] = [16, 12, 16, 32]
 const fewestCharacters = 12
 
-/** 128 MiB and about half a second for each try (RFC 7914): what may be taken away and guessed at in peace. Part of the format. */
+/** 128 MiB and about half a second for each try (RFC 7914), as the sealed text may be stolen and attacked offline. Part of the format. */
 const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }
 
 const keyFrom = (passphrase: string, salt: Buffer): Promise<Buffer> =>
@@ -16,7 +16,7 @@ const keyFrom = (passphrase: string, salt: Buffer): Promise<Buffer> =>
     scrypt(passphrase.normalize("NFC"), salt, keyBytes, cost, (error, key) => (error === null ? resolve(key) : reject(error)))
   })
 
-/** Seals a text so that who knows the passphrase opens it: scrypt and AES-256-GCM; base64url of salt, nonce, tag, ciphertext. */
+/** Seals a text with a passphrase: scrypt and AES-256-GCM; base64url of salt, nonce, tag, ciphertext. */
 export const sealWithPassphrase = (passphrase: string, plain: string): Effect.Effect<string> =>
   Effect.promise(async () => {
     const [salt, nonce] = [randomBytes(saltBytes), randomBytes(nonceBytes)]
@@ -25,7 +25,7 @@ export const sealWithPassphrase = (passphrase: string, plain: string): Effect.Ef
     return `${version}.${Buffer.concat([salt, nonce, cipher.getAuthTag(), body]).toString("base64url")}`
   })
 
-/** What a passphrase opens. Fails with another passphrase, and for what is damaged: the two cannot be told apart. `what` is for the fault. */
+/** Opens a sealed text. Fails for a wrong passphrase and for damaged text alike: the two cannot be told apart. `what` is for the fault. */
 export const openWithPassphrase = (passphrase: string, sealed: string, what: string): Effect.Effect<string, SealBroken> =>
   Effect.tryPromise({
     try: async () => {
@@ -42,7 +42,7 @@ export const openWithPassphrase = (passphrase: string, sealed: string, what: str
     catch: () => new SealBroken({ what }),
   })
 
-/** A passphrase as somebody gave it, without the end of its line; fails when it is short enough to be guessed. */
+/** A passphrase from user input, without the trailing newline; fails when it is short enough to be guessed. */
 export const passphraseFrom = (given: string, from: string): Effect.Effect<string, KeyUnusable> => {
   const passphrase = given.replace(/\r?\n$/u, "")
   return [...passphrase].length >= fewestCharacters

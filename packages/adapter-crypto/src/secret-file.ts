@@ -29,7 +29,10 @@ const readGuarded = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** Writes beside and links into place: a crash leaves no half file, and of two racing writers one wins and both read the winner's. */
+/**
+ * Writes a temporary file and links it into place: a crash leaves no partial file, and of two racing writers one wins and both read the
+ * winner's.
+ */
 const writeOnce = async (path: string, text: string): Promise<void> => {
   const beside = `${path}.${randomBytes(6).toString("hex")}`
   try {
@@ -54,9 +57,7 @@ const writeOnce = async (path: string, text: string): Promise<void> => {
   }
 }
 
-/**
- * The text of a file that only its owner may read (mode 0600 or less; a symbolic link is refused). Undefined when there is none.
- */
+/** The text of a file that only its owner may read (mode 0600 or less; symbolic links are refused). Undefined when it does not exist. */
 export const readSecretFile = (path: string): Effect.Effect<string | undefined, KeyUnusable> =>
   Effect.tryPromise({
     try: () => readGuarded(path),
@@ -66,7 +67,7 @@ export const readSecretFile = (path: string): Effect.Effect<string | undefined, 
         : new KeyUnusable({ what: path, because: because(cause), hint: "It must be a regular file that this user may read." }),
   })
 
-/** The file's text; when there is none yet, `make`'s text is written with mode 0600 first. Never overwrites. */
+/** The file's text; if it does not exist, `make`'s text is first written with mode 0600. Never overwrites. */
 export const loadOrCreateSecretFile = <E>(path: string, make: Effect.Effect<string, E>): Effect.Effect<string, E | KeyUnusable> =>
   Effect.gen(function* () {
     const existing = yield* readSecretFile(path)

@@ -5,12 +5,12 @@ import * as Layer from "effect/Layer"
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
 import { keyFor, keyId, type MasterKey } from "./master-key.ts"
 
-/** Before texts that were sealed when they did not name their key yet. */
+/** Prefix of older sealed texts, which do not name their key. */
 const nameless = "v1."
 const nonceBytes = 12
 const tagBytes = 16
 
-/** AES-256-GCM: the id of the key, and base64url of nonce, tag, ciphertext. The context is authenticated but not stored. */
+/** AES-256-GCM: the key's id, and base64url of nonce, tag, ciphertext. The context is authenticated but not stored. */
 export const secretStore = (master: MasterKey): SecretStore["Service"] => {
   const key = keyFor(master, "seal")
   const ours = sealedText(keyId(master), "")

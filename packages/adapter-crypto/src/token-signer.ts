@@ -7,11 +7,11 @@ import { createHmac } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const lifetimeSeconds = tokenDays * 24 * 60 * 60
-/** What clients of the record API expect to find in a token. */
+/** Value that clients of the record API expect in a token. */
 const collectionId = "_pb_users_auth_"
 const longestToken = 4096
 
-/** A user's tokens are signed with a key made from the service's and the user's own: changing either ends them. */
+/** A user's tokens are signed with a key derived from the service's and the user's own: changing either voids them. */
 export const tokenSigner = (master: MasterKey): TokenSigner["Service"] => {
   const service = keyFor(master, "token")
   const keyOf = (tokenKey: string): Uint8Array => createHmac("sha256", service).update(tokenKey, "utf8").digest()
