@@ -3,7 +3,7 @@ import { connect } from "node:net"
 
 const patienceMillis = 5000
 
-/** Why a host cannot be connected to; undefined: it can. Nothing is sent, and the connection is closed at once. */
+/** Why a host cannot be connected to; undefined when it can. Sends nothing and closes the connection at once. */
 export const connects = (host: string, port: number): Effect.Effect<string | undefined> =>
   Effect.callback<string | undefined>((resume) => {
     const socket = connect({ host, port, timeout: patienceMillis })
@@ -11,7 +11,7 @@ export const connects = (host: string, port: number): Effect.Effect<string | und
       socket.destroy()
       resume(Effect.succeed(because))
     }
-    // stays until the end: a socket that is destroyed may still fail
+    // stays attached until the end: a destroyed socket may still emit errors
     socket.on("error", (error) => end(error.message))
     socket.once("timeout", () => end(`it did not answer within ${patienceMillis / 1000} s`))
     socket.once("connect", () => end(undefined))

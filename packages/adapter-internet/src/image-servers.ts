@@ -10,10 +10,10 @@ import { resolve } from "./resolve.ts"
 const mostRedirects = 5
 const mostText = 1024 * 1024
 
-/** Why there is nothing to be told. */
+/** Why a server is not asked. */
 class Unasked extends Error {}
 
-/** The only address that is connected to, whatever the name means later. */
+/** The only address to connect to, whatever the name resolves to later. */
 const addressOf = async (options: InternetOptions, url: URL): Promise<string> => {
   const literal = plainAddress(url.hostname.replace(/^\[|\]$/gu, ""))
   if (literal === undefined) {
@@ -34,7 +34,7 @@ const checked = (text: string): URL => {
   return url
 }
 
-/** One request, on a connection of its own. What is opened ends with `signal`. */
+/** Sends one request on a connection of its own. `signal` closes everything that was opened. */
 const ask = async (options: InternetOptions, url: URL, method: "HEAD" | "GET", signal: AbortSignal): Promise<IncomingMessage> => {
   const address = await addressOf(options, url)
   const raw = await dialOf(options)(address, url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port))
@@ -46,7 +46,7 @@ const ask = async (options: InternetOptions, url: URL, method: "HEAD" | "GET", s
   )
 }
 
-/** Follows redirects to the answer that is none. */
+/** Follows redirects to the final answer. */
 const follow = async (
   options: InternetOptions,
   text: string,
@@ -79,7 +79,7 @@ const bytesIn = (answer: IncomingMessage): number | undefined => {
 
 const look = async (options: InternetOptions, url: string, signal: AbortSignal): Promise<ServerFile> => {
   let answer = await follow(options, url, "HEAD", signal)
-  // servers that do not know the question are asked for the file, of which nothing is read
+  // servers that do not support HEAD are sent a GET, whose body is not read
   if (answer.statusCode === 405 || answer.statusCode === 501) {
     answer.destroy()
     answer = await follow(options, url, "GET", signal)
@@ -138,7 +138,7 @@ const fetchWith =
 
 const becauseOf = (cause: unknown): string => (cause instanceof Unasked ? cause.message : "its server closed the connection")
 
-/** Asks public servers for images. */
+/** Queries public servers for images. */
 export const imageServersLayer = (options: InternetOptions = {}): Layer.Layer<ImageServers> => {
   const fetching = fetchWith(options)
   const within = <A>(ask: (signal: AbortSignal) => Promise<A>) =>

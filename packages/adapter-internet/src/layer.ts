@@ -6,7 +6,7 @@ import type { InternetOptions } from "./options.ts"
 import { resolve } from "./resolve.ts"
 import { revocationHosts } from "./revocation-hosts.ts"
 
-/** Asks the host's name servers, and the servers that public names lead to. */
+/** Queries the host's name servers, and the servers behind public names. */
 export const nameLookupLayer = (options: InternetOptions = {}): Layer.Layer<NameLookup> =>
   Layer.succeed(NameLookup, {
     resolve: (name) => resolve(options, name),
@@ -14,6 +14,6 @@ export const nameLookupLayer = (options: InternetOptions = {}): Layer.Layer<Name
     connects,
   })
 
-/** All that the service asks the internet. */
+/** Everything that the service queries on the internet. */
 export const internetLayer = (options: InternetOptions = {}): Layer.Layer<NameLookup | ImageServers> =>
   Layer.merge(nameLookupLayer(options), imageServersLayer(options))

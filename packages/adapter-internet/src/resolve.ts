@@ -5,7 +5,7 @@ import { Resolver } from "node:dns/promises"
 import { type InternetOptions, timeoutOf, usable } from "./options.ts"
 
 const byNameServers = (name: string, signal: AbortSignal): Promise<readonly string[]> => {
-  // of its own: cancelling ends every question of a resolver
+  // a separate resolver: cancelling ends all its queries
   const resolver = new Resolver({ timeout: 2000, tries: 2 })
   signal.addEventListener("abort", () => resolver.cancel(), { once: true })
   return resolver.resolve4(name)

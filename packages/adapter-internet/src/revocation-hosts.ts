@@ -37,7 +37,7 @@ const hostOf = (text: string): readonly string[] => {
   return url !== null && ["http:", "https:"].includes(url.protocol) && isDnsName(url.hostname) ? [url.hostname] : []
 }
 
-/** The hosts that the revocation lists and OCSP responders of these certificates are at, each once. */
+/** The hosts of the certificates' revocation lists and OCSP responders, without duplicates. */
 export const hostsOf = (certificates: readonly X509Certificate[]): readonly string[] =>
   [...new Set(certificates.flatMap(urlsOf).flatMap(hostOf))].slice(0, mostHosts)
 
@@ -48,6 +48,6 @@ export const revocationHosts = (options: InternetOptions, name: string, address:
     return hostsOf(await tlsChain({ name, address, dial: dialOf(options), ...(ca === undefined ? {} : { ca }) }, signal))
   }).pipe(
     Effect.timeout(timeoutOf(options)),
-    // a server without HTTPS, or with a certificate of nobody we know, is allowed all the same
+    // a server without HTTPS, or with an untrusted certificate, is allowed all the same
     Effect.orElseSucceed(() => []),
   )

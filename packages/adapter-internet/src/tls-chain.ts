@@ -3,7 +3,7 @@ import type { X509Certificate } from "node:crypto"
 import { Duplex, Readable } from "node:stream"
 import { connect } from "node:tls"
 
-/** What a server may send before its certificates are known: five times what a usual chain takes. */
+/** Bytes that a server may send before its certificates are known: five times a usual chain. */
 const mostBytes = 64 * 1024
 const mostCertificates = 10
 
@@ -16,7 +16,7 @@ async function* limited(from: Duplex): AsyncGenerator<Buffer> {
   }
 }
 
-/** The certificates of a server, its own first, as far as each was signed by the one behind it: what else a server sends proves nothing. */
+/** The certificates of a server, its own first, as long as each is signed by the next: anything else that a server sends proves nothing. */
 const signedChain = (first: X509Certificate | undefined): readonly X509Certificate[] => {
   const chain: X509Certificate[] = []
   for (let next = first; next !== undefined && chain.length < mostCertificates; next = next.issuerCertificate) {
@@ -27,7 +27,7 @@ const signedChain = (first: X509Certificate | undefined): readonly X509Certifica
   return chain
 }
 
-/** What is needed to ask one server for its certificates. */
+/** What is needed to read a server's certificates. */
 export interface AskedServer {
   readonly name: string
   readonly address: string
@@ -35,7 +35,7 @@ export interface AskedServer {
   readonly ca?: string
 }
 
-/** The verified chain of name:443 at this address. Nothing is said to the server but hello; the connection is closed at once. */
+/** The verified chain of name:443 at this address. Sends only the TLS hello; the connection is closed at once. */
 export const tlsChain = async (
   { name, address, dial, ca }: AskedServer,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ export const tlsChain = async (
   const streams = [shown, socket, raw]
   try {
     return await new Promise((resolve, reject) => {
-      // each of them may fail more than once, also when nobody waits any more
+      // any of them may fail more than once, even when nobody waits any more
       for (const stream of streams) stream.on("error", reject)
       shown.once("close", () => reject(new Error("it closes the connection")))
       shown.once("secureConnect", () => resolve(signedChain(shown.getPeerX509Certificate())))
