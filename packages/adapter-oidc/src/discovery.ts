@@ -4,15 +4,15 @@ import { isOnThisHost } from "./options.ts"
 import { Trouble } from "./trouble.ts"
 
 const minute = 60_000
-/** What a provider says of itself is asked for again after this time, and used for as long when it does not answer. */
+/** A provider's metadata is requested again after this time, and used for up to `usable` when the provider does not answer. */
 const fresh = 60 * minute
 const usable = 24 * 60 * minute
-/** Nobody is asked again sooner after a failure: anybody may begin to sign in. */
+/** Pause after a failure: anybody may start to sign in, and must not cause requests at will. */
 const pause = 5_000
 
 type Fetch = ReturnType<typeof guardedFetch>
 
-/** Browsers are sent there: nowhere but to a page of the provider, over TLS. */
+/** Browsers are sent there, so it must be a page of the provider, over TLS. */
 const checkPage = ({ authorization_endpoint: page }: oauth.AuthorizationServer, issuer: URL): void => {
   const url = URL.parse(page ?? "")
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isOnThisHost(url) && isOnThisHost(issuer))
@@ -20,7 +20,7 @@ const checkPage = ({ authorization_endpoint: page }: oauth.AuthorizationServer, 
     throw new Trouble("broken", "the provider tells no page over TLS where people sign in")
 }
 
-/** What the provider says of itself, asked for when it is needed. */
+/** The provider's metadata, requested on demand. */
 export const discovery = (issuer: URL, fetch: Fetch, timeoutMillis: number): (() => Promise<oauth.AuthorizationServer>) => {
   let known: { readonly server: oauth.AuthorizationServer; readonly at: number } | undefined
   let failed: { readonly cause: unknown; readonly at: number } | undefined

@@ -13,13 +13,13 @@ import type { Duplex } from "node:stream"
 import { isOnThisHost, type OidcOptions } from "./options.ts"
 import { Trouble } from "./trouble.ts"
 
-/** Far more than any document of a provider has: thirty keys are 50 KB. */
+/** Far more than any document of a provider needs: thirty keys are 50 KB. */
 const mostBytes = 256 * 1024
 
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/gu, "").toLowerCase()
 
-/** A request as the library makes one. */
+/** A request as the library makes it. */
 interface Asked {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -28,8 +28,8 @@ interface Asked {
 }
 
 /**
- * Asks the provider, for the library. The issuer's own server may be anywhere, since the operator named it; all others, which the provider
- * named, have to be public. Redirects are not followed, and answers are small.
+ * Requests to the provider, for the library. The issuer's own server may have any address, since the operator configured it; all others,
+ * which the provider names, must be public. Redirects are not followed, and responses are limited in size.
  */
 export const guardedFetch = (issuer: URL, options: OidcOptions) => {
   const { never = () => Promise.resolve([]), resolve = resolvePublic, dial = dialDirectly, internet = true, ca } = options

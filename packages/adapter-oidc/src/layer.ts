@@ -10,12 +10,12 @@ import { redeem } from "./redeem.ts"
 import { faultOf } from "./trouble.ts"
 
 const ask = "ask the provider of identities"
-/** So many codes are exchanged at a time, and so many of those that one network sends. */
+/** Concurrent exchanges of codes, in total and for one client network. */
 const [ofAll, ofOne] = [16, 4]
 
 const make = (options: OidcOptions): IdentityProvider["Service"] => {
   const issuer = issuerUrl(options.issuer)
-  // the configuration was checked
+  // the configuration was checked before
   if (issuer === undefined) throw new Error(`${options.issuer} is not the URL of a provider`)
   const fetch = guardedFetch(issuer, options)
   const timeout = timeoutOf(options)
@@ -59,7 +59,7 @@ const make = (options: OidcOptions): IdentityProvider["Service"] => {
   }
 }
 
-/** The provider that the operator named. It is asked when somebody signs in, and not before. */
+/** The configured provider. It is contacted only when somebody signs in. */
 export const oidcLayer = (options: OidcOptions): Layer.Layer<IdentityProvider> =>
   Layer.sync(IdentityProvider, () => make(options))
 
@@ -70,7 +70,7 @@ const nobody = new ProviderFault({
   hint: "Set oidc_issuer and what belongs to it.",
 })
 
-/** No provider. */
+/** For installations without a provider. */
 export const noProviderLayer: Layer.Layer<IdentityProvider> = Layer.succeed(IdentityProvider, {
   authorization: () => Effect.fail(nobody),
   redeem: () => Effect.fail(nobody),

@@ -7,7 +7,7 @@ import { Trouble } from "./trouble.ts"
 
 type Answer = Parameters<IdentityProvider["Service"]["redeem"]>[0]
 
-/** As the provider wants it; where it does not say, as it has to understand (RFC 6749, 2.3.1). */
+/** The client authentication that the provider supports, or if it does not say, the one that it must support (RFC 6749, 2.3.1). */
 const clientAuth = ({ clientSecret }: OidcOptions, server: oauth.AuthorizationServer): oauth.ClientAuth => {
   if (clientSecret === undefined) return oauth.None()
   const methods = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
@@ -18,7 +18,7 @@ const clientAuth = ({ clientSecret }: OidcOptions, server: oauth.AuthorizationSe
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** What both say. An address and whether it is verified come from one of them: they are one statement. */
+/** Merges both sets of claims. The address and whether it is verified are taken from the same one, as they belong together. */
 const together = (token: Claims, more: Claims): Claims => {
   const { email, email_verified: verified } = token
   const address = email !== undefined && verified !== undefined ? token : more
@@ -28,7 +28,7 @@ const together = (token: Claims, more: Claims): Claims => {
 /** At most 255 characters of ASCII (OpenID Connect Core, 2). */
 const isSubject = (text: string): boolean => /^[\x20-\x7e]{1,255}$/u.test(text)
 
-/** Exchanges a code, and checks everything that the answer has to prove: signature, issuer, audience, time and nonce. */
+/** Exchanges a code, and verifies everything in the response: signature, issuer, audience, time and nonce. */
 export const redeem = async (
   options: OidcOptions,
   issuer: URL,

@@ -1,7 +1,7 @@
 import { CodeRefused, ProviderFault, type ProviderReason } from "@rangewright/ports"
 import * as oauth from "oauth4webapi"
 
-/** Why the provider is of no use. The message is for operators, and holds nothing that the provider wrote but short words. */
+/** Why the provider cannot be used. The message is for operators, and includes only short words from the provider. */
 export class Trouble extends Error {
   readonly reason: ProviderReason
   constructor(reason: ProviderReason, message: string) {
@@ -32,7 +32,7 @@ const failures: Readonly<Record<string, string>> = {
   [oauth.REQUEST_PROTOCOL_FORBIDDEN]: "it tells an address that is neither https nor http",
 }
 
-/** What the provider calls its error: a word of RFC 6749. */
+/** The provider's error code, a word of RFC 6749. */
 const wordOf = (text: string): string => (/^[a-z_]{1,40}$/u.test(text) ? text : "an error")
 
 const claimOf = ({ cause }: Error): string | undefined => {
@@ -42,7 +42,10 @@ const claimOf = ({ cause }: Error): string | undefined => {
 
 const proves = "Compare oidc_issuer, oidc_client_id and oidc_client_secret with what the provider says of this client."
 
-/** The fault that a failure of the library, of the network or of ours is. Errors of the library hold answers, so that nothing of them is told. */
+/**
+ * The fault for a failure of the library, the network or our own checks. The library's errors contain responses, so none of their text is
+ * shown.
+ */
 export const faultOf = (doing: string, cause: unknown): ProviderFault | CodeRefused => {
   const broken = (detail: string, hint?: string) =>
     new ProviderFault({ doing, reason: "broken", detail, ...(hint === undefined ? {} : { hint }) })
