@@ -5,10 +5,10 @@ import { execFile } from "node:child_process"
 const maxOutput = 1024 * 1024
 const defaultTimeoutSeconds = 60
 
-/** Where distributions have the programs that administrators use. */
+/** Where distributions install administration programs. */
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Commands on the service's own host. */
+/** Runs commands on the service's own host. */
 export const localShell = ({
   program,
   args,
@@ -25,7 +25,7 @@ export const localShell = ({
       if (typeof error.code === "number") return resume(Effect.succeed({ exitCode: error.code, stdout, stderr }))
       fail(error.killed === true ? `it did not end within ${timeoutSeconds} s` : error.message)
     })
-    // a program that does not read what it is given
+    // a program may not read its input
     child.stdin?.on("error", () => undefined)
     child.stdin?.end(input)
     return Effect.sync(() => void child.kill("SIGKILL"))

@@ -8,10 +8,10 @@ const elementOf = ({ client, network }: VpnPair): string => `${client} . ${netwo
 const listOf = (pairs: readonly VpnPair[]): string => `{ ${pairs.map(elementOf).join(",\n      ")} }`
 
 /**
- * The rules of an interface, in place of those that are there: what went on between a client and a network that are no pair any more ends with it. For
- * some microseconds Linux finds no pair in a new set, and drops what comes then: where the rules are as they should be, `changesOf` changes the pairs alone.
- * They judge only packets with the address of a user: everything else on the host is somebody else's. They are asked anew for each packet: no
- * connection is let through because it was let through before.
+ * The rules of an interface, replacing the present ones: connections between a client and a network that are no longer a pair end with
+ * that. For some microseconds Linux finds no pair in a new set, and drops packets, so when the rules are already right, `changesOf` changes
+ * only the pairs. The rules apply only to packets with a user's address; everything else on the host is left alone. They are evaluated for
+ * each packet: a connection is not let through because it was before.
  */
 export const rulesOf = (name: string, pairs: readonly VpnPair[]): string => {
   const table = `table inet ${tableOf(name)}`
@@ -46,7 +46,7 @@ ${pairs.length === 0 ? "" : `    elements = ${listOf(pairs)}\n`}  }
 `
 }
 
-/** What makes other pairs of those that are there. Those that stay are not touched, so that no packet meets a moment without them. */
+/** Changes the present pairs into others. Unchanged pairs are not touched, so that no packet arrives while they are missing. */
 export const changesOf = (name: string, from: readonly VpnPair[], to: readonly VpnPair[]): string => {
   const without = (all: readonly VpnPair[], others: readonly VpnPair[]): readonly VpnPair[] => {
     const keys = new Set(others.map(elementOf))
@@ -59,7 +59,10 @@ export const changesOf = (name: string, from: readonly VpnPair[], to: readonly V
 
 const elements = /^[ \t]*elements = \{([^}]*)\}\n?/mu
 
-/** What `nft list table` printed: its pairs, and the rest, by which it is known again. What is no pair is kept as it is, so that it differs from all. */
+/**
+ * Parses the output of `nft list table` into its pairs and the remaining rules, which are compared as text. Anything that is not a pair
+ * stays in the rules, so that they differ from ours.
+ */
 export const parseRules = (listed: string): { readonly pairs: readonly VpnPair[]; readonly rules: string } => {
   const [, inside = ""] = elements.exec(listed) ?? []
   const texts = inside.split(",").flatMap((text) => (text.trim() === "" ? [] : [text.trim()]))

@@ -7,7 +7,7 @@ import { changesOf, parseRules, rulesOf, tableOf } from "./rules.ts"
 
 const timeoutSeconds = 10
 
-/** What the host said, in one line that no terminal takes for a command. */
+/** A host's output as one line without terminal control sequences. */
 const saying = (text: string): string =>
   text
     .replaceAll(/\p{C}+/gu, " ")
@@ -26,13 +26,13 @@ const hints: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** An interface of WireGuard on a Linux host, with rules for nft. `VpnServer` says what it promises. */
+/** A WireGuard interface on a Linux host, with nft rules. `VpnServer` says what it promises. */
 export const wireguardServer = ({ interface: name, shell }: WireguardOptions): VpnServer["Service"] => {
   const refused = (doing: string, detail: string) => {
     const hint = hints.find(([said]) => said.test(detail))?.[1]
     return new VpnFault({ doing, reason: "refused", detail, ...(hint === undefined ? {} : { hint }) })
   }
-  /** What a command printed that has to succeed. */
+  /** Output of a command that must succeed. */
   const run = (doing: string, program: string, args: readonly string[], input?: string) =>
     Effect.gen(function* () {
       const { exitCode, stdout, stderr } = yield* Effect.mapError(
@@ -46,7 +46,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
 
   const looking = "check the VPN's server"
   const unexpected = (what: string) => new VpnFault({ doing: looking, reason: "unexpected", detail: `its answer has ${what}` })
-  /** As the rules looked after they were loaded here; undefined: they were not yet. */
+  /** The rules as listed after they were loaded here; undefined when they have not been loaded yet. */
   let loaded: string | undefined
 
   const peer = (line: string): Effect.Effect<VpnPeer, VpnFault> => {
@@ -69,7 +69,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
       if (!isVpnKey(publicKey)) return yield* unexpected(`no public key: ${saying(publicKey)}`)
       const lines = (yield* run(looking, "wg", ["show", name, "allowed-ips"])).split("\n").filter((line) => line !== "")
       const peers = yield* Effect.forEach(lines, peer)
-      // peers can be removed also when the rules cannot be read
+      // peers can be removed even when the rules cannot be read
       const listed = yield* Effect.result(listRules(looking))
       if (Result.isFailure(listed)) return { publicKey, peers, pairs: undefined, whyNoPairs: listed.failure, guarded: false }
       const { pairs, rules } = listed.success
@@ -78,10 +78,10 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
     apply: ({ remove, set, pairs }) =>
       Effect.gen(function* () {
         const doing = "change the VPN's server"
-        // one by one: `wg syncconf` would repeat the peers of others with their secrets, and remove who was added since the look
+        // one by one: `wg syncconf` would repeat other peers with their secrets, and remove those added since the look
         const setPeers = (changes: readonly string[]) =>
           changes.length === 0 ? Effect.void : Effect.asVoid(run(doing, "wg", ["set", name, ...changes]))
-        // what fails keeps the rest of what is revoked from nothing; new peers come last, when all else is done
+        // a failure must not keep the remaining revocations from happening; new peers come last, after everything else
         const removed = yield* Effect.result(setPeers(remove.flatMap((key) => ["peer", key, "remove"])))
         if (pairs !== undefined) {
           const load = (text: string) => run(doing, "nft", ["-f", "-"], text)
