@@ -15,7 +15,7 @@ import { makeMemoryGalaxy, type MemoryGalaxy } from "./library/memory-galaxy.ts"
 import { makeMemoryLibrary, type MemoryLibrary } from "./library/memory-library.ts"
 import { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer } from "./subscription.ts"
 
-/** All that sources, blueprints and roles come from and go to: what can be fetched, what is published, what subscribers are offered, what is installed. */
+/** All places of content: what can be fetched, what is published, what subscribers are offered, and what is installed. */
 export interface MemoryArtifacts {
   readonly content: MemoryContent
   readonly galaxy: MemoryGalaxy
@@ -30,7 +30,7 @@ export const makeMemoryArtifacts = (): MemoryArtifacts => ({
   registry: makeMemoryRegistry(),
 })
 
-/** The ports of content and installed artifacts, in memory. */
+/** The ports for content and installed artifacts, in memory. */
 export const memoryArtifactsLayer = ({
   content,
   galaxy,

@@ -4,28 +4,28 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { addTemplate, changeVm, type MemoryWorld } from "./hypervisor/memory-world.ts"
 
-/** What a build does. */
+/** A scripted build. */
 export interface MemoryScript {
-  /** What it prints, one text after another. */
+  /** Texts that it prints, one after another. */
   readonly prints: readonly string[]
   readonly seconds: number
-  /** Why it fails in the end; absent: it succeeds. */
+  /** Why it fails in the end; absent when it succeeds. */
   readonly fails?: string
-  /** Names of the templates that it makes; absent: the one that was asked for. */
+  /** Names of the templates that it makes; when absent, the requested one. */
   readonly makes?: readonly string[]
 }
 
-/** A tool that builds templates, and what of it is there. */
+/** A tool that builds templates, and its state. */
 export interface MemoryBuilds {
   available: BuilderAvailability
   script: (build: TemplateBuild) => MemoryScript
-  /** The builds whose process runs, and whose temporary files are there. */
+  /** Builds with a running process, and builds with temporary files. */
   readonly processes: Set<RunId>
   readonly files: Set<RunId>
-  /** Every build that began, and the most processes that ran at once. */
+  /** Every build that was started, and the most processes that ran at once. */
   readonly begun: { readonly id: RunId; readonly template: string; readonly paths: readonly string[] }[]
   most: number
-  /** True: an interruption leaves process and files, as a killed service does. */
+  /** When true, an interruption leaves process and files behind, as killing the service does. */
   killed: boolean
 }
 
@@ -39,7 +39,7 @@ export const makeMemoryBuilds = (): MemoryBuilds => ({
   killed: false,
 })
 
-/** A tool in memory. It leaves the VM that it was making wherever it ends: what the pool of a build holds is the service's business. */
+/** A build tool in memory. Wherever it ends, it leaves the VM that it was making: the service cleans up a build's pool. */
 export const memoryBuilderLayer = (world: MemoryWorld, builds: MemoryBuilds): Layer.Layer<TemplateBuilder> => {
   const clear = (id: RunId) =>
     Effect.sync(() => {

@@ -3,17 +3,17 @@ import { CodeRefused, IdentityProvider, ProviderFault } from "@rangewright/ports
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** A provider of identities in memory. */
+/** An identity provider in memory. */
 export interface MemoryProvider {
-  /** Who has signed in there, by the code that the provider gave; each is good once. */
+  /** Signed-in people by the code that the provider issued; each code is valid once. */
   readonly codes: Map<string, ProvenPerson>
-  /** False: nobody reaches it. */
+  /** False simulates an unreachable provider. */
   reachable: boolean
 }
 
 export const makeMemoryProvider = (): MemoryProvider => ({ codes: new Map(), reachable: true })
 
-/** Believes whoever knows a code. */
+/** Accepts anyone with a valid code. */
 export const memoryProviderLayer = (provider: MemoryProvider): Layer.Layer<IdentityProvider> => {
   const away = new ProviderFault({ doing: "ask the provider of identities", reason: "unavailable", detail: "it is unreachable" })
   const whenReached = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E | ProviderFault> =>

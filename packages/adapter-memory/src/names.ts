@@ -2,17 +2,17 @@ import { ImageServers, NameFault, NameLookup, type ServerBytes, type ServerFile 
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** A public internet in memory: it knows the names that are put in. */
+/** A public internet in memory: it knows the names that are added. */
 export interface MemoryNames {
   /** Public addresses of names. */
   readonly addresses: Map<string, string>
-  /** Hosts by the name whose certificates name them. */
+  /** Revocation hosts by the name whose certificates list them. */
   readonly revocationHosts: Map<string, readonly string[]>
-  /** `host:port` that accepts connections. */
+  /** `host:port` pairs that accept connections. */
   readonly listening: Set<string>
-  /** What servers have, by URL: a text, or a file of which nothing but its size is known. */
+  /** Files on servers, by URL: a text, or a file of which only the size is known. */
   readonly files: Map<string, string | ServerFile>
-  /** The URLs that were asked for, in this order. */
+  /** The requested URLs, in order. */
   readonly asked: string[]
 }
 
@@ -70,6 +70,6 @@ const lookupLayer = (names: MemoryNames): Layer.Layer<NameLookup> =>
     revocationHosts: (name) => Effect.sync(() => names.revocationHosts.get(name) ?? []),
   })
 
-/** Knows what is in the maps when it is asked; other names and files do not exist. */
+/** Answers from the current content of the maps; other names and files do not exist. */
 export const memoryNamesLayer = (names: MemoryNames): Layer.Layer<NameLookup | ImageServers> =>
   Layer.merge(lookupLayer(names), imagesLayer(names))

@@ -7,9 +7,9 @@ import * as Layer from "effect/Layer"
 export interface MemoryPackageNode {
   readonly architecture: string
   packages: readonly NodePackage[]
-  /** False: nobody reaches it. */
+  /** False simulates an unreachable node. */
   reachable: boolean
-  /** Why it installs nothing; undefined: it does. */
+  /** Why it installs nothing; undefined when it does. */
   broken: string | undefined
 }
 
@@ -17,9 +17,9 @@ export interface MemoryPackageNode {
 export interface MemoryPackages {
   readonly nodes: Map<string, MemoryPackageNode>
   sets: readonly PackageSet[]
-  /** Why the folder cannot be used; undefined: it can. */
+  /** Why the folder cannot be used; undefined when it can. */
   damaged: string | undefined
-  /** What was changed, in order: `install pve1`. */
+  /** Changes in order: `install pve1`. */
   readonly changes: string[]
   /** Called before a node is changed. */
   changing: (node: string) => void
@@ -85,7 +85,7 @@ const nodesOf = (memory: MemoryPackages): NodePackages["Service"] => {
   }
 }
 
-/** Without nodes: the service looks after no packages. */
+/** With no nodes, the service manages no packages. */
 export const memoryPackagesLayer = (memory = makeMemoryPackages()): Layer.Layer<NodePackages | PackageFolder> =>
   Layer.merge(
     Layer.sync(NodePackages, () => nodesOf(memory)),

@@ -3,13 +3,13 @@ import { type ArtifactEntry, SubscriptionFault, SubscriptionProvider } from "@ra
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** A registry in memory: what it offers can be changed while it is used. */
+/** A registry in memory, whose offers can be changed while it is used. */
 export interface MemoryRegistry {
   readonly offers: Map<
     SubscriptionRole["packageId"],
     { readonly role: SubscriptionRole; readonly files: readonly ArtifactEntry[] }
   >
-  /** While it is set, the registry is unreachable. */
+  /** Set to make the registry unreachable. */
   away: boolean
 }
 
@@ -17,7 +17,7 @@ export const makeMemoryRegistry = (): MemoryRegistry => ({ offers: new Map(), aw
 
 let packages = 0
 
-/** Offers a role in the place of any other of its name; a file whose text begins with `#!` is a program. Gives its package. */
+/** Offers a role, replacing any other of its name; a file whose text begins with `#!` is a program. Returns its package. */
 export const offerRole = (
   { offers }: MemoryRegistry,
   facts: Pick<SubscriptionRole, "role" | "version" | "description" | "entitlements">,

@@ -4,18 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 
-/** A server of the VPN in memory. */
+/** A VPN server in memory. */
 export interface MemoryVpn {
   publicKey: string
-  /** By their public keys. */
+  /** By public key. */
   readonly peers: Map<string, VpnPeer>
   pairs: readonly VpnPair[]
   guarded: boolean
-  /** False: nobody reaches it. */
+  /** False simulates an unreachable server. */
   reachable: boolean
-  /** True: its rules can be neither looked at nor changed. */
+  /** When true, its rules can be neither read nor changed. */
   rulesBroken: boolean
-  /** Called when it is changed, before anything is done. */
+  /** Called before each change. */
   changing: () => void
 }
 
@@ -37,7 +37,7 @@ const keyOf = (first: number, n: number): string => {
 }
 
 let made = 0
-/** Keys in WireGuard's form that are no pairs, all distinct. */
+/** Distinct texts in the format of WireGuard keys, but not real key pairs. */
 const keys: VpnKeys["Service"] = {
   make: Effect.sync(() => {
     made += 1
@@ -45,7 +45,7 @@ const keys: VpnKeys["Service"] = {
   }),
 }
 
-/** Keys, and the server where there is one. */
+/** The key generator, and the server if there is one. */
 export const memoryVpnLayer = (vpn?: MemoryVpn): Layer.Layer<VpnKeys | VpnServer> => {
   const reach = (doing: string) =>
     Effect.suspend(() =>

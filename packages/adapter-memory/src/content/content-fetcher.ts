@@ -46,7 +46,7 @@ const filesAt = (content: MemoryContent, doing: string, location: Exclude<Conten
   }
 }
 
-/** The state that a location means: its name and its files. Throws the fault. */
+/** The content of a location, with its name. Throws the fault. */
 const findState = async (content: MemoryContent, { location }: FetchRequest): Promise<TakenFiles & { readonly id: string }> => {
   const doing = `fetch from the ${location.type}`
   if (location.type === "git") {
@@ -69,7 +69,7 @@ const asFault = (cause: unknown): ContentFault => {
   throw cause
 }
 
-/** Fetches from the places in memory. Refuses the same URLs, refs and files as an adapter that reaches the world. */
+/** Fetches from places in memory. Refuses the same URLs, refs and files as an adapter for the real world. */
 export const memoryContentFetcher = (content: MemoryContent): Context.Service.Shape<typeof ContentFetcher> => {
   const stored = (doing: string, id: SnapshotId) =>
     Effect.suspend(() => {

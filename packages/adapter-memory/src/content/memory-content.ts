@@ -1,14 +1,14 @@
 import type { Snapshot, SnapshotId } from "@rangewright/ports"
 
-/** What a path holds: text, bytes, a program, or a link. */
+/** Content of a path: text, bytes, a program, or a link. */
 export type MemoryFile = string | Uint8Array | { readonly program: string } | { readonly link: string }
 export type MemoryFiles = Readonly<Record<string, MemoryFile>>
 
-/** Places to fetch from, and what was fetched. Tests and embedders fill the places and may look at everything. */
+/** Places to fetch from, and fetched snapshots. Tests and embedders fill the places and may inspect everything. */
 export interface MemoryContent {
   /** By URL. Refs are short names; `main` is the default. */
   readonly repositories: Map<string, { readonly commits: Map<string, MemoryFiles>; readonly refs: Map<string, string> }>
-  /** By the path of the uploaded file, or the URL of one to be downloaded. */
+  /** By path of the uploaded file, or URL of the download. */
   readonly archives: Map<string, MemoryFiles>
   /** The allowed folders, by path. */
   readonly folders: Map<string, MemoryFiles>
@@ -26,7 +26,7 @@ export const makeMemoryContent = (): MemoryContent => ({
 
 const defaultBranch = "main"
 
-/** Adds a commit to a branch and gives its name. The files are all that it holds, not what changed. */
+/** Adds a commit to a branch and returns its id. The files are its whole content, not a change. */
 export const commitTo = (content: MemoryContent, url: string, files: MemoryFiles, branch: string = defaultBranch): string => {
   const repository = content.repositories.get(url) ?? { commits: new Map<string, MemoryFiles>(), refs: new Map<string, string>() }
   content.repositories.set(url, repository)
@@ -37,7 +37,7 @@ export const commitTo = (content: MemoryContent, url: string, files: MemoryFiles
   return commit
 }
 
-/** Files and commit that a ref means; the ref is a short or full name, a commit, or nothing for the default branch. */
+/** Files and commit of a ref, which is a short or full name, a commit, or undefined for the default branch. */
 export const lookUp = (
   content: MemoryContent,
   url: string,

@@ -20,7 +20,7 @@ const entryOf = (path: string, content: MemoryFile): TreeEntry => {
   return { kind: "file", path, size: bytesOf(content).length, executable }
 }
 
-/** Takes files by the rules of every tree; throws the fault of what may not be taken. */
+/** Accepts files by the rules of every tree; throws the fault for files that are not allowed. */
 export const takeFiles = (doing: string, given: MemoryFiles, unwrap?: { readonly keep: readonly string[] }): TakenFiles => {
   const root = unwrap === undefined ? undefined : wrappingFolder(Object.keys(given), unwrap.keep)
   const inner = (path: string) => (root === undefined ? path : path.slice(root.length + 1))

@@ -23,7 +23,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { called, dropEntries, hypervisorFault, type MemoryAccount, type MemoryWorld, writeEntry } from "./memory-world.ts"
 
-/** Why a change cannot be made; nothing: it was made. */
+/** Why a change cannot be made; undefined when it was made. */
 type Refusal = readonly [reason: HypervisorReason, detail: string] | undefined
 
 const ownRights = (world: MemoryWorld, id: AccountId): AccountKeep["rights"] =>
@@ -55,7 +55,7 @@ const observe = (world: MemoryWorld): ObservedAccess => ({
 
 type ForAccount = Extract<AccessChange, { readonly account: AccountId }>
 
-/** Puts the account into those of the groups that exist. */
+/** Adds the account to those of the groups that exist. */
 const join = (world: MemoryWorld, account: MemoryAccount, groups: readonly string[]): void =>
   groups.filter((name) => world.groups.has(name)).forEach((name) => account.groups.add(name))
 
@@ -65,7 +65,7 @@ const restore = (world: MemoryWorld, id: AccountId, { groups, rights }: AccountK
   for (const right of rights) writeEntry(world, { ...right, subject: { type: "user", name: id } })
 }
 
-/** Makes the account, or brings the one that is there to what the new one would be. */
+/** Creates the account, or updates an existing one to match. */
 const make = (
   world: MemoryWorld,
   change: Extract<ForAccount, { kind: "create-account" | "set-password" }>,
@@ -139,7 +139,7 @@ const revoke = (world: MemoryWorld, { place, subjects }: Extract<AccessChange, {
   return undefined
 }
 
-/** What is done to an account that is there; `gone`: what it means when it is not. */
+/** Changes an existing account; `gone` is the result when it does not exist. */
 const onAccount = (world: MemoryWorld, id: AccountId, gone: Refusal, act: (account: MemoryAccount) => void): Refusal => {
   const account = world.accounts.get(id)
   if (account === undefined) return gone
@@ -183,7 +183,7 @@ const applied = (world: MemoryWorld, change: AccessChange, password: Redacted.Re
   }
 }
 
-/** The accounts that may use a range's pool, by a group of their own: the service's way to give rights. In order. */
+/** The accounts that may use a range's pool through a group of their own, which is how the service grants rights. Sorted. */
 export const mayUsePool = (world: MemoryWorld, id: string): readonly AccountId[] => {
   const groups = new Set(
     [...foundRights([...world.acl.values()]).values()].flatMap(({ path, subject, roles }) =>
@@ -217,7 +217,7 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
         { port: "access", method: "observe", mutating: false, action: undefined },
         Effect.sync(() => observe(world)),
       ),
-    // a test's faults name the kind of change
+    // tests name the kind of change in their faults
     apply: (change, password) => attempt(change.kind, changeDoing(change), () => applied(world, change, password)),
     poolExists: (poolId) => run("poolExists", false, () => world.pools.has(poolId)),
     ensurePool: (poolId) => run("ensurePool", true, () => void world.pools.add(poolId)),

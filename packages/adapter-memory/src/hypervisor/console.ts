@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { called, hypervisorFault, type MemoryVm, type MemoryWorld } from "./memory-world.ts"
 
-/** The two ends of a connection within the process. */
+/** The two ends of an in-process connection. */
 const connected = (): readonly [ByteChannel, ByteChannel, close: () => void] => {
   const room = { pause: () => undefined, resume: () => undefined }
   const left = byteChannel({
@@ -31,13 +31,13 @@ const connected = (): readonly [ByteChannel, ByteChannel, close: () => void] => 
   ]
 }
 
-/** 32 bits a dot, of which the colours take 24 (RFC 6143, 7.4). */
+/** 32 bits per pixel, of which colours use 24 (RFC 6143, 7.4). */
 const pixelFormat = [32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0]
 
-/** Bytes of the messages of viewers after their first; those of variable length are not understood. */
+/** Lengths of viewers' messages after the first; those of variable length are not supported. */
 const lengths: Readonly<Record<number, number>> = { 0: 20, 3: 10, 4: 8, 5: 6 }
 
-/** A screen of one white dot, which answers whoever asks for it. */
+/** A screen with one white pixel, sent to a viewer that requests it. */
 const show = (channel: ByteChannel, { name, vmid }: MemoryVm): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { take } = exactly(channel)
@@ -52,7 +52,7 @@ const show = (channel: ByteChannel, { name, vmid }: MemoryVm): Effect.Effect<voi
     }
   })
 
-/** Consoles of the world's machines: a machine that is turned off or removed closes its own. */
+/** Consoles of the world's machines: turning off or removing a machine closes its consoles. */
 export const consoleLayer = (world: MemoryWorld): Layer.Layer<MachineConsole> => {
   const running = ({ vmid, range }: ConsoleRef) =>
     Effect.suspend(() => {

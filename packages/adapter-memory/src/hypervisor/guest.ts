@@ -6,7 +6,7 @@ import { awaitTask, beginTask, calledGuest, changeVm, type MemoryWorld } from ".
 
 const identityOf = ({ stage, input }: GuestTask): string => `${stage} ${stageFingerprint(input)}`
 
-/** The address that a stage sets, without the length of its network. */
+/** The address that a stage sets, without the prefix length. */
 const addressIn = ({ stage, input }: GuestTask): string | undefined => {
   if (stage !== "address" && stage !== "router") return undefined
   if (typeof input !== "object" || input === null || !("address" in input)) return undefined

@@ -19,7 +19,7 @@ import { networkMigrationLayer } from "./network-migration.ts"
 import { noShellLayer } from "./shell.ts"
 import { templatesLayer } from "./templates.ts"
 
-/** All hypervisor ports over one world. Layers made over the same world see the same machines: a new one is a restarted process. */
+/** All hypervisor ports over one world. Layers over the same world see the same machines: a new layer is like a restarted process. */
 export const memoryHypervisorLayer = (
   world: MemoryWorld,
 ): Layer.Layer<

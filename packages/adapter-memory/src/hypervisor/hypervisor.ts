@@ -38,7 +38,7 @@ const sameSettings = (vm: MemoryVm, settings: MachineSettings): boolean =>
     vm.hardware === undefined ||
     hardwareText(vm.hardware) === hardwareText(withDisks(vm.hardware, settings.hardware)))
 
-/** The wanted hardware, with what it does not say of disks. */
+/** The wanted hardware, with present values for disks that it does not mention. */
 const withDisks = (has: Hardware, want: Hardware): Hardware => ({
   ...want,
   disks: has.disks.map((disk) => want.disks.find(({ slot }) => slot === disk.slot) ?? disk),
@@ -46,7 +46,7 @@ const withDisks = (has: Hardware, want: Hardware): Hardware => ({
 
 const doing = ({ kind, machine }: MachineAction): string => `${kind} VM ${machine.vmid} (${machine.mark.machine})`
 
-/** Whether what the action wants is there already. */
+/** Whether the action's effect is already there. */
 const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
   const vm = world.vms.get(action.machine.vmid)
   switch (action.kind) {
@@ -81,7 +81,7 @@ const isMeant = (one: MachineSnapshot, { snapshot, takenAt }: RollBack | RemoveS
   one.name === snapshot && isTakenAt(one, takenAt)
 
 const generationOf = ({ rollbacks = 0 }: MemoryVm): string => `generation ${rollbacks}`
-/** Since the action was planned. */
+/** Whether the VM was rolled back since the action was planned. */
 const isRolledBack = (vm: MemoryVm, { generation }: RollBack): boolean =>
   generation !== undefined && generationOf(vm) !== generation
 
@@ -267,7 +267,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       if (busy.identity === identity) return { token: yield* beginTask(world, identity, action.machine.vmid, 0) }
       return yield* hypervisorFault(doing(action), "locked", `VM ${action.machine.vmid} is locked (${busy.identity})`)
     }
-    // whose the machine is comes before what state it is in
+    // the owner of the machine is checked before its state
     if (action.kind !== "clone" && world.vms.has(action.machine.vmid)) yield* owned(action, action.machine)
     if (isDone(world, action)) return { token: null }
     const seconds = yield* apply(action)

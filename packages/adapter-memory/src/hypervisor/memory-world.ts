@@ -39,28 +39,28 @@ export interface MemoryVm {
   readonly tags: readonly string[]
   readonly description: string
   readonly nics: readonly Nic[]
-  /** True: what of its hardware is changed while it runs counts when it starts again. */
+  /** When true, hardware changes made while it runs take effect at its next start. */
   readonly coldHardware?: boolean
   readonly pending?: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB"> | undefined
-  /** How often it was rolled back; absent: never. */
+  /** Number of rollbacks; absent means none. */
   readonly rollbacks?: number
   readonly storage: string
-  /** Absent: nobody can tell. */
+  /** Absent when it cannot be determined. */
   readonly hardware?: Hardware
-  /** The template whose disks its own need. */
+  /** The template on whose disks its own depend. */
   readonly clonedFrom?: Vmid
-  /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
+  /** Time in milliseconds from which the guest agent answers; undefined while the VM is off. */
   readonly agentAt: number | undefined
   readonly addresses: readonly string[]
-  /** What its agent says of its system. */
+  /** The operating system as its agent reports it. */
   readonly system?: GuestSystem | undefined
-  /** Users with a session. */
+  /** Logged-in users. */
   readonly sessions: readonly string[]
   readonly lock?: string | undefined
-  /** Whether its disks can keep snapshots; absent: they can. */
+  /** Whether its disks support snapshots; absent means yes. */
   readonly keepsSnapshots?: boolean
   readonly snapshots?: readonly MemorySnapshot[]
-  /** The snapshot that it goes on from. */
+  /** The snapshot that it is based on. */
   readonly parent?: string | undefined
   /** Stages that ran inside: `stage fingerprint` -> how often it really did something. */
   readonly stages: ReadonlyMap<string, number>
@@ -68,18 +68,18 @@ export interface MemoryVm {
 
 /** An account of the memory world. */
 export interface MemoryAccount {
-  /** Whether the service made it. */
+  /** Whether the service created it. */
   readonly ours: boolean
-  /** Undefined: it has none, or its realm keeps it. */
+  /** Undefined when it has none, or its realm manages it. */
   password: string | undefined
   readonly groups: Set<string>
   /** Why the service cannot set its password. */
   readonly passwordObstacle: string | undefined
 }
 
-/** Work that continues, whoever waits for it. */
+/** Work that continues even if nobody waits for it. */
 export interface MemoryTask {
-  /** What it does, so that the same dispatch finds it again. */
+  /** Identifies the work, so that the same dispatch finds it again. */
   readonly identity: string
   readonly vmid: Vmid | undefined
   /** When it ends, in milliseconds. */
@@ -94,13 +94,13 @@ export interface MemoryCall {
   readonly action: Action | undefined
 }
 
-/** What goes wrong with a call: before its effect (it has none) or after it (the effect is there, the answer is not). */
+/** A failure of a call, before its effect (nothing happened) or after it (the effect is there, but not the answer). */
 export interface MemoryFailure {
   readonly when: "before" | "after"
   readonly reason: HypervisorReason
 }
 
-/** Seconds that work takes; everything else is immediate. */
+/** Durations of work in seconds; everything else is immediate. */
 export interface MemoryDurations {
   readonly clone: number
   readonly boot: number
@@ -111,7 +111,7 @@ export interface MemoryDurations {
   readonly snapshot: number
 }
 
-/** The world behind the in-memory hypervisor ports: plain data that tests and embedders may look at and change. */
+/** The world behind the in-memory hypervisor ports: plain data that tests and embedders may inspect and change. */
 export interface MemoryWorld {
   readonly nodes: Map<string, ObservedNode>
   readonly storages: ObservedStorage[]
@@ -119,39 +119,39 @@ export interface MemoryWorld {
   readonly networks: Map<string, { readonly spec: NetworkSpec; readonly ours: boolean }>
   /** Peers of VXLAN zones by name. */
   readonly zones: Map<string, readonly string[]>
-  /** Who may use a VNet, by its name. */
+  /** Users and groups that may use a VNet, by its name. */
   readonly vnetRights: Map<string, { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> }>
   readonly pools: Set<RangeId>
-  /** Those of the pools that the service did not make. */
+  /** Pools that the service did not create. */
   readonly othersPools: Set<RangeId>
   readonly accounts: Map<AccountId, MemoryAccount>
   readonly groups: Map<string, { readonly ours: boolean }>
   /** The list of rights; `writeEntry` adds to it. */
   readonly acl: Map<string, AccessEntry>
   readonly tasks: Map<string, MemoryTask>
-  /** What closes the open consoles, and whose they are. */
+  /** Functions that close the open consoles, with the VM of each. */
   readonly consoles: Map<() => void, Vmid>
   readonly calls: MemoryCall[]
-  /** Whether the cluster takes changes. */
+  /** Whether the cluster accepts changes. */
   quorate: boolean
-  /** Which VMs its lists show; what they leave out is there all the same. */
+  /** Which VMs its lists show; hidden ones exist all the same. */
   listed: (vm: MemoryVm) => boolean
-  /** Why its lists may leave something out; undefined: nothing is known that speaks against them. */
+  /** Why its lists may leave something out; undefined when there is no known reason. */
   blindness: string | undefined
   durations: MemoryDurations
-  /** Roles that the guest automation can run; undefined: it cannot tell. */
+  /** Roles that the guest automation can run; undefined when unknown. */
   roles: ReadonlySet<string> | undefined
-  /** What stands in the way of work inside machines. */
+  /** Obstacles to work inside machines. */
   guestObstacles: readonly GuestObstacle[]
-  /** Machines are reached over the network, and not only by their agents. */
+  /** Whether machines are reached over the network, and not only through their agents. */
   guestsOverNetwork: boolean
-  /** What a router prints that is asked for its rules; undefined: it tells nothing. */
+  /** A router's report of its rules; undefined when it reports nothing. */
   routerReport: string | undefined
-  /** What a machine with Windows prints when it is asked for its licence, or was activated; undefined: it tells nothing. */
+  /** Report of a Windows machine about its licence or activation; undefined when it reports nothing. */
   windowsReport: (stage: GuestStage, machine: string) => string | undefined
   /** What a stage inside a machine prints. */
   print: (stage: GuestStage, machine: string, input: Json) => string
-  /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
+  /** Called before each call with its number among all calls (from 1); returns the failure to inject. */
   fault: (call: MemoryCall, nth: number) => MemoryFailure | undefined
 }
 
@@ -196,7 +196,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   fault: () => undefined,
 })
 
-/** Puts a template there, stopped, ready to be cloned. */
+/** Adds a template, stopped and ready to be cloned. */
 export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node = "node1"): MemoryVm => {
   const vm: MemoryVm = {
     vmid: vmid as Vmid,
@@ -225,7 +225,7 @@ export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node
   return vm
 }
 
-/** Puts an entry into the list of rights, or changes the one of the same role. */
+/** Adds an entry to the list of rights, or replaces the one of the same role. */
 export const writeEntry = (world: MemoryWorld, entry: AccessEntry): void => {
   world.acl.set(`${entry.path}\n${entry.role}\n${subjectName(entry.subject)}`, entry)
 }
@@ -254,7 +254,7 @@ export const hypervisorFault = (doing: string, reason: HypervisorReason, detail:
 
 const injected = "the test world was told to fail this call"
 
-/** Runs one call of a hypervisor port: counted, and failed where the world says so. */
+/** Runs one call of a hypervisor port: counted, and failed if the world says so. */
 export const called = <A>(
   world: MemoryWorld,
   call: MemoryCall,
@@ -268,7 +268,7 @@ export const called = <A>(
     return failure.when === "before" ? Effect.fail(fault) : Effect.andThen(effect, Effect.fail(fault))
   })
 
-/** The same for what happens inside machines, whose faults have fewer reasons: what is not `away` or unknown has failed. */
+/** The same for work inside machines, whose faults have fewer reasons: anything but `away` or unknown is `failed`. */
 export const calledGuest = <A>(
   world: MemoryWorld,
   call: MemoryCall,
@@ -284,7 +284,7 @@ export const calledGuest = <A>(
     return failure.when === "before" ? Effect.fail(fault) : Effect.andThen(effect, Effect.fail(fault))
   })
 
-/** Begins work of so many seconds, or finds the same work going on; its name is a token. */
+/** Starts work that takes this many seconds, or finds the same work in progress; returns its token. */
 export const beginTask = (world: MemoryWorld, identity: string, vmid: Vmid | undefined, seconds: number): Effect.Effect<string> =>
   Effect.gen(function* () {
     const now = yield* monotonicMillis
@@ -294,11 +294,11 @@ export const beginTask = (world: MemoryWorld, identity: string, vmid: Vmid | und
     return token
   })
 
-/** The work that holds a VM now, if any. */
+/** The work that locks a VM now, if any. */
 export const taskOf = (world: MemoryWorld, vmid: Vmid, now: number): MemoryTask | undefined =>
   [...world.tasks.values()].find((task) => task.vmid === vmid && task.until > now)
 
-/** Waits for the end of the work; false when it is unknown. */
+/** Waits for the work to end; false when it is unknown. */
 export const awaitTask = (world: MemoryWorld, token: Json): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const task = typeof token === "string" ? world.tasks.get(token) : undefined

@@ -149,7 +149,7 @@ const grant = (world: MemoryWorld, { vnet, groups }: Grant): void => {
 
 type Proof = Extract<NetworkMigrationAction, { readonly kind: "verify-networks" | "verify-machines" }>
 
-/** What is not as it should be. */
+/** Deviations from the expected state. */
 const wrong = (world: MemoryWorld, action: Proof): readonly string[] => {
   if (action.kind === "verify-networks")
     return action.networks.filter(({ network }) => !world.networks.has(network)).map(({ network }) => `${network} is missing`)
@@ -196,7 +196,7 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       case "leave-host":
       case "bridge-address":
       case "revert-network":
-        // no node has a shell, an address of its own or anything that waits here, so none of these is planned
+        // no node here has a shell, an address of its own or pending changes, so none of these is planned
         return Effect.die(new Error(`${action.kind} is not an action of the memory world`))
     }
   }

@@ -2,7 +2,7 @@ import { NodeShell, ShellFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** No shell on any node: what needs one is left out and says so. */
+/** No shell on any node: work that needs one is left out and says so. */
 export const noShellLayer: Layer.Layer<NodeShell> = Layer.succeed(NodeShell, {
   available: false,
   reaches: () => false,

@@ -27,7 +27,7 @@ export const templatesLayer = (world: MemoryWorld): Layer.Layer<HypervisorTempla
     opened += 1
     const secret = Redacted.make(`secret-${opened}-of-${id}`)
     world.pools.add(poolOf(id))
-    // nothing that access of users is brought in line with
+    // reconciling users' access must leave it alone
     world.othersPools.add(poolOf(id))
     world.accounts.set(accountOf(id), {
       ours: false,

@@ -16,7 +16,7 @@ interface Release extends Fetched {
   readonly entries: readonly ArtifactEntry[]
 }
 
-/** Installs from what a table holds, by the rules of every installer. */
+/** Installs from a table, by the rules of every installer. */
 const memoryInstaller = (
   galaxy: MemoryGalaxy,
   library: Context.Service.Shape<typeof ArtifactLibrary>,
@@ -59,7 +59,7 @@ const memoryInstaller = (
     }),
 })
 
-/** Roles and collections out of a table, put into the library. */
+/** Installs roles and collections from a table into the library. */
 export const memoryInstallerLayer = (galaxy: MemoryGalaxy): Layer.Layer<RoleInstaller, never, ArtifactLibrary> =>
   Layer.effect(
     RoleInstaller,

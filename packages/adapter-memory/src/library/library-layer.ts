@@ -59,15 +59,14 @@ const versionOf = (kind: "role" | "collection", files: ReadonlyMap<string, Memor
   return file === undefined ? undefined : installedVersion(file, textIn(files, file) ?? "")
 }
 
-/** Puts text into files, as what was not given but belongs to the copy. */
+/** Adds texts that were not given but belong to the copy. */
 const addTexts = (files: Map<string, MemoryEntry>, texts: ReadonlyMap<string, string>): void => {
   for (const [path, text] of texts) files.set(path, { kind: "file", bytes: new TextEncoder().encode(text), executable: false })
 }
 
-/** A library in memory. */
 export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Service.Shape<typeof ArtifactLibrary> => {
   const changes = Semaphore.makeUnsafe(1)
-  /** To be asked while no user can be removed. */
+  /** To be checked while no user can be removed. */
   const refuseGone = (doing: string, scope: LibraryScope) =>
     Effect.suspend(() => refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined))
   const place: Context.Service.Shape<typeof ArtifactLibrary>["place"] = (artifact, entries, options) =>
@@ -167,6 +166,6 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
   }
 }
 
-/** What is installed, kept in memory. Layers over the same library see the same things. */
+/** An in-memory library. Layers over the same library see the same artifacts. */
 export const memoryLibraryLayer = (library: MemoryLibrary): Layer.Layer<ArtifactLibrary> =>
   Layer.succeed(ArtifactLibrary, memoryLibrary(library))

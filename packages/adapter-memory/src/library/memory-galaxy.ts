@@ -1,7 +1,7 @@
 import type { Dependencies } from "@rangewright/domain"
 import type { ArtifactEntry } from "@rangewright/ports"
 
-/** One published version: its files, and what it needs. */
+/** One published version: its files and dependencies. */
 export interface MemoryRelease extends Partial<Dependencies> {
   readonly entries: readonly ArtifactEntry[]
 }
@@ -14,7 +14,6 @@ export interface MemoryGalaxy {
 
 export const makeMemoryGalaxy = (): MemoryGalaxy => ({ roles: new Map(), collections: new Map() })
 
-/** Adds a version of a role or collection. */
 export const publishTo = (
   galaxy: MemoryGalaxy,
   type: "role" | "collection",

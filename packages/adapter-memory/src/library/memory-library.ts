@@ -1,18 +1,21 @@
-/** A file or link of an installed thing. */
+/** A file or link of an installed artifact. */
 export type MemoryEntry =
   | { readonly kind: "file"; readonly bytes: Uint8Array; readonly executable: boolean }
   | { readonly kind: "link"; readonly target: string }
 
-/** What is installed, by `<scope>/<kind>/<name>` and then by path, receipts too. The scope is `global`, or `user:<id>`. Tests may look at all. */
+/**
+ * Installed artifacts, by `<scope>/<kind>/<name>` and then by path, including receipts. The scope is `global`, or `user:<id>`. Tests may
+ * inspect everything.
+ */
 export interface MemoryLibrary {
   readonly artifacts: Map<string, ReadonlyMap<string, MemoryEntry>>
-  /** Records of users who were removed. */
+  /** Record ids of removed users. */
   readonly gone: Set<string>
 }
 
 export const makeMemoryLibrary = (): MemoryLibrary => ({ artifacts: new Map(), gone: new Set() })
 
-/** The text of a file, where there is one. */
+/** The text of a file, if it exists. */
 export const textIn = (files: ReadonlyMap<string, MemoryEntry>, path: string): string | undefined => {
   const entry = files.get(path)
   return entry?.kind === "file" ? new TextDecoder().decode(entry.bytes) : undefined
@@ -20,7 +23,7 @@ export const textIn = (files: ReadonlyMap<string, MemoryEntry>, path: string): s
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, at) => byte === b[at])
 
-/** Whether two are the same, but for the named files. */
+/** Whether two are the same, apart from the named files. */
 export const sameFiles = (
   a: ReadonlyMap<string, MemoryEntry>,
   b: ReadonlyMap<string, MemoryEntry>,

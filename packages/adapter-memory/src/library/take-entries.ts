@@ -3,7 +3,7 @@ import { type ArtifactEntry, type ContentFault, entriesFault, type LibraryFault 
 import * as Effect from "effect/Effect"
 import type { MemoryEntry } from "./memory-library.ts"
 
-/** Reads what is to be installed, by the rules of every tree. */
+/** Reads the files to be installed, by the rules of every tree. */
 export const takeEntries = (
   doing: string,
   entries: readonly ArtifactEntry[],

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
-/** Who may use a range, by whatever path; each once. */
+/** The users of a range by any path, without duplicates. */
 export const usersOf = ({ grants, groups }: MemoryStore, id: RangeId): readonly UserId[] => {
   const throughGroups = [...groups.values()].flatMap(({ ranges, roles }) => (ranges.has(id) ? [...roles.keys()] : []))
   return [...new Set([...(grants.get(id) ?? []), ...throughGroups])].sort()

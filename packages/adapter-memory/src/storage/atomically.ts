@@ -6,7 +6,7 @@ import type { MemoryStore } from "./memory-store.ts"
 
 type FailureOf<Y> = Y extends Result.Result<unknown, infer E> ? E : never
 
-/** Adds an entry, unless the draft with this key has one: then only the outcome changes. */
+/** Adds an entry, unless one with the draft's key exists: then only its outcome changes. */
 export const keepEntry = ({ audit }: MemoryStore, entry: AuditEntry, key?: string): void => {
   const at = key === undefined ? -1 : audit.findIndex((kept) => kept.key === key)
   const kept = audit[at]
@@ -14,9 +14,9 @@ export const keepEntry = ({ audit }: MemoryStore, entry: AuditEntry, key?: strin
   else audit[at] = { ...kept, outcome: entry.outcome }
 }
 
-/** Changes of this store. Each runs in one go, so that no other fiber sees or changes anything in between. */
+/** Changes of this store. Each runs synchronously, so that no other fiber sees or changes anything in between. */
 export const writesTo = (store: MemoryStore) => {
-  /** The first change of an audited operation takes the entry along: both are there, or neither. */
+  /** The first change of an audited operation also adds the audit entry: both are there, or neither. */
   const audited = <A, E>(change: (now: Date) => Result.Result<A, E>): Effect.Effect<A, E | StorageFault> =>
     Effect.gen(function* () {
       const now = new Date(yield* Clock.currentTimeMillis)
@@ -32,9 +32,9 @@ export const writesTo = (store: MemoryStore) => {
       return value
     })
   return {
-    /** A change that can be refused: what is yielded before anything is written. */
+    /** A change that can be refused: refusals are yielded before anything is written. */
     atomically: <Y extends Result.Result<unknown, unknown>, A>(body: (now: Date) => Generator<Y, A, never>) =>
-      // Result.gen infers `unknown` where a body yields nothing; what is yielded is what can fail
+      // Result.gen infers `unknown` when a body yields nothing; yielded values are possible failures
       audited((now) => Result.gen(() => body(now)) as Result.Result<A, FailureOf<Y>>),
     /** A change that is always made. */
     change: <A>(body: () => A) => audited<A, never>(() => Result.succeed(body())),

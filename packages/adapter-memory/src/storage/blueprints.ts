@@ -30,7 +30,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
     store.blueprints.set(stored.blueprint.id, stored)
     return stored.blueprint
   }
-  /** What is shared changes; everything else stays. */
+  /** Changes with whom it is shared and nothing else. */
   const share = (stored: StoredBlueprint, change: Partial<Pick<Blueprint, "sharedUsers" | "sharedGroups">>) =>
     put({ ...stored, blueprint: { ...stored.blueprint, ...change } })
 
@@ -157,7 +157,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
   })
 }
 
-/** What a removed user leaves of blueprints, as cascading deletes do: theirs without an owner, and nothing shared with them. */
+/** Effects of removing a user on blueprints, as cascading deletes would have: their own lose the owner, and nothing is shared with them. */
 export const dropUserOfBlueprints = (store: MemoryStore, gone: string): void => {
   for (const [id, stored] of store.blueprints) {
     const { owner, sharedUsers } = stored.blueprint
@@ -166,7 +166,7 @@ export const dropUserOfBlueprints = (store: MemoryStore, gone: string): void => 
   }
 }
 
-/** What a removed group leaves of blueprints: nothing shared with it. */
+/** Effects of removing a group on blueprints: nothing is shared with it. */
 export const dropGroupOfBlueprints = (store: MemoryStore, gone: string): void => {
   for (const [id, stored] of store.blueprints) {
     const sharedGroups = stored.blueprint.sharedGroups.filter((name) => name !== gone)

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 
-/** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
+/** The machine as a VM of its range; undefined for templates and machines outside ranges' pools. */
 const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): RangeMachine | undefined => {
   if (stored === undefined || stored.machine.template) return undefined
   const { machine, address, foreignAddresses = [], missingSince, activation } = stored
@@ -27,7 +27,7 @@ export const machinesOf = (store: MemoryStore, rangeId: RangeId): readonly Range
     .filter((machine) => machine.rangeId === rangeId)
     .sort((a, b) => a.vmid - b.vmid)
 
-/** Of a range, or known by what was done inside it. */
+/** Belongs to a range, or has stages that ran inside it. */
 const isOurs = (store: MemoryStore, { machine }: StoredMachine): boolean =>
   store.ranges.has(machine.pool as RangeId) || [...store.stages.values()].some((stages) => stages.has(machine.vmid))
 

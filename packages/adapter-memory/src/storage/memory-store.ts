@@ -50,14 +50,14 @@ import type {
 export interface StoredRun {
   readonly record: RunRecord
   readonly entries: readonly JournalEntry[]
-  /** True: another run was opened behind it. */
+  /** Whether it gave way to another run, which waits behind it. */
   readonly yielded: boolean
   /** 0 before the first claim. */
   readonly generation: number
   readonly lease: { readonly owner: string; readonly until: number } | undefined
 }
 
-/** A machine as last seen, and when we said so ourselves (milliseconds; 0: an observation said it). */
+/** A machine as last seen, and when the service recorded it itself (milliseconds; 0 when it comes from an observation). */
 export interface StoredMachine {
   readonly machine: ObservedMachine
   readonly address: string | undefined
@@ -68,7 +68,7 @@ export interface StoredMachine {
   readonly missingSince?: Date
 }
 
-/** A group with its people and ranges. */
+/** A group with its members and ranges. */
 export interface StoredGroup {
   readonly group: Group
   readonly roles: Map<UserId, GroupRole>
@@ -76,36 +76,36 @@ export interface StoredGroup {
   readonly notice?: GroupNotice
 }
 
-/** A blueprint with its texts and its picture. */
+/** A blueprint with its texts and picture. */
 export interface StoredBlueprint {
   readonly blueprint: Blueprint
   readonly config: string
   readonly requirements: string | undefined
   readonly picture: Picture | undefined
-  /** The last change of the configuration; absent: there was none, or a source made it. */
+  /** The last change of the configuration; absent when there was none, or a source made it. */
   readonly configChange?: { readonly by: UserId | undefined; readonly at: Date }
 }
 
-/** A source with what opens it and what was installed from it, in the order of the list. */
+/** A source with its credentials and what was installed from it, in the order of the list. */
 export interface StoredSource {
   readonly source: Source
   readonly access: string | undefined
   readonly claims: readonly SourceClaim[]
 }
 
-/** An entry of the audit trail, and the key of the draft that it was, if it was one. */
+/** An entry of the audit trail, with the key of its draft if it was one. */
 export interface StoredAuditEntry extends KeptAuditEntry {
   readonly key: string | undefined
 }
 
-/** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
+/** All data of one installation's storage ports. It outlives the layers over it, as a database outlives a process. */
 export interface MemoryStore {
   readonly users: Map<UserId, { readonly user: User; readonly secrets: UserSecrets }>
-  /** Numbers of removed users -> when the user went, in milliseconds. */
+  /** Numbers of removed users -> when the user was removed, in milliseconds. */
   readonly restingNumbers: Map<number, number>
   readonly ranges: Map<RangeId, Range>
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date; readonly updatedBy?: UserId | undefined }>
-  /** As they were when the newest deploy opened. */
+  /** As they were at the start of the newest deploy. */
   readonly deployedConfigs: Map<RangeId, string>
   readonly inspections: Map<RangeId, KeptInspection>
   readonly grants: Map<RangeId, Set<UserId>>
@@ -118,7 +118,7 @@ export interface MemoryStore {
   /** By id. */
   readonly scopedKeys: Map<string, ScopedKey>
   readonly identities: Identity[]
-  /** Until when, by hash. */
+  /** Expiry by hash. */
   readonly spentSignIns: Map<string, Date>
   /** By hash. */
   readonly sessions: Map<string, Session>
@@ -136,7 +136,7 @@ export interface MemoryStore {
   /** By snapshot (`name takenAt`). */
   readonly snapshotStages: Map<RangeId, Map<Vmid, Map<string, ReadonlyMap<string, string>>>>
   readonly runs: Map<RunId, StoredRun>
-  /** Of scarce things, by name. */
+  /** Ledgers of limited resources, by name. */
   readonly slots: Map<string, SlotLedger>
   readonly audit: StoredAuditEntry[]
   held: { readonly held: HeldAccess; readonly version: number }
@@ -146,7 +146,7 @@ export interface MemoryStore {
   /** How often any password was set. */
   passwordsSet: number
   migrationRecord: MigrationRecord | undefined
-  /** What an older installation left; undefined: there is none. */
+  /** Data of an older installation; undefined when there is none. */
   legacy: LegacyInstallation | undefined
   observed: Pick<ObservedCluster, "at" | "nodes" | "storages"> | undefined
   away: Pick<Freshness, "awaySince" | "awayReason"> | undefined
@@ -198,7 +198,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   revision: 0,
 })
 
-/** Removes what a range has beside itself, as a cascading delete does. */
+/** Removes what belongs to a range, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
   const {
@@ -239,7 +239,7 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.revision++
 }
 
-/** A write to a range: it was updated then. */
+/** Writes a range and updates its time of change. */
 export const writeRange = (store: MemoryStore, range: Range, at: Date): Range => {
   const written = { ...range, updatedAt: at }
   store.ranges.set(range.id, written)

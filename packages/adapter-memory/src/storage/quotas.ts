@@ -7,7 +7,7 @@ import { writesTo } from "./atomically.ts"
 import { machinesOf } from "./machines.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
-/** Everything that quotas are decided from. */
+/** All facts on which quotas are decided. */
 export const quotaFacts = (store: MemoryStore): QuotaFacts => {
   const deploying = new Set(
     [...store.runs.values()].flatMap(({ record }) =>

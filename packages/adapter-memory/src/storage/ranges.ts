@@ -75,7 +75,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         if (refused !== undefined) return yield* Result.fail(refused)
         store.ranges.set(range.id, range)
         store.configs.set(range.id, { text: config, updatedAt: range.createdAt })
-        // what an older service has deployed
+        // what an older service deployed
         if (range.takenOver) store.deployedConfigs.set(range.id, config)
         store.grants.set(range.id, new Set(owners))
         store.revision++

@@ -21,7 +21,7 @@ import { leasesIn } from "./lease.ts"
 import { quotaFacts } from "./quotas.ts"
 import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 
-/** JSON as a database gives it back, owned by nobody else. */
+/** A copy of JSON as a database would return it. */
 const asStored = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
 const newestFirst = (a: RunPlace, b: RunPlace): number =>
@@ -69,7 +69,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
   const isAbout = (subject: RunSubject) => (run: RunRecord) => subjectKey(run.subject) === subjectKey(subject)
   const active = (subject: RunSubject) =>
     unfinished().find((run) => isAbout(subject)(run) && store.runs.get(run.id)?.yielded !== true)
-  /** A cancelled run of a range gives its place to the next one, which waits for its end. */
+  /** A cancelled run of a range gives way to the next one, which waits for its end. */
   const givesWay = ({ subject, cancelRequested }: RunRecord) => subject.type === "range" && cancelRequested
 
   return Layer.succeed(RunJournal, {
@@ -87,7 +87,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           const refused = refusedDeploy(quotaFacts(store), rangeId, text, systemLimits)
           if (refused !== undefined) return yield* Result.fail(refused)
         }
-        // or one that gave its place to a run that is over already
+        // or one that gave way to a run that is already over
         const before = going ?? unfinished().find(isAbout(head.subject))
         const yielding = before === undefined ? undefined : store.runs.get(before.id)
         if (yielding !== undefined) store.runs.set(yielding.record.id, { ...yielding, yielded: true })

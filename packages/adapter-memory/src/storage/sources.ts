@@ -19,7 +19,7 @@ const newestFirst = (a: Source, b: Source): number => b.createdAt.getTime() - a.
 const longestDueFirst = (a: Source, b: Source): number => Number(a.nextSyncAt) - Number(b.nextSyncAt) || (a.id < b.id ? -1 : 1)
 
 const holderOf = (scope: LibraryScope): string => (scope.type === "global" ? "" : scope.userId)
-/** Two claims of one key are one; sorting by it is the order of the list. */
+/** Claims with the same key are the same claim; the list is sorted by key. */
 const keyOf = ({ kind, name, scope }: SourceClaim): string => [kind, name, holderOf(scope)].join("\0")
 
 export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
@@ -56,7 +56,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         const before = stored.source
         const { access, ...rest } = change
         const source = { ...before, ...rest }
-        // what is fetched anew from elsewhere is no content any more; another ref of the same place keeps it
+        // a change of url or path means other content, so the old content is dropped; a different ref of the same place keeps it
         const elsewhere = source.url !== before.url || source.path !== before.path
         return put({
           ...stored,
@@ -121,7 +121,9 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
   })
 }
 
-/** What a removed user leaves of sources, as cascading deletes do: none of theirs, and nothing that was installed for them. */
+/**
+ * Effects of removing a user on sources, as cascading deletes would have: their own are removed, and so is everything installed for them.
+ */
 export const dropUserOfSources = (store: MemoryStore, gone: string): void => {
   for (const [recordId, stored] of store.sources)
     if (stored.source.owner === gone) store.sources.delete(recordId)

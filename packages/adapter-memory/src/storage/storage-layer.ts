@@ -20,7 +20,7 @@ import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
 import { vpnRecordsLayer } from "./vpn-records.ts"
 
-/** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
+/** All storage ports over one store. Layers over the same store see the same data: a new layer is like a restarted process. */
 export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts | LegacyData> =>
   Layer.mergeAll(
     accessRecordsLayer(store),

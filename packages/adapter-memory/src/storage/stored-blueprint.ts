@@ -5,7 +5,7 @@ import type { MemoryStore, StoredBlueprint } from "./memory-store.ts"
 
 type Blueprints = ReadonlyMap<Blueprint["id"], StoredBlueprint>
 
-/** A new blueprint among those that are there. */
+/** A new blueprint, added to the existing ones. */
 export const newlyStored = (
   { users }: Pick<MemoryStore, "users">,
   present: Blueprints,
@@ -17,7 +17,7 @@ export const newlyStored = (
   return Result.succeed({ blueprint: newlyMadeBlueprint(blueprint, picture?.name, origin), config, requirements, picture })
 }
 
-/** What becomes of those that are there when a source brings this one: it is new, or renews the one of its origin. */
+/** Stores a blueprint from a source: it is added, or updates the one with the same origin. */
 export const storedFromSource = (
   store: Pick<MemoryStore, "users">,
   present: Blueprints,
