@@ -1,16 +1,16 @@
 import { defineFault } from "@rangewright/domain"
 import { SubscriptionFault, type SubscriptionReason } from "@rangewright/ports"
 
-/** What is being done, for the beginning of every message: `list the subscription roles of https://roles.example`. */
+/** The operation, for the beginning of every message: `list the subscription roles of https://roles.example`. */
 export type Doing = string
 
 export const fault = (doing: Doing, reason: SubscriptionReason, detail: string, hint?: string): SubscriptionFault =>
   new SubscriptionFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
 
-/** What a system error says, without the path that it ends with: it is this host's, and members read it. */
+/** A system error's message without the path at its end, which is internal to this host, as members read it. */
 const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/su, "")
 
-/** Whatever a promise of ours was rejected with: a fault as it is, anything of the system as something this host cannot do. */
+/** Converts a rejection into a fault: a fault as it is, a system error as a failure of this host. */
 export const asFault =
   (doing: Doing) =>
   (cause: unknown): SubscriptionFault =>
@@ -25,13 +25,13 @@ const systemReasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 }
 
-/** Why the system refused a file or a folder that the message names already. */
+/** Why the system refused a file or folder that the message already names. */
 export const reasonOf = (cause: unknown): string => {
   const { code = "" } = cause as NodeJS.ErrnoException
   return systemReasons[code] ?? said(cause)
 }
 
-/** A file with a private key cannot be made or used as it is; nothing was changed. */
+/** A private key file cannot be created or used in its present state; nothing was changed. */
 export class KeyFileUnusable extends defineFault(
   "KeyFileUnusable",
   "precondition",
@@ -41,7 +41,7 @@ export class KeyFileUnusable extends defineFault(
   }),
 ) {}
 
-/** Roles cannot be packed, or packages signed, as they are; what was there before is untouched. */
+/** Roles cannot be packed, or packages signed, in their present state; existing files are untouched. */
 export class CannotPack extends defineFault(
   "CannotPack",
   "invalid",

@@ -13,7 +13,7 @@ import type { Registry } from "./registry/registry.ts"
 import { singleFlight } from "./registry/single-flight.ts"
 import { parsePublicKey, type PublicKey } from "./trust/keys.ts"
 
-/** Packages that are fetched and unpacked at once, by all who ask: each is held in memory meanwhile. */
+/** Packages fetched and unpacked concurrently, over all callers: each is held in memory meanwhile. */
 const atOnce = 2
 
 const configure = "use the registry of subscription roles"
@@ -33,7 +33,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
   const settings = settingsOf(options)
   const { refresh, last } = yield* watchIndex(registry, keys, settings)
   const flight = singleFlight(refresh, yield* Scope.Scope)
-  // the flight goes on behind whoever does not wait for it
+  // the request continues in the background when a caller stops waiting
   const index = Effect.timeoutOrElse(flight, {
     duration: settings.patienceSeconds * 1000,
     orElse: () => Effect.flatMap(last, (known) => (known === undefined ? flight : Effect.succeed(known))),
@@ -55,13 +55,13 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
   })
 })
 
-/** Subscription roles from a folder of this host, as `packRegistry` makes it. Fails only when a key is none. */
+/** Subscription roles from a folder of this host, as created by `packRegistry`. Fails only for an invalid key. */
 export const folderSubscriptionLayer = (
   options: SubscriptionOptions & { readonly folder: string },
 ): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> =>
   Layer.effect(SubscriptionProvider, provider(folderRegistry(options.folder), options))
 
-/** Subscription roles from a registry behind HTTPS. Fails when the URL or a key is none; not when the registry is unreachable. */
+/** Subscription roles from a registry over HTTPS. Fails for an invalid URL or key, but not when the registry is unreachable. */
 export const httpsSubscriptionLayer = (
   options: SubscriptionOptions & HttpsOptions,
 ): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> => {
@@ -81,7 +81,7 @@ export const httpsSubscriptionLayer = (
     : Layer.effect(SubscriptionProvider, provider(httpsRegistry(url, options), options))
 }
 
-/** For instances without a registry: nothing is on offer. */
+/** For installations without a registry: nothing is offered. */
 export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succeed(SubscriptionProvider, {
   list: Effect.succeed([]),
   issuedAt: Effect.undefined,

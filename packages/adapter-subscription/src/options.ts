@@ -1,25 +1,27 @@
 import { defaultTreeLimits, indexLimits, type TreeLimits } from "@rangewright/domain"
 
-/** What every registry of subscription roles needs, wherever it is. Everything but `keys` and `state` has a safe default. */
+/** Options common to all registries of subscription roles. Everything but `keys` and `state` has a safe default. */
 export interface SubscriptionOptions {
-  /** Public keys, `ed25519:…` as `subscription keygen` prints them. Only what one of them signed counts. */
+  /** Public keys, `ed25519:…` as printed by `subscription keygen`. Only what one of them signed is accepted. */
   readonly keys: readonly string[]
-  /** Folder of this service's own for what was seen last: the copy for when the registry is unreachable, and the proof against older ones. */
+  /**
+   * The service's own folder for what was seen last: the copy for when the registry is unreachable, and the proof against older versions.
+   */
   readonly state: string
-  /** An index that was checked so recently is not asked for again. */
+  /** An index checked within this time is not requested again. */
   readonly freshSeconds?: number
-  /** After a failure the registry is left alone for so long. */
+  /** Pause after a failure before the registry is asked again. */
   readonly retrySeconds?: number
-  /** For so long the last index serves while the registry is unreachable. */
+  /** How long the last index is used while the registry is unreachable. */
   readonly staleSeconds?: number
-  /** Who asks waits so long for a newer index; then the last one serves, and the newer one those who ask later. */
+  /** How long a caller waits for a newer index; after that it gets the last one, and later callers get the newer one. */
   readonly patienceSeconds?: number
-  /** Deadline for the index, and for each package. */
+  /** Time limit for the index, and for each package. */
   readonly indexSeconds?: number
   readonly packageSeconds?: number
-  /** The largest package, packed. */
+  /** Largest size of a packed package. */
   readonly packageBytes?: number
-  /** What a package may hold. */
+  /** Limits for the content of a package. */
   readonly tree?: Partial<TreeLimits>
 }
 

@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto"
 import { mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** Writes a file beside and puts it in place, so that a crash leaves the old or the new one, and who reads sees a whole one. */
+/**
+ * Writes a temporary file and renames it into place, so that a crash leaves the old or the new one, and readers always see a complete file.
+ */
 export const replaceFile = async (file: string, content: string | Uint8Array, mode: 0o600 | 0o644): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: mode === 0o600 ? 0o700 : 0o755 })
   const beside = `${file}.${randomBytes(6).toString("hex")}`
@@ -21,7 +23,7 @@ export const replaceFile = async (file: string, content: string | Uint8Array, mo
   }
 }
 
-/** Writes what is good to know after a restart. That it cannot be kept is logged: the service goes on with what it has in memory. */
+/** Stores what is useful after a restart. A failure is only logged: the service continues with its copy in memory. */
 export const keepFile = (what: string, file: string, text: string): Effect.Effect<void> =>
   Effect.tryPromise({ try: () => replaceFile(file, text, 0o600), catch: String }).pipe(
     Effect.catch((because) => Effect.logError(`Cannot keep ${what} in ${file}: ${because}`)),

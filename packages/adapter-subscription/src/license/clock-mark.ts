@@ -4,15 +4,15 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { keepFile } from "../replace-file.ts"
 
-/** How much the mark may be behind the time on disk: it is not worth a write for every question. */
+/** How far the stored mark may lag behind: not every query is worth a write. */
 const writeEveryMs = 10 * 60 * 1000
 
 /**
- * The latest time that was seen with one licence, also by earlier processes. Each licence has its own: a clock that once was far ahead by
- * mistake is fixed by a licence that is issued anew.
+ * The latest time seen with one licence, including by earlier processes. Each licence has its own mark: after a clock was set far ahead by
+ * mistake, issuing the licence again fixes it.
  */
 export interface ClockMark {
-  /** The latest time seen before; undefined at the first look. Never goes back. */
+  /** The latest time seen before; undefined on the first call. Never goes back. */
   readonly see: (licenseText: string, now: Date) => Effect.Effect<Date | undefined>
 }
 

@@ -11,15 +11,15 @@ import { open } from "../trust/envelope.ts"
 import { parsePublicKey, type PublicKey } from "../trust/keys.ts"
 import { type ClockMark, clockMark } from "./clock-mark.ts"
 
-/** A licence in a file, checked without any connection. */
+/** A licence file, verified offline. */
 export interface SignedLicenseOptions {
-  /** As `subscription license` writes it. It may be replaced while the service runs. */
+  /** As written by `subscription license`. It may be replaced while the service runs. */
   readonly file: string
-  /** Public keys of who may issue licences, `ed25519:…`. */
+  /** Public keys of trusted issuers, `ed25519:…`. */
   readonly keys: readonly string[]
-  /** Names of this host and of this instance: a licence that is bound names one of them. */
+  /** Names of this host and instance: a licence that is bound to hosts must name one of them. */
   readonly hosts: readonly string[]
-  /** Folder of this service's own for the latest time that was seen. */
+  /** The service's own folder for the latest time seen. */
   readonly state: string
 }
 
@@ -48,8 +48,8 @@ const judge = (text: string, keys: readonly PublicKey[], hosts: readonly string[
   })
 
 /**
- * The licence of a signed file. One that cannot be read or trusted, has expired, is for another host, or meets a clock that was set back,
- * includes nothing and says why; the service goes on as a community instance. Fails only when a key is none.
+ * The licence in a signed file. One that cannot be read or trusted, has expired, is for another host, or meets a clock that was set back,
+ * includes nothing and says why; the service then runs as a community instance. Fails only for an invalid key.
  */
 export const signedLicenseLayer = (options: SignedLicenseOptions): Layer.Layer<LicenseProvider, SubscriptionFault> =>
   Layer.effect(

@@ -8,10 +8,10 @@ import { folderRegistry } from "../registry/folder-registry.ts"
 import { open } from "../trust/envelope.ts"
 import type { PublicKey } from "../trust/keys.ts"
 
-/** The signed text, beside one folder for each version of the emulator. */
+/** The signed manifest, beside one folder for each version of the emulator. */
 export const manifestFile = "packages.json"
 
-/** Where a package's file is, from the folder. */
+/** Path of a package's file, relative to the folder. */
 export const packageFilePath = (set: Pick<PackageSet, "for">, file: Omit<SignedPackage, "bytes" | "sha256">): string =>
   `${set.for}/${packageFileName(file)}`
 
@@ -19,14 +19,14 @@ export const sha256Of = (bytes: Uint8Array): string => createHash("sha256").upda
 
 export interface PackageFolderOptions {
   readonly folder: string
-  /** Only what one of them signed counts. */
+  /** Only what one of them signed is accepted. */
   readonly keys: readonly PublicKey[]
 }
 
 const hint =
   "Check node_packages_folder and node_packages_keys, or sign the folder again: subscription sign-packages FOLDER --key FILE"
 
-/** A folder of patched packages on this host, as `signPackages` signs it. */
+/** A folder of patched packages on this host, signed by `signPackages`. */
 export const packageFolderLayer = ({ folder, keys }: PackageFolderOptions): Layer.Layer<PackageFolder> => {
   const registry = folderRegistry(folder)
   const broken = (doing: string, detail: string) => new PackagesFault({ doing, reason: "folder", detail, hint })
@@ -52,7 +52,7 @@ export const packageFolderLayer = ({ folder, keys }: PackageFolderOptions): Laye
       Effect.gen(function* () {
         const path = packageFilePath(set, file)
         const doing = `read the package ${path}`
-        // what is compared here is what is sent: the file may be another one a moment later
+        // the bytes compared here are the ones sent: the file may be replaced a moment later
         const bytes = yield* read(doing, path, file.bytes)
         if (bytes.length !== file.bytes || sha256Of(bytes) !== file.sha256)
           return yield* broken(doing, "it is not the file that was signed")

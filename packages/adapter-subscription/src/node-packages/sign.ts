@@ -40,8 +40,8 @@ const signedPackage = async (folder: string, name: string): Promise<SignedPackag
 }
 
 /**
- * Signs the patched packages of a folder: `FOLDER/10.0.2-4/pve-qemu-kvm_10.0.2-4+lab1_amd64.deb` is for nodes that have pve-qemu-kvm 10.0.2-4. All are
- * named by one signature, which takes the place of the last one. Rejected with `CannotPack`.
+ * Signs the patched packages of a folder: `FOLDER/10.0.2-4/pve-qemu-kvm_10.0.2-4+lab1_amd64.deb` is for nodes with pve-qemu-kvm 10.0.2-4.
+ * One signature covers all of them, and replaces the previous one. Rejects with `CannotPack`.
  */
 export const signPackages = async (folder: string, key: SigningKey): Promise<readonly PackageSet[]> => {
   const sets: PackageSet[] = []

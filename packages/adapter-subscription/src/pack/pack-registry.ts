@@ -29,7 +29,7 @@ const gzip = promisify(gzipCallback)
 export interface PackOptions {
   /** One folder for each role. */
   readonly roles: string
-  /** The registry: made, or brought up to date. */
+  /** The registry: created, or updated. */
   readonly out: string
   readonly key: SigningKey
   /** For roles that name none themselves. */
@@ -39,7 +39,7 @@ export interface PackOptions {
 
 export interface Packed {
   readonly index: SubscriptionIndex
-  /** False when the registry held all of this already. */
+  /** False when the registry was already up to date. */
   readonly changed: boolean
 }
 
@@ -56,7 +56,7 @@ const packageOf = async ({ files }: RoleFolder): Promise<Buffer> =>
     { level: 9 },
   )
 
-/** The same bytes of the same role have the same id; a UUID of version 8, whose meaning is its maker's (RFC 9562). */
+/** The same bytes of the same role get the same id: a UUID of version 8, for custom formats (RFC 9562). */
 const packageIdOf = (role: string, version: string, sha256: string): PackageId => {
   const digest = createHash("sha256")
     .update(JSON.stringify([role, version, sha256]))
@@ -64,7 +64,7 @@ const packageIdOf = (role: string, version: string, sha256: string): PackageId =
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}` as PackageId
 }
 
-/** The index that is there, when it is one of this key's; undefined where there is none. */
+/** The existing index, if it is signed with this key; undefined when there is none. */
 const indexBefore = async ({ out, key }: PackOptions): Promise<SubscriptionIndex | undefined> => {
   const envelope = await readFile(join(out, indexPath), "utf8").catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined
@@ -127,7 +127,7 @@ const packRole = async (options: PackOptions, name: string, before: Subscription
   }
 }
 
-/** Packages that neither the index before nor this one names: nobody who reads either will ask for them. */
+/** Removes packages that neither the previous nor the new index names: no reader will request them. */
 const sweep = async (out: string, indexes: readonly (SubscriptionIndex | undefined)[]): Promise<void> => {
   const named = new Set(indexes.flatMap((index) => index?.roles ?? []).map(({ packageId }): string => packageId))
   for (const name of await readdir(join(out, "packages"))) {
@@ -137,9 +137,9 @@ const sweep = async (out: string, indexes: readonly (SubscriptionIndex | undefin
 }
 
 /**
- * Packs the roles of a folder into a registry that a folder adapter reads or any web server serves. The index comes last and at once, so
- * whoever reads meanwhile sees the old registry or the new one; packages that the old index names stay until the next time. Roles that
- * did not change keep their package and its date. Rejected with `CannotPack`.
+ * Packs the roles of a folder into a registry that a folder adapter reads or any web server serves. The index is replaced last and
+ * atomically, so readers see the old registry or the new one; packages named by the old index are kept until the next time. Unchanged roles
+ * keep their package and its date. Rejects with `CannotPack`.
  */
 export const packRegistry = async (options: PackOptions): Promise<Packed> => {
   const { out, key, now } = options
@@ -155,11 +155,11 @@ export const packRegistry = async (options: PackOptions): Promise<Packed> => {
     roles.push(entry)
   }
   const same = before !== undefined && JSON.stringify(before.roles) === JSON.stringify(roles)
-  // an index that is never renewed cannot be told from one that somebody holds back
+  // an index that is never renewed looks like one that somebody holds back
   const isYoung = before !== undefined && now.getTime() - before.issuedAt.getTime() < indexAge.renewed * 24 * 3600 * 1000
   if (same && isYoung) return { index: before, changed: false }
   const seconds = Math.floor(now.getTime() / 1000)
-  // goes up also where the folder was lost and made anew
+  // increases even if the folder was lost and created again
   const index = { serial: Math.max((before?.serial ?? 0) + 1, seconds), issuedAt: new Date(seconds * 1000), roles }
   const text = writeSubscriptionIndex(index)
   const readable = readSubscriptionIndex(text)

@@ -10,7 +10,7 @@ export interface RoleFolder {
   readonly role: string
   readonly version: string
   readonly description: string
-  /** What its `meta/subscription.yml` names; undefined where it names nothing. */
+  /** Entitlements in its `meta/subscription.yml`; undefined when it names none. */
   readonly entitlements: readonly string[] | undefined
   readonly lastModified: Date
   /** Sorted by path. */
@@ -59,7 +59,7 @@ const pathsBelow = async (role: string, folder: string, above: string): Promise<
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** One mapping of the role's metadata; empty where the file is not there. */
+/** One mapping of the role's metadata; empty when the file does not exist. */
 const mappingOf = (role: string, files: readonly RoleFile[], ...names: readonly string[]): Readonly<Record<string, unknown>> => {
   const file = files.find(({ path }) => names.includes(path))
   if (file === undefined) return {}
@@ -85,7 +85,7 @@ const entitlementsOf = (role: string, value: unknown): readonly string[] | undef
 
 /**
  * Reads one role: its version from `meta/version.yml`, its description from `galaxy_info` in `meta/main.yml`, its entitlements from
- * `meta/subscription.yml`. Rejected with `CannotPack`.
+ * `meta/subscription.yml`. Rejects with `CannotPack`.
  */
 export const readRole = async (folder: string, role: string): Promise<RoleFolder> => {
   if (!isRoleName(role)) throw new CannotPack({ what: role, detail: "a role cannot have this name" })

@@ -18,7 +18,7 @@ const read = async (registry: Registry, doing: Doing, path: string, most: number
   return found.bytes
 }
 
-/** Checks that a trusted key signed this very package as this version of this role. */
+/** Checks that a trusted key signed this package as this version of this role. */
 const checkStatement = (doing: Doing, envelope: string, role: SubscriptionRole, keys: readonly PublicKey[]): void => {
   const opened = open(envelope, "application/vnd.rangewright.subscription-package+json", keys)
   if (Result.isFailure(opened)) throw fault(doing, opened.failure.reason, `its signature: ${opened.failure.detail}`)
@@ -27,7 +27,7 @@ const checkStatement = (doing: Doing, envelope: string, role: SubscriptionRole, 
   if (!states(statement.success, role)) throw fault(doing, "untrusted", "its signature is about another package")
 }
 
-/** A role's package, every byte of which was signed. Rejected with a `SubscriptionFault`. */
+/** A role's package, verified in full against its signature. Rejects with a `SubscriptionFault`. */
 const signedPackage = async (
   doing: Doing,
   registry: Registry,
@@ -48,7 +48,7 @@ const signedPackage = async (
   return packed
 }
 
-/** The files of a role's package. Nothing is unpacked before every byte was found to be what was signed. */
+/** The files of a role's package. Nothing is unpacked before every byte is verified. */
 export const fetchPackage = (
   registry: Registry,
   role: SubscriptionRole,

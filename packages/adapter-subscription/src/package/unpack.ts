@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { asFault, type Doing, fault } from "../faults.ts"
 
-/** The package as a file, which is what archives are read from; it goes with the scope. */
+/** Writes the package to a file, from which archives are read; removed when the scope ends. */
 const packageFile = (doing: Doing, packed: Uint8Array) =>
   Effect.gen(function* () {
     const promised = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: asFault(doing) })
@@ -33,13 +33,13 @@ const reasons: Partial<Record<ContentFault["facts"]["reason"], SubscriptionReaso
   timeout: "timeout",
 }
 
-/** Why an archive is not taken, as the fault of a package. */
+/** Converts a refused archive into the fault of a package. */
 const packageFault =
   (doing: Doing) =>
   ({ facts: { reason, detail, item } }: ContentFault): SubscriptionFault =>
     fault(doing, reasons[reason] ?? "unavailable", item === undefined ? detail : `"${item}": ${detail}`)
 
-/** What a package may have less than a source: its files are held in memory. */
+/** Packages have tighter limits than sources, since their files are held in memory. */
 const sizeProblem = (files: readonly TreeEntry[], limits: TreeLimits): string | undefined => {
   const sizes = files.map((entry) => (entry.kind === "file" ? entry.size : 0))
   if (files.length > limits.files) return `there are more than ${limits.files} files`
@@ -49,7 +49,7 @@ const sizeProblem = (files: readonly TreeEntry[], limits: TreeLimits): string | 
     : undefined
 }
 
-/** The files of a package, held in memory; its root is the role's. It is read as every archive is. */
+/** The files of a package, held in memory; its root is the role's. Read like every archive. */
 export const unpack = (
   doing: Doing,
   packed: Uint8Array,

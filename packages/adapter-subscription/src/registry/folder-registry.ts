@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { asFault, fault } from "../faults.ts"
 import type { Found, Registry, Wanted } from "./registry.ts"
 
-/** A file without following a link at its end; a pipe or device is none. */
+/** Reads a regular file without following a link at its path; pipes and devices are refused. */
 const readFile = async (
   folder: string,
   { doing, path, most, etag }: Wanted,
@@ -37,7 +37,7 @@ const readFile = async (
   }
 }
 
-/** A registry in a folder of this host, such as `subscription pack` makes: for sites without a way out. */
+/** A registry in a folder of this host, as created by `subscription pack`: for sites without internet access. */
 export const folderRegistry = (folder: string): Registry => ({
   name: "the configured folder",
   place: folder,

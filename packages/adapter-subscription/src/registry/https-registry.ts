@@ -7,13 +7,13 @@ import type { Found, Registry, Wanted } from "./registry.ts"
 export interface HttpsOptions {
   /** `https://host/path`: the index is at `/path/index.json`. */
   readonly url: string
-  /** Sent as bearer token; never told in a message, and never to another host: redirects are not followed. */
+  /** Sent as bearer token; never shown in a message, and never sent to another host: redirects are not followed. */
   readonly token?: string
-  /** Certificates of authorities, PEM, in place of the host's. */
+  /** CA certificates, PEM, that replace the host's. */
   readonly ca?: string
 }
 
-/** The URL as it is used, with a slash at its end; undefined where it is none for a registry. */
+/** The normalised URL, with a trailing slash; undefined when it is not valid for a registry. */
 export const registryUrl = (text: string): URL | undefined => {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -73,7 +73,7 @@ const read = async (url: URL, options: HttpsOptions, wanted: Wanted, signal: Abo
   }
 }
 
-/** A registry behind HTTPS. One deadline holds for a whole answer, however slowly it drips. */
+/** A registry over HTTPS. One time limit applies to a whole response, however slowly it arrives. */
 export const httpsRegistry = (url: URL, options: HttpsOptions): Registry => ({
   name: url.href,
   place: url.href,

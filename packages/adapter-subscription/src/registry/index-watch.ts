@@ -21,7 +21,7 @@ interface Known {
 const untrustedHint =
   "It was replaced by somebody else's registry or an old copy, or its keys were changed: compare subscription_keys with what the registry's owner publishes."
 
-/** The index in an envelope that a trusted key signed. Throws the fault. */
+/** The index in an envelope signed with a trusted key. Throws the fault. */
 const readSigned = (doing: Doing, envelope: string, keys: readonly PublicKey[]): SubscriptionIndex => {
   const opened = open(envelope, "application/vnd.rangewright.subscription-index+json", keys)
   if (Result.isFailure(opened)) throw fault(doing, opened.failure.reason, `its index: ${opened.failure.detail}`, untrustedHint)
@@ -30,7 +30,7 @@ const readSigned = (doing: Doing, envelope: string, keys: readonly PublicKey[]):
   return read.success
 }
 
-/** Takes an index in the place of the one before; an older one, or another of the same serial, is a replay. Throws the fault. */
+/** Accepts a new index over the previous one; an older one, or a different one with the same serial, is a replay. Throws the fault. */
 const successor = (doing: Doing, before: Known | undefined, index: SubscriptionIndex): SubscriptionIndex => {
   if (before === undefined || index.serial > before.index.serial) return index
   if (index.serial < before.index.serial)
@@ -49,19 +49,19 @@ const secondsOfDay = 24 * 3600
 
 const within = (now: number, since: number, seconds: number): boolean => now >= since && now - since < seconds * 1000
 
-/** What is known of the index of one registry. `refresh` is for one caller at a time. */
+/** The state of one registry's index. `refresh` must have one caller at a time. */
 export interface IndexWatch {
   /**
-   * The newest index: the last one while it is fresh, else the registry's. While that is unreachable, or gives what is no index, the last one
-   * serves for a bounded time. An older one in its place, or one that nobody trusted signed, is a fault also where an earlier one is known:
-   * somebody must look.
+   * The newest index: the last one while it is fresh, otherwise the registry's. While that is unreachable, or returns no valid index, the
+   * last one is used for a limited time. A replayed index, or one without a trusted signature, is always a fault, even if an earlier one is
+   * known: somebody must look into it.
    */
   readonly refresh: Effect.Effect<SubscriptionIndex, SubscriptionFault>
-  /** The last one as long as it may serve; undefined where there is none, or somebody must look. */
+  /** The last index while it may be used; undefined when there is none, or somebody must look into a fault. */
   readonly last: Effect.Effect<SubscriptionIndex | undefined>
 }
 
-/** Watches the index of a registry, from what an earlier process saw of it; a kept copy that no key of now signed is none. */
+/** Watches the index of a registry, starting from what an earlier process saw; a stored copy that no current key signed is ignored. */
 export const watchIndex = Effect.fnUntraced(function* (
   registry: Registry,
   keys: readonly PublicKey[],
@@ -103,7 +103,7 @@ export const watchIndex = Effect.fnUntraced(function* (
     return { envelope, index, etag: found.etag, checkedAt: now }
   })
 
-  /** A registry may show its last index for ever, or somebody in between may: nothing tells that from one with no news. */
+  /** A registry, or an attacker in between, may serve its last index for ever: that looks the same as a registry without news. */
   const warnOfAge = (now: number, { issuedAt }: SubscriptionIndex): Effect.Effect<void> => {
     const old = ageProblem(issuedAt, new Date(now))
     if (old === undefined || (warnedAt !== undefined && within(now, warnedAt, secondsOfDay))) return Effect.void

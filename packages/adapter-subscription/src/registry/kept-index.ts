@@ -2,19 +2,19 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** The last index of a registry that was taken, with the envelope that proves it. */
+/** The last accepted index of a registry, with the envelope that proves it. */
 export interface KeptIndex {
   readonly envelope: string
   readonly etag: string | undefined
-  /** Milliseconds since 1970: when the registry last said that this is its index. */
+  /** Milliseconds since 1970: when the registry last confirmed this index. */
   readonly checkedAt: number
 }
 
-/** One file for each registry, so that another registry's serials mean nothing to it. */
+/** One file for each registry, so that another registry's serials do not affect it. */
 export const keptIndexFile = (folder: string, registry: string): string =>
   join(folder, `index-${createHash("sha256").update(registry).digest("hex").slice(0, 16)}.json`)
 
-/** What is kept; undefined where there is none or it is damaged: then the registry is asked as if for the first time. */
+/** The stored index; undefined when there is none or it is damaged: then the registry is treated as new. */
 export const readKept = async (file: string): Promise<KeptIndex | undefined> => {
   try {
     const { envelope, etag, checkedAt } = JSON.parse(await readFile(file, "utf8")) as Partial<Record<keyof KeptIndex, unknown>>

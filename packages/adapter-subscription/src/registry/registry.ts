@@ -1,36 +1,35 @@
 import type { Doing } from "../faults.ts"
 
-/** A file of a registry, as it was found. */
+/** A file as read from a registry. */
 export interface Found {
   readonly bytes: Buffer
-  /** Tells this content from any other of the file, where the place has such a thing. */
+  /** Identifies this content of the file, if the registry supports it. */
   readonly etag: string | undefined
 }
 
-/** What to read. */
 export interface Wanted {
   readonly doing: Doing
-  /** Relative to the registry, made of our own words and package ids only. */
+  /** Relative to the registry; consists only of our own words and package ids. */
   readonly path: string
-  /** The most bytes it may have. */
+  /** Size limit in bytes. */
   readonly most: number
   readonly timeoutSeconds: number
-  /** What is known already: `unchanged` when the file is still that. */
+  /** The etag already known: the result is `unchanged` if the file still has it. */
   readonly etag?: string | undefined
 }
 
-/** Where the files of a registry lie. Nothing that it gives is trusted for being there. */
+/** Access to the files of a registry. None of them is trusted because of where it comes from. */
 export interface Registry {
-  /** Names the registry in messages, which members read too. */
+  /** Name of the registry in messages, which members read too. */
   readonly name: string
-  /** Tells it from every other one: its state on disk is kept by it. */
+  /** Identifies the registry: its state on disk is stored by this. */
   readonly place: string
-  /** Rejected with a `SubscriptionFault`. */
+  /** Rejects with a `SubscriptionFault`. */
   readonly read: (wanted: Wanted, signal: AbortSignal) => Promise<Found | "unchanged">
 }
 
-/** The one file that tells all others; it changes, they do not. */
+/** The one file that lists all others; it changes, they do not. */
 export const indexPath = "index.json"
-/** What is signed about a package. */
+/** Path of the signed statement about a package. */
 export const statementPath = (packageId: string): string => `packages/${packageId}.json`
 export const packagePath = (packageId: string): string => `packages/${packageId}.tar.gz`

@@ -2,9 +2,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/**
- * Whoever asks while the work is going on waits for that same work. It goes on when those who wait leave, and ends with the scope.
- */
+/** Callers that arrive while the work is running share it. It continues when callers leave, and ends with the scope. */
 export const singleFlight = <A, E>(work: Effect.Effect<A, E>, scope: Scope.Scope): Effect.Effect<A, E> => {
   let going: Deferred.Deferred<A, E> | undefined
   return Effect.suspend(() => {
@@ -15,7 +13,7 @@ export const singleFlight = <A, E>(work: Effect.Effect<A, E>, scope: Scope.Scope
       going = undefined
       return Deferred.done(mine, exit)
     })
-    // nothing may come between: a flight that never starts would keep all who wait
+    // uninterruptible: if the work never started, all callers would wait forever
     return Effect.uninterruptibleMask((restore) =>
       Effect.andThen(Effect.forkIn(Effect.interruptible(landed), scope), restore(Deferred.await(mine))),
     )

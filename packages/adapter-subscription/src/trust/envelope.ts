@@ -3,19 +3,19 @@ import { sign, verify } from "node:crypto"
 import type { PublicKey, SigningKey } from "./keys.ts"
 
 /**
- * Signed texts in the form of the Dead Simple Signing Envelope (DSSE 1.0): the type is signed with the text, so that a signed package can
- * never stand in for a signed index, nor a licence for either.
+ * Signed texts in the format of the Dead Simple Signing Envelope (DSSE 1.0): the type is signed with the text, so that a signed package can
+ * never pass as a signed index, nor a licence as either.
  */
 export type PayloadType =
   `application/vnd.rangewright.${"subscription-index" | "subscription-package" | "license" | "node-packages"}+json`
 
 const mostSignatures = 16
 
-/** What is signed: type and text, each with its length before it. */
+/** The bytes that are signed: type and text, each preceded by its length. */
 const preAuthentication = (type: string, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 
-/** The envelope of a text, signed with one key. */
+/** Wraps a text in an envelope signed with one key. */
 export const seal = (payloadType: PayloadType, text: string, { key, public: { id } }: SigningKey): string => {
   const payload = Buffer.from(text)
   const sig = sign(null, preAuthentication(payloadType, payload), key).toString("base64")
@@ -40,7 +40,7 @@ const parse = (envelope: string): Readonly<Record<string, unknown>> | undefined 
   }
 }
 
-/** Why an envelope was not opened: it is none, or nobody who is trusted signed it. */
+/** Why an envelope was not opened: it is malformed, or not signed with a trusted key. */
 export interface NotOpened {
   readonly reason: "broken" | "untrusted"
   readonly detail: string
@@ -48,7 +48,7 @@ export interface NotOpened {
 
 const notOpened = (reason: NotOpened["reason"], detail: string) => Result.fail<NotOpened>({ reason, detail })
 
-/** The signed text, when one of the keys signed it as this type. */
+/** The text, if one of the keys signed it as this type. */
 export const open = (
   envelope: string,
   payloadType: PayloadType,

@@ -6,7 +6,7 @@ import { newSigningKey, parseSigningKey, pemOf, type SigningKey } from "./keys.t
 const readableByOthers = 0o077
 const mostBytes = 16 * 1024
 
-/** Makes a private key in a new file that only its owner may read; a file that is there is left alone and refused. */
+/** Creates a private key in a new file that only its owner may read; refuses to touch an existing file. */
 export const createKeyFile = async (path: string): Promise<SigningKey> => {
   const key = newSigningKey()
   const file = await open(path, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
@@ -25,7 +25,7 @@ export const createKeyFile = async (path: string): Promise<SigningKey> => {
   return key
 }
 
-/** Reads a private key from a file that nobody but its owner may read. */
+/** Reads a private key from a file that only its owner may read. */
 export const readKeyFile = async (path: string): Promise<SigningKey> => {
   const doing = `use the key file ${path}`
   const unusable = (detail: string, hint?: string) =>

@@ -2,10 +2,10 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, typ
 
 /** A key whose signatures are trusted. */
 export interface PublicKey {
-  /** First half of the SHA-256 of the key: names it in signatures and messages. */
+  /** First half of the SHA-256 of the key; names it in signatures and messages. */
   readonly id: string
   readonly key: KeyObject
-  /** As it is configured: `ed25519:` and 32 bytes as base64. */
+  /** In the format of the configuration: `ed25519:` and 32 bytes as base64. */
   readonly text: string
 }
 
@@ -23,7 +23,7 @@ const publicKeyOf = (raw: Buffer): PublicKey => ({
   text: `${prefix}${raw.toString("base64")}`,
 })
 
-/** Reads a key as it is configured; undefined for anything else. */
+/** Parses a key from the configuration; undefined for anything else. */
 export const parsePublicKey = (text: string): PublicKey | undefined => {
   const trimmed = text.trim()
   if (!trimmed.startsWith(prefix)) return undefined
@@ -39,7 +39,7 @@ const signingKeyOf = (key: KeyObject): SigningKey => {
 
 export const newSigningKey = (): SigningKey => signingKeyOf(generateKeyPairSync("ed25519").privateKey)
 
-/** Reads a private key in PKCS #8, PEM; undefined for anything else. */
+/** Parses a private key in PKCS #8, PEM; undefined for anything else. */
 export const parseSigningKey = (pem: string): SigningKey | undefined => {
   try {
     const key = createPrivateKey(pem)
