@@ -62,7 +62,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("Running: all 4 machines are on.").waitFor()
       const { node, vmid } = (await simulator.guests()).find(({ name }) => name === "UMA-m1") ?? {}
       const power = (what: string) => simulator.post(`/nodes/${node}/qemu/${vmid}/status/${what}`, {})
-      const badge = page.getByText("The range is not as its configuration says", { exact: false })
+      const badge = page.getByText("The range differs from its configuration", { exact: false })
       for (const cores of ["3", "1"]) {
         await power("stop")
         await page.getByText("3 of 4 machines are on; m1 is off.").waitFor()
@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.goto(`${service.url}/ui/me`)
       const quota = page.getByRole("region", { name: "Quota" })
       await quota.getByText("0.1 MiB of 20 GiB").waitFor()
-      await quota.getByText("What takes it").click()
+      await quota.getByText("What takes the space").click()
       await quota.getByText("umas", { exact: true }).waitFor()
       expect(await quota.getByText("shown", { exact: true }).count()).toBe(0)
 
@@ -97,7 +97,7 @@ describe.skipIf(noBrowser !== undefined)(
       await row("ADA")
         .getByText(/^[0-9.]+ MiB$/u)
         .waitFor()
-      await row("UMA").getByLabel("What takes the disk of UMA").click()
+      await row("UMA").getByLabel("What takes the disk space of UMA").click()
       await row("UMA").getByText("umas", { exact: true }).waitFor()
       await ada.send("DELETE", "/blueprints/umas")
     })
@@ -483,7 +483,7 @@ describe.skipIf(noBrowser !== undefined)(
       await signIn(page, service.url, "UMA")
       await page.goto(`${service.url}/ui/ranges/UMA`)
       await page.locator("main tbody tr").first().waitFor()
-      const note = page.getByText("The range is not as its configuration says: m1.")
+      const note = page.getByText("The range differs from its configuration: m1.")
       expect(await note.count()).toBe(0)
       const drift = { inSync: false, differences: [{ object: "UMA-m1", kind: "update" }], machines: [] }
       await page.route("**/api/v2/range/drift?*", (route) => route.fulfill({ json: drift }))

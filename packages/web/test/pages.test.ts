@@ -264,7 +264,7 @@ describe("what needs an administrator", () => {
     ] as unknown as NodeAnswer[]
     expect(needsOf({ ...nothing, nodes }).map(({ tone, title }) => [tone, title])).toEqual([
       ["bad", "The node b is down"],
-      ["warn", "The memory of the node a is promised more than once"],
+      ["warn", "The memory of the node a is overcommitted"],
       ["warn", "The storage ssd of the node a is 90 % full"],
     ])
   })

@@ -21,8 +21,8 @@ export const admin = {
   },
   overview: {
     title: "Overview",
-    needs: "Needs a person",
-    nothing: "Nothing needs you: no range failed, everything is reachable, and every source is up to date.",
+    needs: "Needs attention",
+    nothing: "Nothing needs attention: no range failed, everything is reachable, and every source is up to date.",
     failed: (id: string) => `The last change of ${id} failed`,
     aborted: (id: string) => `The last change of ${id} was stopped before its end`,
     failedRun: (kind: string, subject: string) => `${kind} of ${subject} failed`,
@@ -34,14 +34,14 @@ export const admin = {
     source: (name: string) => `The source ${name} could not be fetched`,
     partial: (name: string) => `Parts of the source ${name} could not be used`,
     access: "Access is not the same everywhere",
-    accessText: (text: string) => `Still to be told: ${text}. It is repeated until it is done.`,
+    accessText: (text: string) => `Still pending: ${text}. The service keeps trying.`,
     revocations: (n: number) => s(n, "revocation"),
     grants: (n: number) => s(n, "grant"),
     routers: (n: number) => s(n, "router"),
     nodeDown: (name: string) => `The node ${name} is down`,
     nodeDownText: "Its machines are off or unreachable, and new ones go to other nodes.",
-    overbooked: (name: string) => `The memory of the node ${name} is promised more than once`,
-    overbookedText: "If all machines of ranges there are on and use what they may, it is not enough.",
+    overbooked: (name: string) => `The memory of the node ${name} is overcommitted`,
+    overbookedText: "If all machines of ranges there are on and use all of theirs, it is not enough.",
     storage: (name: string, node: string, share: number) => `The storage ${name} of the node ${node} is ${percent(share)} full`,
     quota: (id: string, what: string) => `${id} has used up the quota of ${what}`,
     userDisk: (id: string, share: number) => `${id} has used ${percent(share)} of what a user may keep on the service's host`,
@@ -57,9 +57,9 @@ export const admin = {
     online: "Up",
     offline: "Down",
     memory: (used: number, total: number) => `${gib(used)} of ${gib(total)} GiB in use`,
-    promised: (mib: number) => `${gib(mib)} GiB promised to ranges`,
+    promised: (mib: number) => `${gib(mib)} GiB allocated to ranges`,
     cpus: (load: number, cores: number) => `${percent(load)} of ${s(cores, "core")} in use`,
-    promisedCpus: (cores: number) => `${s(cores, "core")} promised to ranges`,
+    promisedCpus: (cores: number) => `${s(cores, "core")} allocated to ranges`,
     machines: (on: number, all: number) => `${on} of ${all} on`,
     storage: ({ name, active, usedBytes, totalBytes }: StorageAnswer) =>
       active && totalBytes > 0
@@ -74,7 +74,7 @@ export const admin = {
   },
   doctor: {
     title: "Checks",
-    intro: "What the service needs on its host and at the hypervisor, and whether it finds it.",
+    intro: "What the service needs on its host and on the hypervisor, and whether it is there.",
     again: "Check again",
     busy: "Checking…",
     checked: "Checked",
@@ -126,10 +126,10 @@ export const admin = {
     ranges: "Ranges",
     noRanges: "May use no range.",
     makeAdmin: "Make administrator",
-    endAdmin: "Take the rights of an administrator",
+    endAdmin: "Remove administrator rights",
     makeAdminTitle: (id: string) => `Make ${id} an administrator?`,
     makeAdminText: "Administrators see and change everything: all ranges, all users, all settings.",
-    endAdminTitle: (id: string) => `Take the rights of an administrator from ${id}?`,
+    endAdminTitle: (id: string) => `Remove the administrator rights of ${id}?`,
     endAdminText: "The user keeps their ranges. Their sessions end at once.",
     remove: "Remove",
     removeTitle: (id: string) => `Remove ${id}?`,
@@ -151,7 +151,7 @@ export const admin = {
     people: (members: number, managers: number) => `${s(members, "member")}, ${s(managers, "manager")}`,
     remove: "Delete",
     removeTitle: (name: string) => `Delete the group ${name}?`,
-    removeText: "Its people lose the access that they have only by this group. Ranges and users stay.",
+    removeText: "Its people lose the access that they have only through this group. Ranges and users stay.",
   },
   quotas: {
     title: "Quotas",
@@ -196,7 +196,7 @@ export const admin = {
   },
   access: {
     title: "Access",
-    intro: "Who may use this range, here and on its network and on the hypervisor.",
+    intro: "Who may use this range, here, on its network and on the hypervisor.",
     columns: { user: "User", by: "By" },
     types: {
       Direct: "Given directly",
@@ -219,7 +219,7 @@ export const admin = {
     intro: "Moves the networks of all ranges from bridges of one node to SDN VXLAN, which spans the nodes of a cluster.",
     needed: "Needed",
     notNeeded: "Not needed",
-    createZone: (zone: string) => `Make the zone ${zone} with all nodes as peers`,
+    createZone: (zone: string) => `Create the zone ${zone} with all nodes as peers`,
     preview: "What would be done",
     directions: {
       forth: {
@@ -231,7 +231,7 @@ export const admin = {
       back: {
         preview: "Show what a rollback would do",
         action: "Roll back",
-        title: "Bring all networks back to their bridges?",
+        title: "Move all networks back to their bridges?",
         text: "The cards of machines that were moved go back to where they were.",
       },
     },

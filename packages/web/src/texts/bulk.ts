@@ -23,7 +23,7 @@ export const bulk = {
   explain: {
     poweron: "Machines that are off are started.",
     shutdown: "Machines that are on are asked to shut down. What is not saved in them may be lost.",
-    deploy: "Each range is brought to what its configuration says. Nothing is deleted.",
+    deploy: "Each range is changed to match its configuration. Nothing is deleted.",
     snapshot: "One snapshot of this name is taken of each machine.",
     rollback: "Every machine goes back to the snapshot of this name. Everything done since is lost.",
   },

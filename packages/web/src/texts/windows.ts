@@ -11,7 +11,7 @@ export const windows = {
   disguise: "Disguise…",
   disguiseTitle: (name: string) => `Disguise ${name}`,
   disguiseText:
-    "Programs in the machine then see an ordinary computer in place of a virtual one. The machine restarts; what is not saved in it is lost.",
+    "Programs in the machine then see an ordinary computer instead of a virtual one. The machine restarts; what is not saved in it is lost.",
   disguisedAs: "Disguised as",
   vendor: "Maker of the computer",
   owner: "Registered owner",
@@ -19,11 +19,11 @@ export const windows = {
   optional: "Leave it empty to keep what the machine has.",
   dropFiles: "Put documents into the user's folders",
   browserData: "Give the browser bookmarks and a history",
-  persist: "Repeat it at each start, as Windows resets a part",
+  persist: "Repeat it at each start, as Windows resets some of it",
   disguiseAction: "Disguise and restart",
   disguised: "The machine is disguised.",
   reveal: "Remove the disguise",
   revealTitle: (name: string) => `Remove the disguise of ${name}?`,
-  revealText: "The machine shows what it is again, and restarts; what is not saved in it is lost.",
+  revealText: "The machine shows its real hardware again, and restarts; what is not saved in it is lost.",
   revealed: "The disguise is removed.",
 } as const
