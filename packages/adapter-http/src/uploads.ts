@@ -14,7 +14,7 @@ const usuallyAtOnce = 8
 
 const ended = () =>
   new Failed({
-    what: "Cannot take the upload: the client disconnected, or the service stops, while other uploads of the user were coming in",
+    what: "Cannot take the upload: the client disconnected, or the service stopped, while it waited for other uploads of the user",
     hint: "Send it again.",
   })
 

@@ -29,7 +29,8 @@ const addressOf = async (options: InternetOptions, url: URL): Promise<string> =>
 
 const checked = (text: string): URL => {
   const url = URL.parse(text)
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw new Unasked("only http and https are asked")
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
+    throw new Unasked("only http and https URLs are supported")
   if (url.username !== "" || url.password !== "") throw new Unasked("its URL contains a login")
   return url
 }

@@ -173,6 +173,9 @@ it("connects to no address inside for a file", async () => {
   const { fetch, dialled } = await open((_, response) => response.end("x"))
   for (const host of ["inside.example", "loopback.example", "hypervisor.example", "127.0.0.1", "169.254.169.254", "[::1]"])
     expect([host, (await fetch(`http://${host}/a`)).told.state]).toEqual([host, "unknown"])
-  expect((await fetch("file:///etc/passwd")).told).toEqual({ state: "unknown", because: "only http and https are asked" })
+  expect((await fetch("file:///etc/passwd")).told).toEqual({
+    state: "unknown",
+    because: "only http and https URLs are supported",
+  })
   expect(dialled).toEqual([])
 })

@@ -17,7 +17,7 @@ const checkPage = ({ authorization_endpoint: page }: oauth.AuthorizationServer, 
   const url = URL.parse(page ?? "")
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isOnThisHost(url) && isOnThisHost(issuer))
   if (!isSafe || url?.username !== "" || url.password !== "")
-    throw new Trouble("broken", "the provider tells no page over TLS where people sign in")
+    throw new Trouble("broken", "the provider's metadata has no sign-in page over TLS")
 }
 
 /** The provider's metadata, requested on demand. */

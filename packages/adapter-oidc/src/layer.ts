@@ -67,7 +67,7 @@ const nobody = new ProviderFault({
   doing: "sign in with a provider of identities",
   reason: "unavailable",
   detail: "none is configured",
-  hint: "Set oidc_issuer and what belongs to it.",
+  hint: "Set oidc_issuer and the other oidc_ keys.",
 })
 
 /** For installations without a provider. */

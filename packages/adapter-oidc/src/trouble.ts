@@ -20,16 +20,16 @@ const claims: Readonly<Record<string, string>> = {
 }
 
 const failures: Readonly<Record<string, string>> = {
-  [oauth.JSON_ATTRIBUTE_COMPARISON]: "it answers as another provider: compare oidc_issuer with the issuer that it tells",
+  [oauth.JSON_ATTRIBUTE_COMPARISON]: "it answers as another provider: compare oidc_issuer with the issuer in its metadata",
   [oauth.JWT_TIMESTAMP_CHECK]: "its ID token has expired, or the clocks of both hosts differ",
   [oauth.KEY_SELECTION]: "its ID token is signed with a key that it does not publish",
-  [oauth.UNSUPPORTED_OPERATION]: "its ID token is signed by a method that proves nothing here; RS256 or ES256 do",
-  [oauth.RESPONSE_IS_NOT_JSON]: "its answer is no JSON",
-  [oauth.PARSE_ERROR]: "its answer is no JSON",
-  [oauth.MISSING_SERVER_METADATA]: "it does not tell all of its addresses",
-  [oauth.INVALID_SERVER_METADATA]: "it tells addresses that are none",
-  [oauth.HTTP_REQUEST_FORBIDDEN]: "it tells an address without TLS",
-  [oauth.REQUEST_PROTOCOL_FORBIDDEN]: "it tells an address that is neither https nor http",
+  [oauth.UNSUPPORTED_OPERATION]: "its ID token is signed by a method that is not accepted; use RS256 or ES256",
+  [oauth.RESPONSE_IS_NOT_JSON]: "its answer is not JSON",
+  [oauth.PARSE_ERROR]: "its answer is not JSON",
+  [oauth.MISSING_SERVER_METADATA]: "its metadata lacks a required address",
+  [oauth.INVALID_SERVER_METADATA]: "its metadata contains an invalid address",
+  [oauth.HTTP_REQUEST_FORBIDDEN]: "its metadata contains an address without TLS",
+  [oauth.REQUEST_PROTOCOL_FORBIDDEN]: "its metadata contains an address that is neither https nor http",
 }
 
 /** The provider's error code, a word of RFC 6749. */
@@ -52,14 +52,14 @@ export const faultOf = (doing: string, cause: unknown): ProviderFault | CodeRefu
   if (cause instanceof Trouble) return new ProviderFault({ doing, reason: cause.reason, detail: cause.message })
   if (cause instanceof oauth.ResponseBodyError) {
     if (cause.error === "invalid_grant")
-      return new CodeRefused({ because: "the provider does not accept its code, or does no more" })
+      return new CodeRefused({ because: "the provider does not accept its code, or no longer does" })
     return broken(`the provider refuses this service (${wordOf(cause.error)})`, proves)
   }
   if (cause instanceof oauth.WWWAuthenticateChallengeError) return broken("the provider refuses this service", proves)
   if (!(cause instanceof Error)) return broken("its answer cannot be used")
   const claim = claimOf(cause)
   if (claim === "nonce") return new CodeRefused({ because: "it belongs to another sign-in" })
-  if (claim !== undefined && claim in claims) return broken(`the provider's ID token proves nothing: ${claims[claim]}`, proves)
+  if (claim !== undefined && claim in claims) return broken(`the provider's ID token is not valid: ${claims[claim]}`, proves)
   const { code } = cause as NodeJS.ErrnoException
   return broken(`the provider cannot be relied on: ${failures[code ?? ""] ?? "its answer is not what OpenID Connect demands"}`)
 }

@@ -178,7 +178,7 @@ describe("a provider that cannot be relied on", () => {
     [
       "answers no JSON",
       () => (provider.wrong.answers = { [discovery]: (_, to) => void to.writeHead(200).end("<html>s3cret") }),
-      /no JSON/u,
+      /not JSON/u,
     ],
   ])("%s, and is of no use", async (_, spoil, because) => {
     spoil()

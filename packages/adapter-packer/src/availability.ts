@@ -152,7 +152,7 @@ export interface BuilderFinding {
 export const builderFindings = (options: LocalOptions): Effect.Effect<readonly BuilderFinding[]> =>
   Effect.map(lookAround(settingsOf(options)), (found) => [
     found.because.length > 0
-      ? { level: "warn", what: "Packer", detail: `no templates are built: ${found.because.join("; ")}`, hint }
+      ? { level: "warn", what: "Packer", detail: `templates cannot be built: ${found.because.join("; ")}`, hint }
       : {
           level: "ok",
           what: "Packer",

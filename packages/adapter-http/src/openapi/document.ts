@@ -66,7 +66,7 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
 /** Headers that may accompany a list or a versioned resource. */
 const marks = {
   Link: { description: 'The next page, where there is one: `</api/v2/…>; rel="next"`', schema: { type: "string" } },
-  ETag: { description: "The version of what is answered, for If-Match", schema: { type: "string" } },
+  ETag: { description: "The version of the answer, for If-Match", schema: { type: "string" } },
 }
 
 const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject => {

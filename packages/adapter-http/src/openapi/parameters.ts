@@ -34,7 +34,7 @@ const ifMatch = {
   name: "If-Match",
   in: "header",
   required: false,
-  description: "The ETag of what is to be changed; without it whatever is stored is",
+  description: "The ETag of the version to change; without it, whatever is stored is changed",
   schema: text,
 }
 

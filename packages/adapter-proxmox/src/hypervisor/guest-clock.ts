@@ -56,8 +56,8 @@ const readTimes = Effect.fnUntraced(function* (context: Context, ref: MachineRef
   const reply = yield* context.client.guest.get(path`/nodes/${node}/qemu/${ref.vmid}/agent/get-time`, {}, { doing })
   const to = yield* nodeTime(context, node, doing)
   const nanoseconds = number(recordOf(reply.data), "result")
-  if (from === undefined || to === undefined) return "its node does not tell the time"
-  if (nanoseconds === undefined || dateText(nanoseconds / 1e9) === undefined) return "its guest agent does not tell the time"
+  if (from === undefined || to === undefined) return "the time of its node is not known"
+  if (nanoseconds === undefined || dateText(nanoseconds / 1e9) === undefined) return "its guest agent does not report the time"
   return { from, to, shown: nanoseconds / 1e9 } satisfies Times
 })
 

@@ -93,7 +93,7 @@ export const watchIndex = Effect.fnUntraced(function* (
     })
     if (found === "unchanged")
       return before === undefined
-        ? yield* fault(doing, "broken", "it says that an index is unchanged that it never sent")
+        ? yield* fault(doing, "broken", "it claims that an index is unchanged that it never sent")
         : { ...before, checkedAt: now }
     const envelope = found.bytes.toString("utf8")
     const index = yield* Effect.try({

@@ -528,7 +528,7 @@ export const keys = {
 
   oidcIssuer: optionalText(oidc, "oidc_issuer", {
     about:
-      "URL of the provider of identities, under which it has `.well-known/openid-configuration`. With it, oidc_client_id and oidc_public_url people also sign in there.",
+      "URL of the identity provider, where its `.well-known/openid-configuration` is. With it, oidc_client_id and oidc_public_url people also sign in there.",
     default: undefined,
     example: "https://login.example.org/realms/lab",
   }),
@@ -556,7 +556,7 @@ export const keys = {
   }),
   oidcUserClaim: optionalText(oidc, "oidc_user_claim", {
     about:
-      "The claim that tells which user somebody is who signs in for the first time; administrators are never found this way. `email`: the user with this e-mail address, if the provider has verified it. Any other one holds a user ID; name only one that people cannot change themselves. From then on the provider's own name for the person (`sub`) counts. Without it, users connect themselves, with their password.",
+      "The claim that identifies the user when somebody signs in for the first time; administrators are never identified this way. `email`: the user with this e-mail address, if the provider has verified it. Any other one holds a user ID; name only one that people cannot change themselves. From then on the provider's own name for the person (`sub`) counts. Without it, users connect themselves, with their password.",
     default: undefined,
     example: "preferred_username",
   }),
@@ -568,7 +568,7 @@ export const keys = {
   }),
   oidcNewUsers: oneOf(["refuse", "create"])(oidc, "oidc_new_users", {
     about:
-      "What becomes of somebody who is not a user. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
+      "What happens when somebody who is not a user signs in. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
     default: "refuse",
   }),
   oidcRedirectUrls: list(oidc, "oidc_redirect_urls", {
