@@ -15,7 +15,7 @@ const wrap = (text: string, width = 79): readonly string[] => {
   return lines
 }
 
-describe("what the tool says", () => {
+describe("the tool's messages", () => {
   test("a broken warning is one message, and ends where the next begins", () => {
     const lines = [
       "Starting galaxy role install process",
@@ -37,12 +37,12 @@ describe("what the tool says", () => {
     expect(roleFailures(messages).get("acme.we")).toBeUndefined()
   })
 
-  test("what is said of one role is no message about all of them", () => {
+  test("a message about one role does not apply to all of them", () => {
     const messages = ["- acme.web was NOT installed successfully: nobody knows", "the server cannot be reached", "- see above"]
     expect(generalMessages(messages)).toEqual(["the server cannot be reached", "- see above"])
   })
 
-  test("errors of either spelling are messages; the advice to go on is none", () => {
+  test("errors of either spelling are messages; the advice to continue is not", () => {
     expect(readMessages(["ERROR! it failed", "because of x", "", "unrelated"])).toEqual(["it failed because of x"])
     expect(readMessages(["[ERROR]: it failed"])).toEqual(["it failed"])
     expect(

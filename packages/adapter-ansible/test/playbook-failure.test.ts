@@ -11,8 +11,8 @@ const account = (failure?: string, lastTask?: string) => ({
 })
 const exited = (code: number) => Option.some({ type: "exited", code } as const)
 
-describe("what a run of ansible-playbook came to", () => {
-  it("is no failure where it ends with 0", () => {
+describe("the outcome of a run of ansible-playbook", () => {
+  it("is not a failure when it exits with 0", () => {
     expect(failureOf(limits, exited(0), account(), "a warning")).toBeUndefined()
   })
 
@@ -27,7 +27,7 @@ describe("what a run of ansible-playbook came to", () => {
     })
   })
 
-  it("a playbook that Ansible does not understand has failed, though the exit code is that of a machine away", () => {
+  it("a playbook that Ansible cannot parse has failed, though the exit code is that of an unreachable machine", () => {
     const said = "ERROR! couldn't resolve module/action 'microsoft.ad.domain'. This often indicates a misspelling"
     const failure = failureOf(limits, exited(4), account(), said)
     expect(failure?.reason).toBe("failed")
@@ -35,14 +35,14 @@ describe("what a run of ansible-playbook came to", () => {
     expect(failure?.detail).toContain(said)
   })
 
-  it("without any words, the exit code and the last task are told", () => {
+  it("without any message, the exit code and the last task are reported", () => {
     expect(failureOf(limits, exited(250), account(undefined, "Install them"), " \n")).toEqual({
       reason: "failed",
       detail: 'Ansible ended with exit code 250; its last task was "Install them"',
     })
   })
 
-  it("too long, too much, aborted, ended by somebody else and not started at all are told apart", () => {
+  it("a time-out, too much output, an abort, a kill and a failed start are told apart", () => {
     const at = account(undefined, "Wait")
     const of = (end: Parameters<typeof failureOf>[1]) => failureOf(limits, end, at, "")
     expect(of(Option.none())).toEqual({ reason: "timeout", detail: 'it did not end within 30 min; its last task was "Wait"' })

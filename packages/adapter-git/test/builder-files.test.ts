@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 const read = (path: string, text: string) => runtime.runPromise(BuilderFiles.use((files) => files.read(path, text)))
 
-test("a builder file is read apart, once for each content, and what no limit lets through says nothing", async () => {
+test("a builder file is read in its own thread, once for each content, and one that exceeds a limit yields nothing", async () => {
   const text = 'variable "vm_name" { default = "debian" }\n'
   const all = await Promise.all(["a.pkr.hcl", "b/c.pkr.hcl"].map((path) => read(path, text)))
   expect(all.map(({ name, declares }) => [name, [...declares]])).toEqual([

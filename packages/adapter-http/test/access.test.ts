@@ -26,7 +26,7 @@ describe("credentials", () => {
       expect(await call({ authorization }, "GET", "/api/v2/")).toMatchObject(ok)
   })
 
-  it("are the key's when both are sent, and a wrong key fails beside a good token", async () => {
+  it("are the key's when both are sent, and a wrong key fails even with a valid token", async () => {
     const authorization = service.tokens.member
     expect(await call({ "x-api-key": service.keys.admin, authorization }, "GET", "/api/v2/")).toMatchObject({ text: "AD -" })
     expect((await call({ "x-api-key": "ME.wrong", authorization }, "GET", "/api/v2/")).status).toBe(401)
@@ -55,7 +55,7 @@ describe("credentials", () => {
     expect(known.text).toBe(unknown.text)
   })
 
-  it("that are stale do not keep anybody from an operation that needs none", async () => {
+  it("that have expired do not block operations that need none", async () => {
     const response = await fetch(`${service.url}/api/collections/users/auth-with-password`, {
       method: "POST",
       headers: { "x-api-key": "ME.wrong", authorization: "Bearer x", "content-type": "application/json" },
@@ -72,7 +72,7 @@ describe("impersonation", () => {
     expect(await call("admin", "GET", "/api/v2/user/all?userID=ME")).toMatchObject({ status: 200, text: "ME -" })
   })
 
-  it("of oneself or of nobody is none", async () => {
+  it("of oneself or of nobody has no effect", async () => {
     for (const query of ["userID=ME", "userID="])
       expect(await call("member", "GET", `/api/v2/?${query}`)).toMatchObject({ status: 200, text: "ME -" })
   })
@@ -104,7 +104,7 @@ describe("the range", () => {
     }
   })
 
-  it("that is missing by default fails only the operations that need one, with the text clients know", async () => {
+  it("that is missing as default fails only operations that need one, with the text that clients know", async () => {
     expect(await call("stranger", "GET", "/api/v2/")).toMatchObject({ status: 200 })
     const { status, text } = await call("stranger", "GET", "/api/v2/range")
     expect(status).toBe(404)
@@ -138,7 +138,7 @@ describe("the range", () => {
     }
   })
 
-  it("is never guessed for a change that names one by a name we do not know", async () => {
+  it("is never guessed for a change that names it with an unknown parameter", async () => {
     for (const name of ["range_number", "range", "id", "range_id"]) {
       const { status, text } = await call("member", "DELETE", `/api/v2/range?${name}=2&force=true`)
       expect([name, status]).toEqual([name, 400])

@@ -48,7 +48,7 @@ describe("bodies that are JSON or a form", () => {
   }
   const sendJson = (body: Sent, headers = json) => send("PATCH", "/api/v2/describes", body, headers)
 
-  it("mean the same in both, and only a form brings a file", async () => {
+  it("mean the same in both formats, and only a form carries a file", async () => {
     const body = { name: "5", tags: ["a", "b"], count: 3 }
     expect(await sendJson(JSON.stringify({ ...body, other: 1 }))).toEqual({ status: 200, json: { body, file: null } })
     const said = { NAME: "5", tags: '["a","b"]', count: "3", other: "x" }
@@ -237,7 +237,7 @@ describe("JSON bodies", () => {
     }
   })
 
-  it("are not read of a caller who is refused", async () => {
+  it("are not read when the caller is refused", async () => {
     const head = "/api/v2/echo HTTP/1.1\r\nHost: x\r\nX-API-KEY: ME.wrong"
     const socket = connect(service.port, "127.0.0.1")
     socket.write(`PUT ${head}\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n{`)

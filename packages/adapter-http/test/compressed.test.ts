@@ -81,7 +81,7 @@ describe("a compressed answer", () => {
     expect((await ask(path, "gzip", method)).encoding).toBeUndefined()
   })
 
-  it("has its length told without it", async () => {
+  it("reports its length when it is not compressed", async () => {
     const [whole, head] = [await ask("/long", "gzip"), await ask("/long", "gzip", "HEAD")]
     expect([head.length, head.bytes.length]).toEqual([whole.length, 0])
   })

@@ -8,15 +8,15 @@ const decode = decodeWith(Schema.Struct({ vmids: Schema.Array(Schema.Int) }) as 
 const issuesOf = (value: unknown) => Effect.runSync(Effect.flip(decode(value))).issues ?? []
 
 describe("a body that does not fit", () => {
-  test("is told all that is wrong", () => {
+  test("is answered with all that is wrong", () => {
     expect(issuesOf({ vmids: [1, "a", 2, "b"] }).map(({ path }) => path)).toEqual(["vmids[1]", "vmids[3]"])
   })
 
-  test("is told what is missing in plain words", () => {
+  test("is answered with what is missing, in plain words", () => {
     expect(Effect.runSync(Effect.flip(decode({}))).message).toBe("Cannot read the request body: vmids is missing")
   })
 
-  test("is told no more than a person reads", () => {
+  test("is answered with no more issues than a person reads", () => {
     expect(issuesOf({ vmids: Array.from({ length: 500 }, () => "x") })).toHaveLength(20)
   })
 

@@ -66,14 +66,14 @@ describe("a file that is made while it is sent", () => {
     expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "application/gzip", ""])
   })
 
-  it("is a problem as any other when nothing of it can be made", async () => {
+  it("is an ordinary problem when it cannot be produced at all", async () => {
     service = await startService({ operations: [saving().operation] })
     const response = await open("refuses")
     expect(response.status).toBe(409)
     expect(await response.json()).toMatchObject({ error: "Cannot pack it: it is over" })
   })
 
-  it("is cut off when it fails on the way, so that no client takes a part for the whole", async () => {
+  it("is cut off when it fails midway, so that no client mistakes a part for the whole", async () => {
     service = await startService({ operations: [saving().operation] })
     await expect((await open("fails")).text()).rejects.toThrow()
     expect(service.defects).toEqual([])
@@ -82,7 +82,7 @@ describe("a file that is made while it is sent", () => {
     expect(service.defects[0]?.cause).toContain("the secret of the house")
   })
 
-  it("is no longer made when its reader goes away", async () => {
+  it("is no longer produced when its reader disconnects", async () => {
     const { operation: declared, stopped } = saving()
     service = await startService({ operations: [declared] })
     const leaving = new AbortController()

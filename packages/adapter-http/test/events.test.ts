@@ -36,12 +36,12 @@ describe("event streams", () => {
     expect(await response.text()).toBe(`retry: 2000\n\n${event(1)}${event(2)}${event(3)}: end\n\n`)
   })
 
-  it("go on after the last event that the client has seen", async () => {
+  it("continue after the last event that the client has seen", async () => {
     service = await startService({ operations: samples })
     expect(await (await open("ends", { "last-event-id": "2" })).text()).toBe(`retry: 2000\n\n${event(3)}: end\n\n`)
   })
 
-  it("end with a problem when they fail on the way", async () => {
+  it("end with a problem when they fail midway", async () => {
     service = await startService({ operations: samples })
     const text = await (await open("fails")).text()
     expect(text).toContain(event(3))
@@ -66,7 +66,7 @@ describe("event streams", () => {
     expect(await rest).toContain(": the service is stopping")
   })
 
-  it("drop a reader that does not read, and nobody else", async () => {
+  it("drop only the reader that does not read", async () => {
     service = await startService({ operations: samples, http: { eventStreams: { heartbeat: 15_000, patience: 50 } } })
     const other = await open("waits")
     const lazy = connect(service.port, "127.0.0.1")

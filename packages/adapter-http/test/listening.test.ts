@@ -94,7 +94,7 @@ describe("one port", () => {
     await service.stop()
   })
 
-  it("does not wait for ever for a request that trickles in, over TLS neither", async () => {
+  it("does not wait forever for a request that trickles in, with or without TLS", async () => {
     const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 }
     const service = await startService({ operations: samples, tls, limits })
     const plain = connect(service.port, "127.0.0.1")
@@ -120,7 +120,7 @@ describe("one port", () => {
 })
 
 describe("a stop", () => {
-  it("answers what is in flight with a closed connection, takes nothing new, and then is done", async () => {
+  it("answers requests in flight and closes their connections, accepts no new ones, and then ends", async () => {
     const slow = gated("POST")
     const service = await startService({ operations: [slow.operation], tls })
     const inFlight = fetch(`${service.url}/api/v2/gated`, { method: "POST", headers: { "x-api-key": service.keys.member } })
@@ -133,7 +133,7 @@ describe("a stop", () => {
     await stopped
   })
 
-  it("tells changes that wait for their turn, which end with the reason and the way out", async () => {
+  it("ends changes that wait for their turn, with the reason and a hint", async () => {
     const patient = waiting()
     const service = await startService({ operations: [patient.operation] })
     const asked = fetch(`${service.url}/api/v2/waiting`, { method: "POST", headers: { "x-api-key": service.keys.member } })

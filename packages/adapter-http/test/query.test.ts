@@ -11,7 +11,7 @@ const operationOf = (id: string): Operation => {
 const named = (id: string, text: string) => ({ ...nameQuery(operationOf(id))(readQuery(text)) })
 
 describe("a query parameter", () => {
-  test("without a sign is true, and without a value absent", () => {
+  test("without an equals sign is true, and without a value absent", () => {
     expect(named("deployRange", "")).toEqual({})
     expect(named("deleteRange", "force&userID=&rangeID=x")).toEqual({ force: "true", rangeID: "x" })
     expect(named("deleteRange", "&&force=true&")).toEqual({ force: "true" })
@@ -50,7 +50,7 @@ describe("a query parameter", () => {
     ],
     userID: ["user", "user_id", "USER-ID", "userID[]", "username", "users"],
   }
-  it.each(changing)("that stands for a selector is refused by %s, with the right name", (id, { input }) => {
+  it.each(changing)("that resembles a selector is refused by %s, with the right name", (id, { input }) => {
     for (const [right, wrong] of Object.entries(spellings))
       for (const name of wrong.filter((candidate) => !(candidate in input.query)))
         expect(() => named(id, `${encodeURIComponent(name)}=A`)).toThrowError(
@@ -61,7 +61,7 @@ describe("a query parameter", () => {
         )
   })
 
-  test("that stands for another one of the operation, for a member of its body or for a dry run is refused by what changes", () => {
+  test("that resembles another parameter, a member of the body or a dry run is refused by changes", () => {
     expect(() => named("upgradeFromSource", "dry_run=true")).toThrow("dry_run")
     expect(() => named("createBlueprintFromRange", "blueprintID=x")).toThrow("blueprintID in the query")
     expect(() => named("deleteRange", "dryRun=true")).toThrow("Cannot delete a range: dryRun is not known here")
@@ -71,18 +71,18 @@ describe("a query parameter", () => {
 
 describe("a member of a body", () => {
   const check = (id: string, value: unknown) => () => checkMembers(operationOf(id))(value)
-  test("that stands for another one is refused by what changes something", () => {
+  test("that resembles another one is refused by changes", () => {
     for (const name of ["range_id", "range", "range-ID", "id"])
       expect(check("applyBlueprintToRange", { [name]: "A" })).toThrow(`${name} in the request body`)
     expect(check("installSource", { dry_run: true })).toThrow("dry_run")
   })
-  test("that is nearly one is refused by what changes something", () => {
+  test("that is nearly one is refused by changes", () => {
     expect(check("deployRange", { dryrunn: true })).toThrowError(
       expect.objectContaining({ kind: "invalid", hint: "Did you mean dryRun?" }) as Error,
     )
     expect(check("deployRange", { prun: true })).toThrow("prun in the request body")
   })
-  test("is one of a few: a hundred thousand are not compared one by one", () => {
+  test("is limited in number: a hundred thousand are not compared one by one", () => {
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`name${n}`, n]))
     expect(check("deployRange", many)).toThrow("the request body has 100000 members")
   })
@@ -95,7 +95,7 @@ describe("a member of a body", () => {
         )
     },
   )
-  test("that is known in whatever case, or means nothing, is not", () => {
+  test("that is known in any letter case, or resembles none, is accepted", () => {
     expect(check("applyBlueprintToRange", { RANGEID: "A", comment: "x", "": 1 })).not.toThrow()
     for (const value of [undefined, null, [], "text", 5]) expect(check("applyBlueprintToRange", value)).not.toThrow()
   })

@@ -40,7 +40,7 @@ const halfAnUpload = (key: string): string => {
 }
 
 describe("uploads that are kept in a file", () => {
-  it("lie there byte by byte while the request goes on, for nobody else to read, and go with it", async () => {
+  it("are there byte for byte during the request, readable by nobody else, and removed with it", async () => {
     const bytes = randomBytes(300_000)
     const { status, json } = await upload(new Blob([bytes]), "../../etc/passwd")
     expect(status).toBe(200)
@@ -54,14 +54,14 @@ describe("uploads that are kept in a file", () => {
     expect(await upload(new Blob([]))).toMatchObject({ status: 200, json: { size: 0, text: "" } })
   })
 
-  it("go when the operation fails, when they are too large, and when none came", async () => {
+  it("are removed when the operation fails, when they are too large, and when none arrives", async () => {
     expect((await upload(new Blob(["x"]), "a.zip", "fault")).status).toBe(409)
     expect((await upload(new Blob([new Uint8Array(1_000_001)]))).status).toBe(413)
     expect((await upload(undefined)).status).toBe(400)
     expect(await readdir(uploads)).toEqual([])
   })
 
-  it("go when their sender leaves in the middle", async () => {
+  it("are removed when their sender disconnects midway", async () => {
     const entries = service.store.audit.length
     const socket = connect(service.port, "127.0.0.1")
     socket.write(halfAnUpload(service.keys.member))
@@ -103,7 +103,7 @@ describe("uploads that are kept in a file", () => {
     await rm(own, { recursive: true })
   })
 
-  it("tell plainly when there is no place for them", async () => {
+  it("report clearly when there is no space for them", async () => {
     const lost = await startService({ operations: samples, http: { uploads: join(uploads, "missing", "below") } })
     const form = new FormData()
     form.append("file", new Blob(["x"]), "a")

@@ -59,7 +59,7 @@ const ask = (path: string, headers: Record<string, string> = {}, method = "GET",
   })
 
 describe("the page", () => {
-  it("is where the root leads, with its policy word for word and for no other origin", async () => {
+  it("is where the root redirects, with its exact policy and for no other origin", async () => {
     const root = await ask("/")
     expect([root.status, root.headers["location"]]).toEqual([307, "/ui/"])
     for (const path of ["/ui", "/ui/", "/ui/index.html", "/ui/ranges/UMA", "/ui/runs/kx?view=log", "/ui/ranges/lab%2Fweb"]) {
@@ -83,7 +83,7 @@ describe("the page", () => {
     }
   })
 
-  it("has assets that stay, and a document that is asked for again", async () => {
+  it("has immutable assets, and a document that is revalidated", async () => {
     const asset = await ask("/ui/assets/main-abc123.js")
     expect(asset.headers).toMatchObject({
       "cache-control": "public, max-age=31536000, immutable",
@@ -99,7 +99,7 @@ describe("the page", () => {
     expect((await ask("/ui/", { "if-none-match": '"other"' })).status).toBe(200)
   })
 
-  it("is compressed for whom takes it, from files that lie there or not", async () => {
+  it("is compressed for clients that accept it, whether precompressed files exist or not", async () => {
     const br = await ask("/ui/assets/main-abc123.css", { "accept-encoding": "gzip, deflate, br" })
     expect([br.headers["content-encoding"], brotliDecompressSync(br.body).toString()]).toEqual(["br", readyStyle])
     const gz = await ask("/ui/assets/main-abc123.js", { "accept-encoding": "gzip, br;q=0" })
@@ -166,7 +166,7 @@ describe("the page", () => {
 })
 
 describe("a page that cannot be read", () => {
-  it("is told with its folder and the setting", async () => {
+  it("is reported with its folder and the setting", async () => {
     const tooLong = join(folder, "x".repeat(300))
     await expect(loadUi(tooLong, { strictTransport: false })).rejects.toThrow(
       `Cannot serve the web page in ${tooLong}: ENAMETOOLONG: name too long, scandir '${tooLong}'. Set web_folder to the folder of the built page itself.`,

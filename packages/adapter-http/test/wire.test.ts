@@ -64,7 +64,7 @@ describe("paths", () => {
       expect((await get(path)).status).toBe(404)
   })
 
-  it("that are unknown tell nobody without credentials, are 404 to others, and never 405", async () => {
+  it("that are unknown are not revealed without credentials, and otherwise are 404, never 405", async () => {
     expect((await send("GET", "/api/v2/nothing", { anonymous: true })).status).toBe(401)
     const read = await send("GET", "/api/v2/nothing")
     expect(read.status).toBe(404)
@@ -96,7 +96,7 @@ describe("paths", () => {
 })
 
 describe("headers", () => {
-  it("let any page read answers and ask before, and protect the answers", async () => {
+  it("let any page read answers and send preflights, and protect the answers", async () => {
     const preflight = await send("OPTIONS", "/api/v2/anything", {
       anonymous: true,
       headers: { origin: "https://ui.example", "access-control-request-headers": "x-api-key,content-type" },
@@ -122,7 +122,7 @@ describe("headers", () => {
     await strict.stop()
   })
 
-  it("keep what is the caller's alone out of caches, also when it is refused", async () => {
+  it("keep private answers out of caches, including refusals", async () => {
     const cacheControl = async (method: string, path: string, init = {}) =>
       (await send(method, path, init)).headers.get("cache-control")
     for (const path of ["/api/v2/", "/api/v2/range", "/api/v2/things/example", "/api/v2/nothing", "/api/v2/range?rangeID=NONE"])
@@ -185,7 +185,7 @@ describe("answers", () => {
     expect(await get("/api/v2/saves")).toEqual({ status: 200, text: '{"result":"a: 1"}\n' })
   })
 
-  it("of a failure say what, why and the way out, in members that no client misreads", async () => {
+  it("of a failure say what failed, why, and what to do, in members that no client misreads", async () => {
     const response = await send("GET", "/api/v2/breaks/fault")
     expect(response.status).toBe(409)
     const text = await response.text()
@@ -271,7 +271,7 @@ describe("connections", () => {
     },
   )
 
-  it("with an expectation that nobody knows are answered, and chunks in any letter case are read", async () => {
+  it("with an unknown expectation are answered, and chunked encoding in any letter case is read", async () => {
     const start = `GET /api/v2/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-KEY: ${service.keys.member}\r\n`
     expect(await raw(`${start}Expect: the-unexpected\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /u)
     expect(await raw(`${start}Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /u)

@@ -29,7 +29,7 @@ it.each(['{"accounts":{}', '{"accounts":{},"ranges":{"LAB":"alice@pve"}}', "", "
   },
 )
 
-it("users of an older version get versions of their passwords, each another one, and nothing is held", async () => {
+it("users of an older version get distinct password versions, and nothing is held", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const before: Layer.Layer<Users, unknown> = usersLayer.pipe(
     Layer.provide(

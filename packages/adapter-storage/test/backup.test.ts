@@ -37,7 +37,7 @@ it("never overwrites a file with a backup", async () => {
   expect((await stat(there)).size).toBe("precious".length)
 })
 
-it("takes running runs of a backup from the workers of then, and lets others claim them", async () => {
+it("releases the running runs of a backup from their former workers, and lets others claim them", async () => {
   const folder = await temporaryFolder()
   const copy = join(folder, "copy.db")
   const run = {

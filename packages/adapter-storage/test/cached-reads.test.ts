@@ -11,7 +11,7 @@ import { aliceWithLab, newUser, onFile, temporaryFolder } from "./support.ts"
 const alice = "alice" as UserId
 const lab = "LAB" as RangeId
 
-it("tells what another process committed just before, whatever it told until then", async () => {
+it("returns what another process just committed, whatever it returned before", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const other = (sql: string) =>
     Effect.sync(() => {
@@ -60,7 +60,7 @@ it("tells what another process committed just before, whatever it told until the
   expect(seen.taken.own).toEqual([])
 })
 
-it("tells what this process wrote as soon as the write has ended", async () => {
+it("returns what this process wrote as soon as the write has ended", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const names = await onFile(
     file,
@@ -79,7 +79,7 @@ it("tells what this process wrote as soon as the write has ended", async () => {
   expect(names).toEqual(Array.from({ length: 50 }, (_, n) => `name ${n}`))
 })
 
-it("finds a user who was asked for before there was one", async () => {
+it("finds a user that was looked up before it existed", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const found = await onFile(
     file,
@@ -133,7 +133,7 @@ it("fails when the database cannot be read, and works again when it can", async 
   expect(works).toBe(0)
 })
 
-it("keeps nothing that was read before a commit which somebody else has seen meanwhile", async () => {
+it("caches nothing that was read before a commit that others have seen meanwhile", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const writer = new DatabaseSync(file)
   writer.exec("pragma journal_mode = wal; create table t (n); insert into t values (1)")

@@ -42,7 +42,7 @@ describe("a row that this version does not understand", () => {
     expect(whole?.id).toBe(other)
   })
 
-  it("is left out of what lists show, and fails those that decisions rest on", async () => {
+  it("is left out of displayed lists, but fails those that decisions are based on", async () => {
     const file = await damagedBy(unknownState)
     const [shown, listed] = await onFile(
       file,
@@ -52,7 +52,7 @@ describe("a row that this version does not understand", () => {
     expect(listed).toBeInstanceOf(StorageFault)
   })
 
-  it("is decodedRun again as soon as it is corrected", async () => {
+  it("is read again as soon as it is corrected", async () => {
     const file = await damagedBy(unknownState)
     const state = await onFile(
       file,
@@ -69,7 +69,7 @@ describe("a row that this version does not understand", () => {
     expect(state).toBe("ERROR")
   })
 
-  it("is not changed: a change that cannot tell what it made of the record is undone", async () => {
+  it("is not changed: a change whose result cannot be read back is undone", async () => {
     const file = await damagedBy(unknownState)
     await onFile(file, Effect.flip(Ranges.use((ranges) => ranges.change(lab, { name: "new" }))))
     const database = new DatabaseSync(file)
@@ -94,12 +94,12 @@ describe("a row that this version does not understand", () => {
     ).toEqual([])
   })
 
-  it("takes nobody's access away: where one row of what access follows from is damaged, nothing is known", async () => {
+  it("revokes nobody's access: if one row that access is derived from is damaged, nothing is derived", async () => {
     const file = await damagedBy(`update users set is_admin = 7 where id = 'alice'`)
     expect(await onFile(file, Effect.flip(AccessRecords.use(({ stored }) => stored)))).toBeInstanceOf(StorageFault)
   })
 
-  it("is written anew by the next observation, where it is one of a machine", async () => {
+  it("is rewritten by the next observation if it describes a machine", async () => {
     const at = new Date("2026-03-01T08:00:00.000Z")
     const machine = {
       node: "n",
@@ -137,7 +137,7 @@ describe("a row that this version does not understand", () => {
     expect(templates).toEqual(seen.machines)
   })
 
-  it("leaves the other runs that are unfinished to be continued, and is none that has ended", async () => {
+  it("lets the other unfinished runs continue, and does not count as ended", async () => {
     const at = new Date(1)
     const head = { kind: "deploy", by: "alice" as UserId, options: null, startedAt: at }
     const ids = ["run000000000001" as RunId, "run000000000002" as RunId] as const
@@ -165,7 +165,7 @@ describe("a row that this version does not understand", () => {
     expect(recoverable.map(({ id }) => id)).toEqual([ids[1]])
   })
 
-  it("leaves the other sources that are to be synced", async () => {
+  it("lets the other sources be synced", async () => {
     const columns = `owner, type, url, ref, path, name, description, homepage, license, authors, last_sync_status, last_sync_error,
       next_sync_at, created_at`
     const values = (type: string) => `'alice', '${type}', '', '', '', '', '', '', '', '[]', '', '', 1, 1`

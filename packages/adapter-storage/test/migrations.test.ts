@@ -96,7 +96,7 @@ const oldFolder = async (migrations: MigrationList = first): Promise<string> => 
   return file
 }
 
-it("keeps all rows of an old database, also those that refer to a table that is built anew", async () => {
+it("keeps all rows of an old database, including those that refer to a rebuilt table", async () => {
   const file = await oldFolder()
   await onVersion(
     file,
@@ -112,7 +112,7 @@ it("keeps all rows of an old database, also those that refer to a table that is 
   )
 })
 
-it("gives a database of the first release what later ones brought, with all its rows", async () => {
+it("migrates a database of the first release, keeping all its rows", async () => {
   const file = await oldFolder()
   await onFile(
     file,
@@ -163,7 +163,7 @@ const modeAfter = async (migrations: number, statements: readonly string[]) => {
   )
 }
 
-it("doubts that a range is cut off which an older version had noted so: nobody has seen to its router", async () => {
+it("doubts that a range recorded as cut off by an older version is: nobody has checked its router", async () => {
   const cutOff = [...aliceWithLab, "update ranges set testing_enabled = 1, allowed_ips = '[\"203.0.113.9\"]'"]
   expect(await modeAfter(22, cutOff)).toEqual({ mode: "entering", allowedDomains: [], allowedIps: ["203.0.113.9"] })
 })
@@ -182,7 +182,7 @@ it.each([
   expect((await modeAfter(34, [lab, ran]))?.mode).toBe(mode)
 })
 
-it("keeps what was in the tables that it lays out anew, and that it goes with its range", async () => {
+it("keeps the content of rebuilt tables, and that it is deleted with its range", async () => {
   const file = join(await temporaryFolder(), "data.db")
   const before = sqliteMigrations.findIndex(({ name }) => name === "0044-fewer-pages")
   await onVersion(file, sqliteMigrations.slice(0, before), Effect.void)
@@ -234,7 +234,7 @@ const goesOnWithTheRun = Effect.gen(function* () {
   expect(yield* journal.read(run.id, 0)).toEqual([])
 })
 
-it("goes on with the run that an older version left, as a run about its range", async () => {
+it("continues the run that an older version left, as a run of its range", async () => {
   await onFile(await oldFolder(sqliteMigrations.slice(0, 4)), goesOnWithTheRun)
 })
 

@@ -24,7 +24,7 @@ const cluster = (second: number, machines: readonly ObservedMachine[]): Observed
 })
 const thousand = Array.from({ length: 1000 }, (_, n) => machine(n))
 
-it("leaves the revision when an observation tells nothing new, and writes no more than what is new", async () => {
+it("keeps the revision when an observation has no news, and writes only what is new", async () => {
   await onFile(
     join(await temporaryFolder(), "data.db"),
     Effect.gen(function* () {

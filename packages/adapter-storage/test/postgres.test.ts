@@ -94,7 +94,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
     await drop()
   })
 
-  it("takes the locks of a process that stands still in the middle of a write, so that the others go on", async () => {
+  it("releases the locks of a process that stalls during a write, so that others can continue", async () => {
     const { url, drop } = await createDatabase(server ?? "")
     const program = Effect.gen(function* () {
       const stalled = Context.get(yield* Layer.build(postgresLayer(url, undefined, 1000)), Database)
@@ -124,7 +124,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
     await drop()
   })
 
-  it("looks again when what a write is about was removed since it looked", async () => {
+  it("checks again when the subject of a write was removed since it was read", async () => {
     const { url, drop } = await createDatabase(server ?? "")
     const program = Effect.gen(function* () {
       yield* aliceWithLab

@@ -42,7 +42,7 @@ test.each([undefined, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])(
   },
 )
 
-test("what else the file system says is told, and leaves nothing", async () => {
+test("other errors of the file system are reported, and leave nothing behind", async () => {
   refusal = "EACCES"
   await expect(publishFile(at("whole"), at("name"))).rejects.toMatchObject({ code: "EACCES" })
   ;[refusal, copyRefusal] = ["EPERM", "ENOSPC"]

@@ -33,7 +33,7 @@ const commitsIn = (file: string): number => {
   return Array.from({ length: frames }, (_, n) => log.readUInt32BE(32 + n * frame + 4)).filter((size) => size > 0).length
 }
 
-describe("transactions that are there at once", () => {
+describe("concurrent transactions", () => {
   const withLab = async <A>(use: (file: string) => Effect.Effect<A, unknown, Database | Ranges>): Promise<void> => {
     const file = join(await temporaryFolder(), "data.db")
     await onFile(file, Effect.andThen(aliceWithLab, use(file)))

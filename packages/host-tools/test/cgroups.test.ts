@@ -42,7 +42,7 @@ describe("control groups of the second version", () => {
     expect(await read(`fs${unit}/cgroup.subtree_control`)).toBe("+pids +memory")
   })
 
-  it("are told to be missing where the subtree cannot be divided", async () => {
+  it("are reported as missing when the subtree cannot be subdivided", async () => {
     const { [`fs${unit}/service/cgroup.procs`]: _, ...rest } = delegated
     expect(await shown({ ...rest, [`fs${unit}/service/cgroup.procs/busy`]: "" })).toEqual({
       because: expect.stringContaining("its control group cannot be subdivided") as string,
@@ -67,7 +67,7 @@ describe("control groups of the second version", () => {
     await expect(readdir(folder)).rejects.toThrow("ENOENT")
   })
 
-  it("are left alone where they are not delegated, and why is said", async () => {
+  it("are left alone when they are not delegated, with the reason", async () => {
     expect(await shown({ "proc/self/cgroup": "0::/user.slice/session-1.scope\n" })).toEqual({
       because: expect.stringContaining("not delegated") as string,
     })
@@ -95,7 +95,7 @@ describe.skipIf(obstacle !== undefined)(`control groups of this host${note}`, { 
     return Effect.runPromise(Effect.scoped(work))
   }
 
-  it("a tool that starts more and more processes gets no further than its limit", async () => {
+  it("a tool that keeps starting processes is stopped at its limit", async () => {
     const bomb = `python3 -c 'import os, time
 started = 0
 try:

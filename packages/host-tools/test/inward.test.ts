@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { interruptWithin, portsWithin } from "../src/index.ts"
 
-describe("a gate whose tool ends, or means harm", () => {
+describe("a gate whose tool ends, or is malicious", () => {
   let folder: string
   let gate: Server
   beforeEach(async () => {

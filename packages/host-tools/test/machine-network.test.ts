@@ -76,7 +76,7 @@ describe.skipIf(obstacle !== undefined)(`a tool that works with machines${note}`
     expect(lines[3]).toContain("unreachable")
   })
 
-  it("has no rights in its network, and its own address is the only one to tell", async () => {
+  it("has no rights in its network, and only its own address is visible", async () => {
     const lines: string[] = []
     const line = "ip -4 -o address show scope global; ip address add 203.0.113.1/32 dev lo 2>&1; grep CapEff /proc/self/status"
     await Effect.runPromise(running(line, [], lines))
@@ -84,7 +84,7 @@ describe.skipIf(obstacle !== undefined)(`a tool that works with machines${note}`
     expect(lines.slice(1)).toEqual(["RTNETLINK answers: Operation not permitted", "CapEff:\t0000000000000000"])
   })
 
-  it("is reached at the ports that it waits at, and can be interrupted", async () => {
+  it("is reached at the ports that it listens on, and can be interrupted", async () => {
     const lines: string[] = []
     const serve = `exec python3 -c '
 import socket, sys

@@ -25,7 +25,7 @@ const ask = async (host: string, port = 22, given = reach): Promise<readonly str
 }
 
 describe("what a run may connect to", () => {
-  it("is its range, its router, and what is public", async () => {
+  it("is its range, its router, and public addresses", async () => {
     expect(await ask("10.7.10.11")).toEqual(["10.7.10.11"])
     expect(await ask("192.0.2.107")).toEqual(["192.0.2.107"])
     expect(await ask("93.184.216.34", 443)).toEqual(["93.184.216.34"])
@@ -33,7 +33,7 @@ describe("what a run may connect to", () => {
     expect(await ask("own.example", 443)).toEqual(["10.7.10.11"])
   })
 
-  it("is only some ports of machines where these are told, and any of what is public", async () => {
+  it("is limited to the given ports of machines, but to no ports of public addresses", async () => {
     const given: Reach = { ...reach, ports: [22, 5986] }
     expect(await ask("10.7.10.11", 5986, given)).toEqual(["10.7.10.11"])
     for (const host of ["10.7.10.11", "own.example"])
@@ -97,7 +97,7 @@ describe("what a run may connect to", () => {
       expect(await ask(host), host).toMatch("it belongs to the service or the hypervisor")
   })
 
-  it("is the range alone where the internet is switched off", async () => {
+  it("is only the range when the internet is switched off", async () => {
     const kept = { ...reach, internet: false }
     expect(await ask("10.7.10.11", 22, kept)).toEqual(["10.7.10.11"])
     for (const host of ["93.184.216.34", "mirror.example"])
@@ -108,7 +108,7 @@ describe("what a run may connect to", () => {
     expect(asked).toEqual([])
   })
 
-  it("is a private server that the operator named, at its port alone", async () => {
+  it("is a private server that the operator named, at its port only", async () => {
     const named = { networks: [], internet: false, servers: [{ host: "galaxy.lab", port: 8443 }] }
     expect(await ask("GALAXY.lab", 8443, named)).toEqual(["192.168.1.20"])
     expect(await ask("galaxy.lab", 22, named)).toMatch("may not use the internet")

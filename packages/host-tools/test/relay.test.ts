@@ -71,7 +71,7 @@ describe("the relay of a run", () => {
     expect(await withRelay(() => tunnel(`inside:${port}`, text))).toBe(text)
   })
 
-  it("refuses all else with the reason, and tells it", async () => {
+  it("refuses everything else and reports the reason", async () => {
     const port = await echo()
     await withRelay(async (refused) => {
       expect(await tunnel(`127.0.0.1:${port}`, "x")).toBe(`403 127.0.0.1:${port} may not be reached from here: no`)
@@ -117,7 +117,7 @@ describe("the relay of a run", () => {
     })
   })
 
-  it("ends with its run, with every connection that it made", async () => {
+  it("ends with its run, closing all its connections", async () => {
     const port = await echo()
     let closed: Promise<void> | undefined
     await withRelay(

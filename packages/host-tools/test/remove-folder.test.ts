@@ -25,21 +25,21 @@ describe("a folder that a tool wrote to", () => {
     onTestFinished(() => rmSync(outer, { recursive: true, force: true }))
   })
 
-  it("goes with folders that are too deep for a path", async () => {
+  it("is removed even if its folders nest too deep for a path", async () => {
     execFileSync("python3", ["-c", makeDeep, folder])
     await expect(rm(folder, { recursive: true })).rejects.toThrow("ENAMETOOLONG")
     await removeFolder(folder)
     expect(existsSync(folder)).toBe(false)
   })
 
-  it("goes with folders that its owner may not enter", async () => {
+  it("is removed even if its owner may not enter some of its folders", async () => {
     mkdirSync(join(folder, "a", "b"), { recursive: true })
     for (const closed of [join(folder, "a", "b"), join(folder, "a")]) chmodSync(closed, 0)
     await removeFolder(folder)
     expect(existsSync(folder)).toBe(false)
   })
 
-  it("goes without what its links lead to", async () => {
+  it("is removed without the targets of its links", async () => {
     writeFileSync(join(outer, "kept"), "kept")
     mkdirSync(join(outer, "folder-kept"))
     symlinkSync(join(outer, "kept"), join(folder, "link"))
@@ -55,7 +55,7 @@ describe("a folder that a tool wrote to", () => {
     await removeFolder(join(outer, "none"))
   })
 
-  it("counts as too large when not all of it can be counted", async () => {
+  it("counts as too large when a part cannot be read", async () => {
     expect(await sizeOf([folder], 50_000)).toBe(0)
     execFileSync("python3", ["-c", makeDeep, folder])
     expect(await sizeOf([folder], 150_000)).toBeGreaterThan(150_000)

@@ -34,7 +34,7 @@ describe("a tool", { timeout: patience }, () => {
     expect((await outcome("kill -s TERM $$")).end).toEqual({ type: "killed", signal: "SIGTERM" })
   })
 
-  it("that is not there was not started", async () => {
+  it("that does not exist is reported as not started", async () => {
     const command = { program: "no-such-tool", args: [], env: { PATH: "/usr/bin:/bin" }, folder }
     expect(await Effect.runPromise(runCommand(command, megabyte, () => undefined))).toEqual({
       type: "not-started",
@@ -60,7 +60,7 @@ describe("a tool", { timeout: patience }, () => {
     expect(lines.join("\n")).toContain("MemoryError")
   })
 
-  it("finds no terminal and nothing to read, and what it leaves behind ends with it", async () => {
+  it("has no terminal and no input, and processes it leaves behind end with it", async () => {
     const script = `readlink /proc/self/fd/0; [ -e /proc/$$/fd/3 ] || echo none; tty; setsid -f sleep 54321.${process.pid}`
     expect(await outcome(script)).toEqual({ end: { type: "exited", code: 0 }, lines: ["/dev/null", "none", "not a tty"] })
     const { lines: left } = await outcome(`pgrep -fx 'sleep 54321.${process.pid}' || echo none`)

@@ -8,7 +8,7 @@ const found = await Effect.runPromise(sandboxAvailability("auto"))
 const note = found.works ? "" : ` (skipped: ${found.because})`
 
 describe.skipIf(!found.works)(`the sandbox of tools${note}`, () => {
-  it("lets nothing of the kernel be set, whoever the service is", () => {
+  it("allows no kernel settings to be changed, whatever account the service has", () => {
     const look =
       "for d in /proc/sys /proc/bus /proc/fs /proc/irq; do [ -d $d ] && find $d -type f -writable; done; test -w /proc/sysrq-trigger && echo sysrq; echo looked"
     const seen = execFileSync("bwrap", [...sandboxArguments([]), "/bin/sh", "-c", look], {
@@ -19,7 +19,7 @@ describe.skipIf(!found.works)(`the sandbox of tools${note}`, () => {
   })
 })
 
-it("a sandbox has nothing of the host's but its programs and what it is given", () => {
+it("a sandbox sees nothing of the host but its programs and what it is given", () => {
   const args = sandboxArguments([
     { from: "/data/scratch", writable: true },
     { from: "/library", to: "/roles" },

@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import { expect, test } from "vitest"
 import { makeTurns } from "../src/turns.ts"
 
-test("so much goes on at a time, less of it for one, and whoever waits or leaves keeps nobody from a turn", async () => {
+test("concurrent work is limited in total and per owner, and owners that wait or leave block nobody", async () => {
   const turns = makeTurns(3, 2)
   const active = new Map<string, number>()
   const most = new Map<string, number>()

@@ -28,7 +28,7 @@ describe("the command line", () => {
     expect(helpOf("doctor")).not.toContain("--speed")
     expect(readArguments(["--help"]).about).toBeUndefined()
   })
-  test("a mistyped option is told with the one that was meant", () => {
+  test("a mistyped option is reported with the intended one", () => {
     expect(() => readArguments(["demo", "--onec"])).toThrow("Unknown option --onec; did you mean --once?")
     expect(() => readArguments(["demo", "-x"])).toThrow(/^Unknown option -x$/u)
   })
@@ -47,12 +47,12 @@ describe("the command line", () => {
   ])("%s is told with the option or the configuration key that was meant", (line, told) => {
     expect(() => readArguments(line.split(" "))).toThrow(told)
   })
-  test("a command that reads no configuration is not sent to it", () => {
+  test("a command that reads no configuration does not suggest its keys", () => {
     expect(() => readArguments(["demo", "--data", "x"])).toThrow(/^Unknown option --data$/u)
     expect(() => readArguments(["demo", "--config", "x"])).toThrow(/^demo does not accept --config$/u)
     expect(() => readArguments(["--frob"])).toThrow(/^Unknown option --frob$/u)
   })
-  test("a mistyped command is told with the one that was meant, and all there are", () => {
+  test("a mistyped command is reported with the intended one, and all commands", () => {
     expect(() => readArguments(["docter"])).toThrow(
       `Unknown command docter; did you mean doctor? Commands: ${commands.join(", ")}`,
     )

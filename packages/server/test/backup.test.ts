@@ -127,7 +127,7 @@ describe("a backup", () => {
     expect(onFolder).toMatchObject({ status: 1, output: expect.stringMatching(/it is a folder\nName a new file, such as /u) })
   })
 
-  test("is refused without the key that it could be restored with", async () => {
+  test("is refused without the key that is needed to restore it", async () => {
     await used()
     rmSync(keyFile())
     expect(await backup()).toMatchObject({ status: 1, output: expect.stringMatching(/there is no .*secret-key/u) })
@@ -136,7 +136,7 @@ describe("a backup", () => {
     expect(readdirSync(folder.data).filter((name) => name.startsWith("copy"))).toEqual([])
   })
 
-  test("killed whenever it has changed a folder, it leaves no file or a whole one, and sweeps up the next time", async () => {
+  test("killed after any change of a folder, it leaves no file or a complete one, and cleans up the next time", async () => {
     const site = await used()
     let killed = 0
     for (let changes = 1; ; changes += 2) {
@@ -222,7 +222,7 @@ describe("a restore onto an empty folder", () => {
     await expectWhole(site)
   })
 
-  test("killed whenever it has changed the folder, it leaves nothing, or all of the backup at the next start", async () => {
+  test("killed after any change of the folder, it leaves nothing, or the whole backup at the next start", async () => {
     const site = await used()
     await backup()
     const outcomes = { nothing: 0, whole: 0 }
@@ -274,7 +274,7 @@ describe("a restore onto an empty folder", () => {
 })
 
 describe("links in what is restored", () => {
-  test("are given to the folder's owner and never followed: not in circles, not to what is outside", async () => {
+  test("are given to the folder's owner and never followed, neither in circles nor to the outside", async () => {
     await used()
     write("outside/below/file", "root's")
     symlinkSync(".", folder.path(`${role}/tasks/a`))
@@ -294,7 +294,7 @@ describe("links in what is restored", () => {
 })
 
 describe("a restore onto a folder in use", () => {
-  test("is refused; told to, it sets aside what it replaces, and keeps key, certificate and what registries said", async () => {
+  test("is refused; with --replace it sets aside what it replaces, and keeps key, certificate and registry state", async () => {
     const site = await used()
     await backup()
     const own = bare()

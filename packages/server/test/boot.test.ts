@@ -38,7 +38,7 @@ describe("the composition", () => {
     expect(statSync(join(data, "certificate.pem")).mode & 0o777).toBe(0o600)
   })
 
-  test("keeps ROOT's key over restarts, and writes it again when its file was removed", async () => {
+  test("keeps ROOT's key across restarts, and restores its file when it was removed", async () => {
     const file = (await start()).rootKeyFile
     const first = readFileSync(file, "utf8")
     await stopAll()
@@ -52,7 +52,7 @@ describe("the composition", () => {
     expect((await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": first.trim() } })).status).toBe(200)
   })
 
-  test("keeps the built-in simulator's cluster over restarts, and refuses one that is broken by name", async () => {
+  test("keeps the built-in simulator's cluster across restarts, and names a broken one when refusing it", async () => {
     const pools = ({ hypervisor }: RunningService) => [...(hypervisor.simulator?.state.pools.keys() ?? [])]
     const first = await start()
     const token = first.hypervisor.simulator?.rootToken ?? ""
@@ -70,7 +70,7 @@ describe("the composition", () => {
     await expect(start()).rejects.toThrow(/simulator\.json.*move it elsewhere/u)
   })
 
-  test("leaves no half clone behind when the built-in simulator ends in the middle of one", async () => {
+  test("leaves no partial clone behind when the built-in simulator ends during one", async () => {
     const { hypervisor } = await start({ RANGEWRIGHT_SIMULATOR_SPEED: "1" })
     const { simulator } = hypervisor
     const answer = await simulator?.handle({
@@ -126,7 +126,7 @@ describe("the composition", () => {
     expect(await statusOf(service, await made)).toBe(200)
   })
 
-  test("a port that is taken leaves nothing behind", async () => {
+  test("a port in use leaves nothing behind", async () => {
     const { plainUrl } = await start()
     const other = mkdtempSync(join(tmpdir(), "rangewright-boot-"))
     await expect(start({ RANGEWRIGHT_DATA: other, RANGEWRIGHT_PORT: new URL(plainUrl).port })).rejects.toThrow(
@@ -136,7 +136,7 @@ describe("the composition", () => {
     rmSync(other, { recursive: true, force: true })
   })
 
-  test("says of itself that it is ready, and shows its figures", async () => {
+  test("reports that it is ready, and serves its metrics", async () => {
     const { plainUrl } = await start()
     expect(await (await fetch(`${plainUrl}/readyz`)).json()).toMatchObject({ status: "ready", store: "ok" })
     const metrics = await (await fetch(`${plainUrl}/metrics`)).text()

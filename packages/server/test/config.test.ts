@@ -78,7 +78,7 @@ describe("the configuration", () => {
     ])
   })
 
-  test("sign-in at a provider needs to know which one, as whom, and where browsers have the page", () => {
+  test("sign-in at a provider needs the issuer, the client id and the public URL", () => {
     const oidc = {
       RANGEWRIGHT_OIDC_ISSUER: "https://login.example.org/realms/lab",
       RANGEWRIGHT_OIDC_CLIENT_ID: "rangewright",
@@ -101,7 +101,7 @@ describe("the configuration", () => {
       expect(problems({ ...oidc, [`RANGEWRIGHT_${name}`]: value })).toEqual([expect.stringMatching(problem)])
   })
 
-  test("a variable beats the file, the file beats the default", () => {
+  test("a variable overrides the file, and the file overrides the default", () => {
     const file = fileWith("port: 9000\nsdn_zone: labs\n")
     expect(load({}, file).port).toBe(9000)
     expect(load({ RANGEWRIGHT_PORT: "9001" }, file).port).toBe(9001)
@@ -123,7 +123,7 @@ describe("the configuration", () => {
     expect(load(rest, fileWith(`proxmox_token_secret_file: ${secret}\n`)).proxmoxTokenSecret).toBe("from-file")
   })
 
-  test("misspelt names are problems, not silence", () => {
+  test("misspelt names are reported", () => {
     expect(problems({ RANGEWRIGHT_POORT: "1" })).toEqual([expect.stringContaining("RANGEWRIGHT_POORT")])
     expect(problems({}, fileWith("prot: 1\n"))).toEqual([expect.stringContaining("prot")])
   })
@@ -199,7 +199,7 @@ describe("the configuration", () => {
     ])
   })
 
-  test("a file that cannot be read is told with its path and the way out", () => {
+  test("an unreadable file is reported with its path and a hint", () => {
     const none = join(folder, "none")
     expect(problems({}, none)).toEqual([`there is no file ${none} (--config or RANGEWRIGHT_CONFIG names it)`])
     expect(problems({}, folder).join()).toContain(`${folder} is a folder`)
@@ -208,7 +208,7 @@ describe("the configuration", () => {
     ).toEqual([`RANGEWRIGHT_PROXMOX_TOKEN_SECRET_FILE: there is no file ${none}`])
   })
 
-  test("the hypervisor is spoken to over https, but on this host", () => {
+  test("the hypervisor needs https, except on this host", () => {
     const of = (url: string) => problems({ ...proxmox, RANGEWRIGHT_PROXMOX_URL: url })
     expect(of("http://pve1.example:8006")).toEqual([
       "proxmox_url: http://pve1.example:8006 would send the token unencrypted: write https://pve1.example:8006",

@@ -47,7 +47,7 @@ const left = (where = temporary) => {
   return demo
 }
 
-test("a demo takes away its folder with all that is in it", () => {
+test("a demo removes its folder with its content", () => {
   const { data, remove } = makeDemoFolder(temporary)
   writeFileSync(join(data, "x"), "")
   remove()
@@ -55,7 +55,7 @@ test("a demo takes away its folder with all that is in it", () => {
 })
 
 describe("the next demo", () => {
-  test("removes what one has left whose process is gone, also where another process has its number, and nothing else", () => {
+  test("removes only leftovers of demos whose process is gone, even if its pid was reused", () => {
     const [running, killed, reused] = [made(), left(), made()]
     reused.change({ began: "1" })
     writeFileSync(join(temporary, "other"), "")
@@ -87,7 +87,7 @@ describe("the next demo", () => {
     expect(existsSync(join(demo.folder, "data/rangewright.db"))).toBe(true)
   })
 
-  test("follows no link in the place of a folder, and none within one", () => {
+  test("follows no link in place of a folder, nor inside one", () => {
     const outside = left()
     const aside = join(temporary, "aside")
     renameSync(outside.folder, aside)
@@ -98,7 +98,7 @@ describe("the next demo", () => {
     expect(existsSync(join(aside, "data/rangewright.db"))).toBe(true)
   })
 
-  test("removes nothing where others could put something in the place of it, and everything where /tmp's bit forbids that", () => {
+  test("removes nothing where others could replace files, unless the sticky bit prevents that", () => {
     const demo = left()
     chmodSync(temporary, 0o777)
     expect(clearKilledDemos(temporary)).toEqual([])

@@ -83,8 +83,8 @@ const installed = async () => {
   return { world, run, bringInLine, findings: () => run(checkAccess) }
 }
 
-describe("the doctor's look at access", () => {
-  test("is content where the hypervisor has what is stored, and changes nothing", async () => {
+describe("the doctor's check of access", () => {
+  test("accepts a hypervisor that matches what is stored, and changes nothing", async () => {
     const { world, bringInLine, findings } = await installed()
     bringInLine()
     expect(await findings()).toEqual([
@@ -93,7 +93,7 @@ describe("the doctor's look at access", () => {
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
   })
 
-  test("names what differs, also rights that somebody gave beside the service, and how it is repaired", async () => {
+  test("names differences, including rights granted outside the service, and how to repair them", async () => {
     const { world, bringInLine, findings } = await installed()
     bringInLine()
     writeEntry(world, {
@@ -109,7 +109,7 @@ describe("the doctor's look at access", () => {
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
   })
 
-  test("names what a stranger was given by others, which the service leaves there", async () => {
+  test("names rights that others granted to an unknown account, which the service leaves alone", async () => {
     const { world, bringInLine, findings } = await installed()
     bringInLine()
     const subject = { type: "user", name: "mallory@pve" } as const
@@ -119,7 +119,7 @@ describe("the doctor's look at access", () => {
     expect(more).toEqual([])
   })
 
-  test("tells of revocations that the hypervisor did not take yet, a few of many", async () => {
+  test("reports a few of many revocations that are still pending on the hypervisor", async () => {
     const { run, bringInLine, findings } = await installed()
     bringInLine()
     const many = Array.from({ length: 7 }, (_, i) => [`gone${i}@pve`, { admin: false, password: "1" }] as const)
@@ -136,7 +136,7 @@ describe("the doctor's look at access", () => {
   })
 })
 
-describe("a look at the store", () => {
+describe("opening the store read-only", () => {
   let data: string
   beforeEach(() => void (data = mkdtempSync(join(tmpdir(), "doctor-"))))
   afterEach(() => rmSync(data, { recursive: true }))

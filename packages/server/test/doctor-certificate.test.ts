@@ -18,8 +18,8 @@ const last = new Date("2035-12-30T00:00:00Z")
 const after = new Date("2036-01-02T00:00:00Z")
 const make = (file: string) => Effect.runPromise(loadOrCreateCertificate(file, ["localhost"], made))
 
-describe("the doctor's look at the certificate", () => {
-  test("says nothing before the first start, which makes one", () => {
+describe("the doctor's check of the certificate", () => {
+  test("says nothing before the first start, which creates one", () => {
     expect(checkCertificate({ data, tlsCert: undefined }, made)).toEqual([])
   })
 
@@ -31,7 +31,7 @@ describe("the doctor's look at the certificate", () => {
     expect(at(after)).toMatchObject([{ level: "fail", detail: expect.stringContaining("expired on") }])
   })
 
-  test("looks at the operator's where there is one, and says when it is no certificate", async () => {
+  test("checks the operator's if there is one, and says when it is not a certificate", async () => {
     const tlsCert = join(data, "cert.pem")
     await make(tlsCert)
     const hint = "Renew it, and restart the service, which reads it at its start."

@@ -14,7 +14,7 @@ const finding = async (name: string, environment: Readonly<Record<string, string
   return findings.find(({ what }) => what === name)
 }
 
-describe("the doctor's look at where roles and collections come from", () => {
+describe("the doctor's check of the source of roles and collections", () => {
   const galaxy = (said: string) => {
     const program = join(folder, "ansible-galaxy")
     writeFileSync(program, `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 })
@@ -39,7 +39,7 @@ describe("the doctor's look at where roles and collections come from", () => {
     expect(missing).toMatchObject({ level: "warn", detail: "it is not installed" })
   })
 
-  test("looks at the folder instead where one is configured", async () => {
+  test("checks the folder instead when one is configured", async () => {
     const there = { RANGEWRIGHT_ROLE_FOLDER: folder }
     expect([await finding("role folder", there), await finding("ansible-galaxy", there)]).toEqual([
       { level: "ok", what: "role folder", detail: folder },

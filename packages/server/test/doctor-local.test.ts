@@ -16,8 +16,8 @@ const data = (path: string) =>
     ({ what }) => what === "data folder",
   )
 
-describe("the doctor's look at the data folder", () => {
-  test("is content with one that can be created, and leaves nothing behind", () => {
+describe("the doctor's check of the data folder", () => {
+  test("accepts one that can be created, and leaves nothing behind", () => {
     const path = join(folder, "below/data")
     expect(data(path)).toMatchObject({ level: "ok", detail: `${path} will be created at the first start` })
     expect(readdirSync(folder)).toEqual([])
@@ -42,7 +42,7 @@ describe("the doctor's look at the data folder", () => {
   })
 })
 
-describe("the doctor's look at the host", () => {
+describe("the doctor's check of the host", () => {
   test.each(["127.0.0.1", "0.0.0.0"])("says nothing of %s", async (host) => {
     expect(await checkHost({ host })).toEqual([])
   })

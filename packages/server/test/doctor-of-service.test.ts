@@ -11,7 +11,7 @@ interface Answer {
 let folder: ReturnType<typeof makeFolder>
 beforeEach(() => void (folder = makeFolder()))
 
-test("a service answers what the command finds, looks once for all who ask within a minute, and again when told to", async () => {
+test("a service returns the command's findings, checks once a minute for all callers, and again on request", async () => {
   const service = await folder.start()
   const root = makeClient(service.plainUrl, folder.text("root-api-key"))
   const { apiKey } = await root.send<{ readonly apiKey: string }>("POST", "/api/v2/user", {

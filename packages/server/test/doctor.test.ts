@@ -33,24 +33,24 @@ const findingsOf = (simulator: Simulator, environment: Record<string, string>): 
 }
 const cloneStorage = async (vmStorage: string) => (await findings(vmStorage)).find(({ what }) => what === "clone storage")
 
-describe("the doctor's look at proxmox_vm_storage_pool", () => {
-  test("is content with a storage that takes disk images on every node", async () => {
+describe("the doctor's check of proxmox_vm_storage_pool", () => {
+  test("accepts a storage for disk images on every node", async () => {
     expect(await cloneStorage("local-lvm")).toMatchObject({ level: "ok", detail: "local-lvm on pve" })
   })
-  test("names the storages that could be meant where there is none of the name", async () => {
+  test("suggests other storages when there is none with the name", async () => {
     const found = await cloneStorage("local-lmv")
     expect(found).toMatchObject({ level: "fail", detail: "there is no storage local-lmv that the token can see" })
     expect(found?.hint).toContain("(local, local-lvm)")
   })
 })
 
-describe("the doctor's look at the clock", () => {
+describe("the doctor's check of the clock", () => {
   const clock = async (environment: Record<string, string>) => {
     const simulator = createSimulator({ clock: createManualClock(Date.now() + 600_000) })
     return (await findingsOf(simulator, environment)).find(({ what }) => what === "clock")
   }
 
-  test("warns where the hypervisor's differs", async () => {
+  test("warns when the hypervisor's clock differs", async () => {
     const found = await clock({
       RANGEWRIGHT_PROXMOX_URL: "https://pve.example:8006",
       RANGEWRIGHT_PROXMOX_TOKEN_ID: "a@pve!b",
@@ -58,7 +58,7 @@ describe("the doctor's look at the clock", () => {
     })
     expect(found).toMatchObject({ level: "warn", hint: "Set up time synchronisation on both hosts." })
   })
-  test("does not mind that the built-in simulator's runs ahead", async () => {
+  test("accepts that the built-in simulator's clock runs ahead", async () => {
     expect(await clock({ RANGEWRIGHT_SIMULATOR_SPEED: "20" })).toMatchObject({
       level: "ok",
       detail: "the simulator's, which runs 20 times as fast as a real one",
@@ -66,11 +66,11 @@ describe("the doctor's look at the clock", () => {
   })
 })
 
-describe("the doctor's look at the routers' outer network", () => {
+describe("the doctor's check of the routers' outer network", () => {
   const network = async (prepare?: (simulator: Simulator) => void) =>
     (await findings("local-lvm", prepare)).find(({ what }) => what === "network")
 
-  test("is content with a VLAN-aware bridge", async () => {
+  test("accepts a VLAN-aware bridge", async () => {
     expect(await network()).toMatchObject({ level: "ok", detail: "vmbr1000 (bridge, VLAN-aware)" })
   })
   test("fails for a plain bridge, on which no router starts, and says how to change it", async () => {
@@ -85,7 +85,7 @@ describe("the doctor's look at the routers' outer network", () => {
   })
 })
 
-describe("the doctor's look at the token's rights", () => {
+describe("the doctor's check of the token's rights", () => {
   /** Whether nodes may download images for builds. */
   let downloads = false
   afterEach(() => {
@@ -121,7 +121,7 @@ describe("the doctor's look at the token's rights", () => {
     return found.filter(({ what }) => what === "rights")
   }
 
-  test("is content with the documented role", async () => {
+  test("accepts the documented role", async () => {
     expect(await lacking()).toMatchObject([{ level: "ok" }])
   })
 
@@ -134,7 +134,7 @@ describe("the doctor's look at the token's rights", () => {
     ])
   })
 
-  test("names what builds of templates lack, also where nobody has made their roles", async () => {
+  test("names what template builds lack, even if nobody has created their roles", async () => {
     expect(await lacking("Datastore.AllocateTemplate")).toMatchObject([
       { level: "warn", detail: "the token lacks Datastore.AllocateTemplate on /storage, which blocks builds of templates" },
     ])
@@ -147,7 +147,7 @@ describe("the doctor's look at the token's rights", () => {
     )
   })
 
-  test("names what anti-sandbox mode lacks, and what it takes that nodes download images", async () => {
+  test("names what anti-sandbox mode lacks, and what nodes need to download images", async () => {
     expect(await lacking("VM.Config.Disk", "Mapping.Use")).toMatchObject([
       {
         level: "warn",
@@ -170,7 +170,7 @@ describe("the doctor's look at the token's rights", () => {
     )
   })
 
-  test("fails where nothing works without them", async () => {
+  test("fails when nothing works without them", async () => {
     expect(await lacking("VM.Clone")).toMatchObject([
       { level: "fail", detail: "the token lacks VM.Clone on /vms, which blocks ranges and their machines" },
     ])
@@ -189,7 +189,7 @@ const told = async (url: string, more: Record<string, string> = {}): Promise<Fin
   return first!
 }
 
-describe("a hypervisor that cannot be spoken to", () => {
+describe("a hypervisor that cannot be connected to", () => {
   const listening = async (tls: boolean) => {
     const simulator = createSimulator()
     open.push(simulator)
@@ -201,7 +201,7 @@ describe("a hypervisor that cannot be spoken to", () => {
     expect(found.level).toBe("fail")
     expect(found.hint).toMatch(/proxmox_fingerprint .*openssl x509 .*proxmox_ca_file/u)
   })
-  test("says of another certificate than the pinned one which it is", async () => {
+  test("names the certificate when it is not the pinned one", async () => {
     const { url, fingerprint } = await listening(true)
     const found = await told(url, { RANGEWRIGHT_PROXMOX_FINGERPRINT: "AA".repeat(32) })
     expect(found.detail).toContain(fingerprint)

@@ -20,8 +20,8 @@ const optionsOf = (environment: Readonly<Record<string, string>>) =>
     "/data",
   )
 
-describe("what automation is told of the configuration", () => {
-  test("roles find its keys under the names that they know, and no secret among them", () => {
+describe("the configuration as passed to automation", () => {
+  test("roles get its keys under the names that they know, without secrets", () => {
     const { variables } = optionsOf({
       ...secrets,
       PROXMOX_URL: "https://pve1:8006/, https://pve2:8006",
@@ -46,11 +46,11 @@ describe("what automation is told of the configuration", () => {
     expect(Object.keys(variables ?? {}).filter((name) => /token|secret|key|database/u.test(name))).toEqual([])
   })
 
-  test("what is not configured is no variable", () => {
+  test("unconfigured keys are not variables", () => {
     expect(Object.keys(optionsOf({}).variables ?? {})).not.toContain("proxmox_url")
   })
 
-  test("the way through a jump host is with a key or a password, to a host that is known", () => {
+  test("a jump host needs a key or a password, and a known host key", () => {
     expect(optionsOf({ ...jump, ANSIBLE_JUMP_KEY_FILE: "/etc/jump-key" }).route).toEqual({
       type: "jump",
       host: "jump.example",

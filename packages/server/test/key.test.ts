@@ -65,7 +65,7 @@ describe("a start with the wrong key", () => {
   })
 })
 
-describe("a database of a version that wrote down no key", () => {
+describe("a database of a version that did not record its key", () => {
   test("takes the key that opens its secrets, and keeps it", async () => {
     const key = await addUser(await folder.start())
     await folder.stop()
@@ -135,7 +135,7 @@ describe("a used data folder", () => {
     expect(held()).toEqual(before)
   })
 
-  test("may hold nothing but the key: so a lost host is brought back", async () => {
+  test("may contain only the key, so that a lost host can be recovered", async () => {
     const key = newKeyText()
     writeFileSync(folder.path("secret-key"), key, { mode: 0o600 })
     expect(await folder.tried()).toBe("started")

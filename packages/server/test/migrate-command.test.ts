@@ -5,7 +5,7 @@ import { migrationView } from "../src/command/migrate/progress.ts"
 import { reportText } from "../src/command/migrate/report-text.ts"
 import { readOptions } from "../src/command/migrate/words.ts"
 
-describe("the words of migrate", () => {
+describe("the arguments of migrate", () => {
   test("say what to do and how", () => {
     expect(readOptions(["sdn", "--dry-run", "--create-zone", "--json"])).toMatchObject({
       what: "sdn",
@@ -19,7 +19,7 @@ describe("the words of migrate", () => {
   test.each([["help"], ["sdn", "--help"]])("%s %s asks for help", (...argv) => {
     expect(readOptions(argv.filter((word) => word !== undefined))).toBeUndefined()
   })
-  test("without words what it needs is said, with the help", () => {
+  test("without arguments it says what it needs, and shows the help", () => {
     expect(() => readOptions([])).toThrow(
       expect.objectContaining({
         message: "migrate needs one of sdn, rollback, status, report, sqlite",
@@ -80,8 +80,8 @@ const shown = (live: boolean, columns: number, ...events: readonly RunEvent[]): 
 const started = (key: string): RunEvent => ({ type: "StepStarted", key, attempt: 1 })
 const settled = (key: string): RunEvent => ({ type: "StepSettled", key, facts: {} })
 
-describe("a migration that goes on is shown", () => {
-  test("as a line for each step that ended, with how far its range is, where the output is no terminal", () => {
+describe("a running migration is shown", () => {
+  test("as a line for each finished step, with the range's progress, when the output is not a terminal", () => {
     const text = shown(
       false,
       80,
@@ -99,7 +99,7 @@ describe("a migration that goes on is shown", () => {
     expect(text).toMatch(/3\/4 FAILED Move m12 .*: it is locked\n/u)
   })
 
-  test("on a terminal by the ranges that are on their way, and nothing is wider than the screen", () => {
+  test("on a terminal as the ranges in progress, never wider than the screen", () => {
     const text = shown(
       true,
       60,

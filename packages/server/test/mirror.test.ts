@@ -37,7 +37,7 @@ const write = (path: string, text: string): void => {
 }
 const mirror = () => mirrorOf(source ?? "", target ?? "", keptFolders, rules)
 
-test("a mirror holds what a tree was, follows what becomes of it, and costs no room", () => {
+test("a mirror holds a tree's state, follows its changes, and takes no space", () => {
   write("library/roles/web/main.yml", "one")
   write(`content/snapshots/${snapshot}/tree/a`, "kept")
   symlinkSync("main.yml", at("library/roles/web/other.yml"))
@@ -60,7 +60,7 @@ test("a mirror holds what a tree was, follows what becomes of it, and costs no r
   expect([existsSync(seen("library/roles/web")), existsSync(seen(`content/snapshots/${snapshot}/tree/a`))]).toEqual([false, true])
 })
 
-test("what only counts the folders of this host is left out", () => {
+test("the sizes of this host's folders are left out", () => {
   write("library/users/ADA/sizes.json", "{}")
   write("library/users/ADA/roles/web/sizes.json", "{}")
   mirror().refresh()
@@ -68,7 +68,7 @@ test("what only counts the folders of this host is left out", () => {
   expect(existsSync(seen("library/users/ADA/roles/web/sizes.json"))).toBe(true)
 })
 
-test("what is being written is left out, and a copy that is about to be put in place is not", () => {
+test("files being written are left out, but not a copy that is about to be put in place", () => {
   write("library/.staging/work-1/tree/half", "")
   write("library/.staging/work-2/tree/whole", "")
   write("library/.staging/work-2/intent.json", "{}")
@@ -80,7 +80,7 @@ test("what is being written is left out, and a copy that is about to be put in p
   expect(readdirSync(seen("subscription"))).toEqual([])
 })
 
-test("a folder that is replaced all the time is in the mirror as one of its copies was", async () => {
+test("a folder that is constantly replaced is mirrored as one of its versions", async () => {
   const files = 40
   write("library/roles/web/f0", "-1")
   const program = fileURLToPath(new URL("programs/swap-copies.ts", import.meta.url))

@@ -27,7 +27,7 @@ test("where the output is no terminal, each step is a plain line", () => {
   expect(lines.join("")).toBe("  00:00 start  Clone a\n  00:00 done   Clone a\n  00:00 FAILED Start a: no room\n")
 })
 
-test("on a terminal there is a line a machine that says what it does, and nothing is wider than the screen", () => {
+test("on a terminal each machine has a line with its activity, never wider than the screen", () => {
   const written: string[] = []
   let now = 0
   const view = progressView({ live: true, columns: 60, write: (t) => written.push(t) }, () => (now += 1000))

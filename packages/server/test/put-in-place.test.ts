@@ -21,7 +21,7 @@ describe.runIf(process.getuid?.() === 0)("a restore by root in the folder of the
   beforeEach(() => chownSync(folder.data, account, account))
   const ownersOf = (names: readonly string[]): readonly number[] => names.map((name) => statSync(folder.path(name)).uid)
 
-  test("cut off whenever, it leaves folders that are that account's", () => {
+  test("interrupted at any point, it leaves only folders owned by that account", () => {
     beginBuilding(folder.data)
     expect(ownersOf(["restore.building", "restore.building/fresh"])).toEqual([account, account])
     decideForBuilt(folder.data)
@@ -31,7 +31,7 @@ describe.runIf(process.getuid?.() === 0)("a restore by root in the folder of the
     expect(statSync(makeAside(folder.data)).uid).toBe(account)
   })
 
-  test("leaves the service to start where the account cannot remove what was not decided, and says what to do", () => {
+  test("lets the service start even if the account cannot remove an uncommitted restore, and says what to do", () => {
     mkdirSync(folder.path("restore.building/fresh"), { recursive: true, mode: 0o700 })
     writeFileSync(folder.path("restore.building/fresh/x"), "")
     chmodSync(folder.data, 0o700)

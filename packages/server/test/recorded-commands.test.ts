@@ -13,7 +13,7 @@ const entriesIn = (file: string) => {
   return entries
 }
 
-test("commands that change the installation leave an audit entry each, also where they fail", async () => {
+test("commands that change the installation each leave an audit entry, even if they fail", async () => {
   const folder = makeFolder()
   const done = async (...args: readonly string[]) => (await folder.command(args).ended).status
   await folder.start()

@@ -25,7 +25,7 @@ describe("requests that still run when the service stops", () => {
     expect(undone).toBe(true)
   })
 
-  it("hold the stop up no longer than they are given", async () => {
+  it("delay the stop no longer than allowed", async () => {
     const { run, end } = fibersOfNothing()
     run(Effect.uninterruptible(Effect.never))
     expect(await end(1)).toBe(1)

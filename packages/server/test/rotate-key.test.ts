@@ -127,7 +127,7 @@ describe("a new key", () => {
     expect(elsewhere).toMatchObject({ status: 1, output: expect.stringContaining("no service has used it") })
   })
 
-  test("takes the place of a configured one by a file, also when it is named twice", async () => {
+  test("replaces a configured one from a file, even if repeated", async () => {
     const old = { RANGEWRIGHT_SECRET_KEY: newKeyText() }
     const before = await filled(old)
     const file = folder.path("new")
@@ -146,7 +146,7 @@ describe("a new key", () => {
     expect(await rotate("a", "b")).toMatchObject({ status: 2, output: expect.stringContaining("does not accept b") })
   })
 
-  test("killed whenever it has changed a file, it leaves a working installation and can be run again", async () => {
+  test("killed after any change of a file, it leaves a working installation and can be run again", async () => {
     const before = await filled()
     let killed = 0
     for (let changes = 1; ; changes++) {
@@ -167,7 +167,7 @@ describe("a new key", () => {
     expect(killed).toBeGreaterThan(3)
   }, 240_000)
 
-  test("goes on where the database had taken it and its file was not in place yet", async () => {
+  test("continues when the database had switched to it but its file was not in place yet", async () => {
     const before = await filled()
     copyFileSync(folder.path("secret-key"), folder.path("copy"))
     await rotate()
@@ -180,7 +180,7 @@ describe("a new key", () => {
 })
 
 describe("a key that is lost for good", () => {
-  test("is given up with what it sealed, by name only; the rest stays", async () => {
+  test("is given up, with what it sealed, only when asked for by name; the rest stays", async () => {
     const { key } = await filled()
     expect(await rotate("--lost")).toMatchObject({ status: 1, output: expect.stringContaining("opens the database") })
     rmSync(folder.path("secret-key"))
@@ -195,7 +195,7 @@ describe("a key that is lost for good", () => {
     expect(sealingKeys(folder.path(copy)).size).toBe(1)
   })
 
-  test("also where its file was cut off: no command advises to make another key, and the file stays", async () => {
+  test("even if its file is truncated: no command advises to create another key, and the file stays", async () => {
     await filled()
     const cutOff = folder.text("secret-key").slice(0, 20)
     writeFileSync(folder.path("secret-key"), cutOff)
@@ -237,7 +237,7 @@ test(
   },
 )
 
-test("whoever begins anew loses nothing: what the folder held is set aside", async () => {
+test("begin-anew loses nothing: the folder's content is set aside", async () => {
   await filled()
   rmSync(folder.path("rangewright.db"))
   expect(await folder.tried()).toContain("begin-anew")

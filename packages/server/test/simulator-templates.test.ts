@@ -91,7 +91,7 @@ test("simulator_templates adds templates, also to a cluster that an earlier star
   expect(await deployed(await start(more), lab(machines))).toBe("success")
 })
 
-test("a template whose system nobody can tell is refused with what to write", async () => {
+test("a template with an unknown system is refused with a hint what to write", async () => {
   await expect(start({ RANGEWRIGHT_SIMULATOR_TEMPLATES: "flare-vm-template" })).rejects.toThrow(
     "simulator_templates: flare-vm-template: say which system it has, as in flare-vm-template=windows; one of windows, debian",
   )

@@ -34,7 +34,7 @@ describe("a line of output", () => {
     expect(textOf("\r".repeat(2 ** 20))).toBe("")
   })
 
-  test("holds no character that a terminal would obey, and only known looks", () => {
+  test("contains no control characters, and only known styles", () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(

@@ -5,7 +5,7 @@ import { Log } from "../src/log/log.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const output = (seq: number, text: string): RunEvent => ({ seq, at, type: "Output", key: "role:web01", text })
 
-test("events that come again after a break are taken once", () => {
+test("events repeated after an interruption are processed once", () => {
   const log = new Log()
   log.take([output(1, "one\n"), output(2, "two\nthree\n")])
   log.take([output(2, "two\nthree\n"), output(3, "four\n")])

@@ -85,7 +85,7 @@ describe("links of others", () => {
 })
 
 describe("texts", () => {
-  test("show what cannot be seen as its number", () => {
+  test("show invisible characters as their numbers", () => {
     expect(plain("a\u202eb\u0000c\nd")).toBe("a\\u202eb\\u0000c\nd")
   })
 
@@ -106,14 +106,14 @@ describe("texts", () => {
     expect(shortTime(at, new Date(2026, 10, 28, 12))).toBe(text)
   })
 
-  test("tell a time whole, here and in UTC", () => {
+  test("show a complete time, local and in UTC", () => {
     const at = new Date(2026, 0, 2, 7, 4, 9)
     expect(longTime(at)).toBe(`2 Jan 2026, 07:04:09 (${at.toISOString().slice(0, 19).replace("T", " ")} UTC)`)
   })
 })
 
 describe("a change as a command for a shell", () => {
-  test("quotes what others named, and holds no secret", () => {
+  test("quotes names given by others, and contains no secret", () => {
     const body = JSON.stringify({ machines: ["a'; rm -rf / #"], proxmoxPassword: "word", $: "`x`" })
     expect(curlOf({ method: "PUT", address: "/api/v2/range/poweron?rangeID=UMA", body }, "https://lab.example")).toBe(
       `curl -X PUT -H "X-API-KEY: $RANGEWRIGHT_API_KEY" -H 'Content-Type: application/json' ` +
@@ -139,7 +139,7 @@ describe("the sentence about a range", () => {
   test("names machines that are off", () => {
     expect(rangeSentence(range(two), undefined, now)).toBe("1 of 2 machines are on; ws01 is off.")
   })
-  test("says how far a run is", () => {
+  test("shows the progress of a run", () => {
     const run = {
       status: "running",
       kind: "deploy",
@@ -201,7 +201,7 @@ describe("the picture", () => {
     )
   })
 
-  test("changes one machine by an event, and is read again where more has changed", () => {
+  test("updates one machine from an event, and is read again when more has changed", () => {
     const topology = networkOf(3)
     const data = { proxmoxID: 101, name: "UMA-m1", poweredOn: false, ip: "10.2.1.1" }
     const patched = patchTopology(topology, { topic: "machine", rangeID: "UMA", data })
@@ -217,7 +217,7 @@ describe("the picture", () => {
 
 describe("an event about a machine", () => {
   const shown = range([machine("UMA-dc01", "10.2.10.11", true, { proxmoxID: 7 })])
-  test("changes that machine alone", () => {
+  test("changes only that machine", () => {
     const data = { rangeID: "UMA", proxmoxID: 7, name: "UMA-dc01", poweredOn: false, ip: "10.2.10.11", cpu: 3, ram: 2 }
     const patched = patchRange(shown, {
       topic: "machine",
@@ -240,7 +240,7 @@ describe("what needs an administrator", () => {
   test("is nothing where all is well", () => {
     expect(needsOf({ ...nothing, ranges: [range([machine("UMA-a", "10.2.1.1", true)])] })).toEqual([])
   })
-  test("is what failed, with the way to the run, before what only differs", () => {
+  test("lists failures, with links to their runs, before mere differences", () => {
     const gone = machine("UMA-a", "10.2.1.1", true, { missingSince: "2026-01-01T00:00:00.000Z" })
     const runs = [
       { id: "r1", rangeID: "BO", status: "failure", kind: "deploy", subject: { type: "range", id: "BO" } },
@@ -268,7 +268,7 @@ describe("what needs an administrator", () => {
       ["warn", "The storage ssd of the node a is 90 % full"],
     ])
   })
-  test("is a user who has nearly used up what may be kept on the service's host, and no other", () => {
+  test("includes only users who have nearly used up their disk space on the service's host", () => {
     const quotas = [
       { userID: "A", limitDiskBytes: 100, usedDiskBytes: 85 },
       { userID: "B", limitDiskBytes: 100, usedDiskBytes: 84 },
@@ -279,7 +279,7 @@ describe("what needs an administrator", () => {
       { tone: "warn", title: "A has used 85 % of what a user may keep on the service's host", href: "/ui/admin/quotas" },
     ])
   })
-  test("is a check of the installation that failed, and none that warns", () => {
+  test("includes failed checks of the installation, but not warnings", () => {
     const findings = [
       { level: "warn", what: "git", detail: "not found" },
       { level: "fail", what: "disk", detail: "0 GiB free", hint: "Free some." },
@@ -291,7 +291,7 @@ describe("what needs an administrator", () => {
   })
 })
 
-test("the disk that something takes is told as refusals tell it, and never as less", () => {
+test("disk space is shown as in refusals, and never rounded down", () => {
   const gib = 1024 ** 3
   expect([0, 1, 1024 ** 2, gib - 1, gib, 1.31 * gib].map(bytes)).toEqual([
     "0 MiB",
@@ -310,7 +310,7 @@ describe("a list of new users", () => {
       { userID: "MO", name: 'Mo "M" Roe', email: "mo@lab.example" },
     ])
   })
-  test("names the lines that lack something", () => {
+  test("names incomplete lines", () => {
     expect(newUsers("JO,Jo\nMO,Mo,mo@lab.example\nx")).toMatchObject({ wrong: [1, 3] })
   })
 })
@@ -362,7 +362,7 @@ describe("the timeline", () => {
     expect(pauses).toEqual([{ reason: "r", from: 9, to: 10 }])
   })
 
-  test("says when a step that goes on is expected to end", () => {
+  test("shows when a step in progress is expected to end", () => {
     const going = step("a", 0, 0, { estimateSeconds: 60, phase: "started", endedAt: undefined })
     const { seconds, lanes } = timelineOf(runOf([going], { status: "running", endedAt: undefined }), 5_000)
     expect([seconds, lanes[0]?.bars[0]?.expected, lanes[0]?.bars[0]?.to]).toEqual([60, 60, 5])

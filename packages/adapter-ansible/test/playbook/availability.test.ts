@@ -54,7 +54,7 @@ describe("what the service's host has", () => {
     expect(finding?.hint).toContain("ansible-core 2.14")
   })
 
-  it("an Ansible that is too old, and a program that is none, are not used", async () => {
+  it("an Ansible that is too old, and a program that is not Ansible, are not used", async () => {
     expect((await look({ program: await toolOf("2.13.9") })).because).toBe(
       "ansible-core 2.13.9 is too old; 2.14 or later is needed",
     )
@@ -63,7 +63,7 @@ describe("what the service's host has", () => {
     expect((await look({ program: await toolOf("10.1.2") })).ansible).toBe("10.1.2")
   })
 
-  it("collections are found beside the modules and in given folders, and what misses without one is said", async () => {
+  it("collections are found beside the modules and in given folders, and what a missing one prevents is reported", async () => {
     const program = await toolOf("2.16.1")
     const collection = async (below: string, name: string, manifest?: string) => {
       const path = join(folder, below, "ansible_collections", ...name.split("."))
@@ -84,7 +84,7 @@ describe("what the service's host has", () => {
     })
   })
 
-  it("a sandbox that is wished away is a warning; one that is required and missing means that nothing runs", async () => {
+  it("a disabled sandbox is a warning; a missing one that is required means that nothing runs", async () => {
     const program = await toolOf("2.14.18")
     const without = await look({ program, tools: { sandbox: "off" } })
     expect(automationFindings(without, "psrp").find(({ what }) => what === "sandbox")).toMatchObject({ level: "warn" })
@@ -93,7 +93,7 @@ describe("what the service's host has", () => {
     expect(automationFindings(required, "psrp").find(({ what }) => what === "sandbox")?.detail).toContain("bwrap: no")
   })
 
-  it("without Ansible all work inside machines is hindered, and what a killed service left is swept all the same", async () => {
+  it("without Ansible no work inside machines is possible, but leftovers of a killed service are still removed", async () => {
     const runs = join(folder, "automation", "runs", "left")
     await mkdir(runs, { recursive: true })
     await writeFile(join(runs, "stage.yml"), "secret")

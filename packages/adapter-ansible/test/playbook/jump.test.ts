@@ -75,7 +75,7 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     expect(await lab.host("LAB-web").addresses()).toEqual(["10.7.10.11"])
   })
 
-  it("are unreachable, and the reason is said, while it is somebody else, refuses or does not answer", async () => {
+  it("are unreachable, with the reason, while it has another host key, refuses or does not answer", async () => {
     const other = join(lab.folder, "other")
     execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", other])
     const tried = async (more: Partial<JumpHost>) => {
@@ -96,7 +96,7 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     expect(await tried({ port: 23 })).toContain("connection refused")
   })
 
-  it("share one connection, which is opened anew when it was lost", async () => {
+  it("share one connection, which is reopened when it was lost", async () => {
     Object.assign(route, byKey)
     const open = () => readdirSync(join(lab.folder, "automation", "runs"))
     const until = async (isSo: () => boolean): Promise<void> => {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { forgetUser, openFolders, ownFolder } from "../../src/playbook/scratch.ts"
 
-test("what roles left for a user and what was learned of machines goes with the user, and nobody else's", async () => {
+test("files of roles and facts about machines are removed with their user, and nobody else's are", async () => {
   const root = mkdtempSync(join(tmpdir(), "kept-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const folders = await openFolders(root)
@@ -21,7 +21,7 @@ test("what roles left for a user and what was learned of machines goes with the 
   expect(existsSync(folders.facts)).toBe(true)
 })
 
-test("a role that leaves what no path is long enough for stops neither the removal of its user nor the next start", async () => {
+test("a role that leaves files too deep for a path blocks neither the removal of its user nor the next start", async () => {
   const root = mkdtempSync(join(tmpdir(), "kept-"))
   onTestFinished(() => void execFileSync("rm", ["-rf", root]))
   const folders = await openFolders(root)

@@ -56,7 +56,7 @@ describe("a service that is killed", { timeout: patience }, () => {
     await until(() => !sleepers.some(running))
   })
 
-  it("leaves alone what is not its tools'", async () => {
+  it("leaves alone processes that are not its tools'", async () => {
     const stranger = spawn("sleep", [`43214.${process.pid}`], {
       env: { HOME: `${folder}-of-another/home`, PATH: "/usr/bin:/bin" },
     })
@@ -68,7 +68,7 @@ describe("a service that is killed", { timeout: patience }, () => {
     expect(running(sleeper(4))).toBe(true)
   })
 
-  it("leaves nothing to the next one, which ends what was kept from dying", async () => {
+  it("leaves nothing to the next one, which ends surviving processes", async () => {
     const scratch = join(folder, "runs", "one")
     await mkdir(scratch, { recursive: true })
     await writeFile(join(scratch, "stage.yml"), "secret")

@@ -152,7 +152,7 @@ describe("the log of a run", () => {
     expect(told.flat().join("\n")).not.toMatch(/0123456789|987654/u)
   })
 
-  it("an event that is too long to be read is told in a line", () => {
+  it("an event that is too long to be read is reported in a line", () => {
     expect(openAccount("jsonl", asItIs).take('{"_event": "v2_run', true)).toEqual([
       "[the result of a task is omitted: it is too long]",
     ])

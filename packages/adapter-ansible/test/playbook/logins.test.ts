@@ -92,7 +92,7 @@ describe.skipIf(obstacle !== undefined)(`logins of machines${skipNote(obstacle)}
     expect(await address(undefined)).toMatchObject({ fault: "", ok: true, changed: true })
   })
 
-  it("a stage that was cut short between keeping a password and setting it, or between setting and counting it, is made good", async () => {
+  it("a stage interrupted between storing and setting a password, or between setting and confirming it, is repaired", async () => {
     await lab.keepLogin("LAB-web", { pending: "Rw1-before-it-was-set" })
     expect(await address("generated")).toMatchObject({ fault: "", ok: true, changed: true })
     expect(await lab.login("LAB-web")).toEqual({ current: "Rw1-before-it-was-set" })
@@ -116,7 +116,7 @@ describe.skipIf(obstacle !== undefined)(`logins of machines${skipNote(obstacle)}
     expect(await lab.login("LAB-web")).toEqual({ current: "Rw1-of-a-later-day" })
   })
 
-  it("a machine that refuses all that is known of it fails at once, and is tried with nothing else", async () => {
+  it("a machine that refuses all known logins fails at once, and no others are tried", async () => {
     expect(await lab.host("LAB-web").run("sh", "-c", "echo root:somebody-else | chpasswd -c SHA512")).toMatchObject({ code: 0 })
     for (const refused of [await address("generated"), await packages("LAB-web")]) {
       expect(refused).toMatchObject({ ok: false, reason: "failed" })

@@ -108,7 +108,7 @@ describe.skipIf(obstacle !== undefined)(
   `addresses of systems whose network tool is stood in for${skipNote(obstacle)}`,
   { timeout: patience },
   () => {
-    it("are set by netplan where the system has it, in the place of what asks for one", async () => {
+    it("are set by netplan if the system has it, replacing a DHCP configuration", async () => {
       const { host, set } = await machineOf(ubuntu)
       expect(await set()).toMatchObject({ fault: "", ok: true, changed: true, address: "10.7.10.10" })
       expect(await host.addresses()).toEqual(["10.7.10.10"])

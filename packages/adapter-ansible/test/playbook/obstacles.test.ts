@@ -46,7 +46,7 @@ describe("in a folder of its own", () => {
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "rw-now-"))))
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it("what an operator removes or fixes counts at once, and the host is not asked again without need", async () => {
+  it("what an operator removes or fixes takes effect at once, and the host is not checked again without need", async () => {
     const [program, asked] = [join(folder, "ansible-playbook"), join(folder, "asked")]
     const install = async () => {
       const says = `ansible-playbook [core 2.16.0]\\n  ansible python module location = ${folder}/modules/ansible\\n`

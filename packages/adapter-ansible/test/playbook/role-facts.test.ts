@@ -41,8 +41,8 @@ const step = (key: string, steps: readonly string[], done: readonly string[] = [
 })
 const old = { run: "old" as RunId }
 
-describe("what a role finds of what others set", () => {
-  it("is what hosts began with, and upon it what roles set, the later ones over the earlier", () => {
+describe("the facts that a role finds", () => {
+  it("are the hosts' initial facts, overlaid with those set by roles, later ones over earlier ones", () => {
     const before = factsBefore(
       [
         kept("role:b:two", 2, { set: facts({ a: { x: 2 }, b: { y: 2 } }) }),
@@ -54,7 +54,7 @@ describe("what a role finds of what others set", () => {
     expect(plain(before.initial)).toEqual({ a: { x: 0, z: 0 }, b: { y: 0 } })
   })
 
-  it("is of this run, and of roles that it leaves out because they are done", () => {
+  it("are those of this run, and of roles skipped because they are done", () => {
     const all = [
       kept("role:a:done", 1, { ...old, set: facts({ a: { done: 1 } }), initial: facts({ a: { began: "long ago" } }) }),
       kept("role:a:again", 2, { ...old, set: facts({ a: { again: 1 } }) }),
@@ -66,13 +66,13 @@ describe("what a role finds of what others set", () => {
     expect(plain(before.initial)).toEqual({})
   })
 
-  it("is not what it set itself before it was cut short, but what it began with", () => {
+  it("are not those it set itself before it was interrupted, but those it began with", () => {
     const own = kept("role:a:one", 1, { initial: facts({ a: { random: 7 } }), set: facts({ a: { half: true } }) })
     const before = factsBefore([own], step("role:a:one", ["role:a:one"]))
     expect(plain(before.facts)).toEqual({ a: { random: 7 } })
   })
 
-  it("is, where roles began side by side, what each machine made of its own variables", () => {
+  it("are, when roles began side by side, each machine's own variables as it evaluated them", () => {
     const all = [
       kept("role:a:one", 2, { initial: facts({ a: { r: "a by a" }, b: { r: "b by a" }, c: { r: "c by a" } }) }),
       kept("role:b:one", 1, { initial: facts({ a: { r: "a by b" }, b: { r: "b by b" }, c: { r: "c by b" } }) }),
@@ -81,7 +81,7 @@ describe("what a role finds of what others set", () => {
     expect(plain(before.facts)).toEqual({ a: { r: "a by a" }, b: { r: "b by b" }, c: { r: "c by b" } })
   })
 
-  it("is data, whatever its names are", () => {
+  it("are data, whatever their names", () => {
     const names = facts({ __proto__: { polluted: 1 }, constructor: { __proto__: 1, toString: 2 } })
     const before = factsBefore([kept("role:a:one", 1, { set: names })], step("role:b:two", ["role:a:one", "role:b:two"]))
     expect(factsFrom(JSON.parse(factsToJson(before.facts)))).toEqual(before.facts)
@@ -104,7 +104,7 @@ describe("what is kept of roles on the service's host", () => {
     withSecrets((secrets) => Effect.promise(() => keep(store(), secrets, whose, some)))
   const all = (whose = range) => withSecrets((secrets) => readKept(store(), secrets, whose))
 
-  it("is what was told last, readable by nobody else, and of this range alone", async () => {
+  it("is the last state, readable by nobody else, and of this range only", async () => {
     await put(kept("role:a:one", 1, { set: facts({ a: { x: 1 } }) }))
     await put(kept("role:a:one", 2, { set: facts({ a: { x: 2 } }), initial: facts({ a: { y: 0 } }) }))
     await put(kept(`role:a:${"long".repeat(100)}`, 3))
@@ -118,7 +118,7 @@ describe("what is kept of roles on the service's host", () => {
     expect(await all({ ...range, recordId: "two" as RecordId })).toEqual([])
   })
 
-  it("has an end", async () => {
+  it("is limited in size", async () => {
     const large = facts({ a: { x: "x".repeat(3 * 1024 * 1024) } })
     const stored: boolean[] = []
     for (let i = 0; i < 12; i++) stored.push(await put(kept(`role:a:${i}`, i, { set: large })))

@@ -235,7 +235,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
   const answer = async (name: string): Promise<string> =>
     on(lab.host("LAB-web"), "python3", "-c", question, "10.7.10.254", name).then((text) => text.trim())
 
-  it("begins on a router that passes nothing on, and answers no names, before it has rules", async () => {
+  it("begins on a router that forwards nothing, and resolves no names, before it has rules", async () => {
     await internet.take()
     const said = await probe("early")
     expect(namesOf(said).filter(([, how]) => how !== "none")).toEqual([])
@@ -252,7 +252,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect([await check("all"), await refused()]).toEqual([0, [{ packets: 0, full: false }]])
   })
 
-  it("lets nothing out from its beginning on, whatever it is, also of what was open and where connections cannot be forgotten", async () => {
+  it("blocks everything from its start, including open connections, even if connection tracking cannot be flushed", async () => {
     await internet.take()
     flow("old", "-", bad, good)
     for (const to of [bad, good])
@@ -283,7 +283,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect([client, stranger].map((source) => internet.enters(source, web))).toEqual([true, false])
   })
 
-  it("tells what it did not let out", async () => {
+  it("reports what it blocked", async () => {
     const all = await refused()
     const about = { source: web, destination: bad }
     expect(all).toContainEqual({ ...about, protocol: 6, port: 853, packets: expect.any(Number) })
@@ -337,7 +337,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(Object.keys(seen).filter((key) => key.endsWith(` ${nowhere}`) || key.startsWith("stolen"))).toEqual([])
   })
 
-  it("lets what answers somebody outside go to nobody else", async () => {
+  it("lets answers to somebody outside go to nobody else", async () => {
     await internet.take()
     const ask = `import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("${natHost}", 7777)); s.sendto(b"x", ("${web}", 9999))`
     await until(async () => {
@@ -437,7 +437,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(await check("all")).toBe(0)
   })
 
-  it("is cut off or as before wherever its loading is killed, and so is its end", async () => {
+  it("is either closed or unchanged wherever loading is killed, both at its start and at its end", async () => {
     const programs = ["nft", "iptables-restore"] as const
     for (const name of programs) {
       const real = name === "nft" ? "/root/real-nft" : "/usr/sbin/iptables-nft-restore"
@@ -568,7 +568,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect([await answer("allowed.example"), await answer("sub.allowed.example")]).toEqual([named, named])
   })
 
-  it("lets everything out when it is over, and forgets what it refused", async () => {
+  it("lets everything out when it ends, and forgets what it blocked", async () => {
     await load()
     const over = await sendAll("over")
     expect([over.good, over.bad]).toEqual([kinds, kinds])

@@ -30,7 +30,7 @@ const problem = (role: string, user: User, configText = "ludus: []\n", choice: "
   return trustProblem({ settings: settingsOf({ folder: library, library }), found: without(choice) }, task, site)
 }
 
-describe("where there should be a sandbox and is none", () => {
+describe("without a sandbox that there should be", () => {
   it("a member's own role does not run, and neither do templates; what administrators installed does", async () => {
     expect(await problem("mine", alice)).toMatch(/installed by a member.*bwrap: no.*ansible_sandbox/u)
     expect(await problem("ours", alice)).toBeUndefined()

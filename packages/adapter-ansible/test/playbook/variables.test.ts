@@ -136,13 +136,13 @@ describe("what roles may rely on", () => {
     expect(localhostVariables({ variables }, site, "/scratch/home")).toMatchObject({ range_bridge_name: "r7", node_name: "pve3" })
   })
 
-  it("what the operator configured stands before what the machines tell", () => {
+  it("the operator's configuration takes precedence over what the machines report", () => {
     const given = { proxmox_node: "pve9", ludus_nat_interface: "vmbr4" }
     expect(known(siteOf("vmbr1007"), given)).toMatchObject(given)
     expect(localhostVariables({ variables: given }, siteOf("vmbr1007"), "/scratch/home")["node_name"]).toBe("pve9")
   })
 
-  it("a licence that is not active entitles to nothing", () => {
+  it("an inactive licence includes nothing", () => {
     const license = { ...siteOf("vmbr1007").license, active: false }
     expect(known(siteOf("vmbr1007", { license }))["ludus_entitlements"]).toEqual([])
   })

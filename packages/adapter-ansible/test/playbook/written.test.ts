@@ -9,8 +9,8 @@ import { unsafeYaml } from "../../src/playbook/unsafe-yaml.ts"
 
 const strip = { customTags: [{ tag: "!unsafe", resolve: (text: string) => text }] }
 
-describe("what is written for the tool", () => {
-  it("any input is read back as it was, and each of its texts is marked as literal", () => {
+describe("the files for the tool", () => {
+  it("any input is read back unchanged, and each of its strings is marked as literal", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const written = unsafeYaml(value as Json)
@@ -67,7 +67,7 @@ describe("what is written for the tool", () => {
     expect(Object(later)).toMatchObject([{ pre_tasks: [{ name: "Make sure that this is the machine" }] }])
   })
 
-  it("names of roles are no paths or options, and variables have names that Ansible takes", () => {
+  it("role names are not paths or options, and variable names are valid for Ansible", () => {
     for (const role of ["web", "geerlingguy.docker", "ansible.windows.thing", "_x-1"])
       expect(roleProblem(role, { role })).toBeUndefined()
     for (const role of ["", "..", "../bob/roles/x", "/etc", "-x", "a b", "a\n", "{{ x }}", "a..b", ".a"])

@@ -82,7 +82,7 @@ describe.skipIf(found.because !== undefined)(
       expect(performance?.changed).toBe(true)
     })
 
-    it("a machine takes its address by itself, then its name, and speaks the time zone's name as Windows does", () => {
+    it("a machine takes its address on its own, then its name, and gets the Windows name of its time zone", () => {
       const [, take] = callsOf("address:LAB-dc", "ansible.windows.win_powershell")
       expect(take).toMatchObject({
         async: true,
@@ -96,7 +96,7 @@ describe.skipIf(found.because !== undefined)(
       expect(callsOf("address:LAB-dc", "ansible.windows.win_reboot")).toHaveLength(1)
     })
 
-    it("a domain is made as the configuration says, and furnished by whoever is known to it", () => {
+    it("a domain is created as configured, and set up by an account that it knows", () => {
       expect(asked("primary-dc:LAB-dc", "microsoft.ad.domain")).toEqual([
         {
           dns_domain_name: "corp.example",
@@ -140,7 +140,7 @@ describe.skipIf(found.because !== undefined)(
       ])
     })
 
-    it("who logs on by itself is set where the user is known: by the domain's stages, else at once", () => {
+    it("automatic logon is set where the user is known: by the domain's stages, otherwise at once", () => {
       const loggedOn = (key: (typeof rehearsed)[number]) =>
         asked(key, "community.windows.win_auto_logon").map(({ username, password }) => [username, password])
       expect(loggedOn("primary-dc:LAB-dc")).toEqual([["CORP\\domainadmin", secrets.admin]])
@@ -234,7 +234,7 @@ describe.skipIf(found.because !== undefined)(
       }
     })
 
-    it("what Windows is to show is handed to one program as it is, and nothing in it is evaluated", () => {
+    it("what Windows is to show is passed to one script literally, and nothing in it is evaluated", () => {
       const [change] = asked("anti-sandbox:LAB-ws", "ansible.windows.win_powershell").slice(-1)
       const parameters = change?.["parameters"] as Readonly<Record<string, string>> | undefined
       expect(JSON.parse(parameters?.["Wanted"] ?? "")).toEqual(dressed)
@@ -266,14 +266,14 @@ describe.skipIf(found.because !== undefined)(
       ])
     })
 
-    it("a machine that cannot bring the wallpaper's program goes on without it", async () => {
+    it("a machine that cannot install the wallpaper's program continues without it", async () => {
       const away: Answers = { ...newMachine, "ansible.windows.win_get_url": { failed: true, msg: "no route to host" } }
       const performance = await rehearse(stageOf("windows-base:LAB-ws"), away)
       expect(performance.ok, performance.said).toBe(true)
       expect(performance.said).toContain("set defaults.enable_dynamic_wallpaper to false")
     })
 
-    it("what Windows cannot have is refused before anything is done, with the way out", async () => {
+    it("what Windows does not support is refused before anything is done, with a hint", async () => {
       const stage = stageOf("address:LAB-dc")
       const input = { ...(stage.input as object), timezone: "Antarctica/Troll" }
       const zone = await rehearse({ ...stage, input }, newMachine)
@@ -311,7 +311,7 @@ describe.skipIf(found.because !== undefined)(
       expect(given).not.toContain("Set the password of the machine's login")
     })
 
-    it("passwords are told to modules alone, never to the log", () => {
+    it("passwords are passed to modules only, never to the log", () => {
       const said = [...first.values()].map((performance) => performance.said).join("")
       for (const secret of [...Object.values(secrets), login.password, hostKey, clientKey]) {
         expect(said).not.toContain(secret)
@@ -326,7 +326,7 @@ describe.skipIf(found.because !== undefined)(
       expect(modules.filter((module) => !made.some((call) => call.module === module))).toEqual([])
     })
 
-    it.skipIf(noCollections !== undefined)(`modules take everything they are given${skipNote(noCollections)}`, async () => {
+    it.skipIf(noCollections !== undefined)(`modules accept all their arguments${skipNote(noCollections)}`, async () => {
       const documentation = await readDocumentation(modules, [...collections, ...found.collectionFolders])
       expect([...new Set(made.flatMap((call) => objections(documentation, call)))]).toEqual([])
     })

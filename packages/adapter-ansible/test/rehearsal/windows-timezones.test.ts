@@ -6,7 +6,7 @@ import { playbooksFolder } from "../../src/playbook/options.ts"
 
 const names: unknown = parse(readFileSync(join(playbooksFolder, "vars", "windows-timezones.yml"), "utf8"))
 
-it("every time zone that a configuration may name has a name that Windows knows, but one that Windows has not", () => {
+it("every time zone allowed in a configuration has a Windows name, except one that Windows lacks", () => {
   const unknown = Intl.supportedValuesOf("timeZone").filter((zone) => typeof Object(names)[zone] !== "string")
   expect(unknown).toEqual(["Antarctica/Troll"])
 })
