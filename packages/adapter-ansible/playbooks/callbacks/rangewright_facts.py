@@ -1,8 +1,8 @@
 """Lets facts and registered results outlive one run of ansible-playbook.
 
-Every role is a run of its own. Before the first play, hosts get what roles before this one set; in the end what this
-one set is written out. Both have the rank that they have within a run. A value is JSON in a text, so that whoever keeps
-it need not understand it. What is read is data: no text in it is a template, wherever it came from.
+Each role is a separate run. Before the first play, hosts get the facts that earlier roles set; at the end those that
+this role set are written out. Both keep the precedence that they have within a run. A value is JSON text, so that the
+service can store it without parsing it. Values are data: no string in them is a template, wherever it came from.
 """
 
 import datetime
@@ -77,7 +77,7 @@ class CallbackModule(CallbackBase):
             json.dump(self.written, out)
 
     def facts(self):
-        """Registered results and facts that were set, by host."""
+        """Registered results and facts set so far, by host."""
         return self.manager._nonpersistent_fact_cache
 
     def load(self):

@@ -1,8 +1,8 @@
 #!/usr/bin/python
-"""Writes whole text files, several in one run: each run of a module costs the machine and the service's host more than the files do.
+"""Writes complete text files, several in one run: each run of a module costs the machine and the service's host more than the files do.
 
-A file that is as it should be is left alone; another is replaced at once, by one that is written beside it. `written` names those whose text
-changed. Folders that are missing are made."""
+Files that are already right are left alone; others are replaced atomically with a temporary file. `written` names those whose text changed.
+Missing folders are created."""
 
 from __future__ import absolute_import, division, print_function
 
