@@ -50,7 +50,7 @@ const observed: Answers = {
   "ansible.windows.win_reg_stat": { value: "IMAGE_STATE_COMPLETE" },
   "ansible.windows.win_service_info": { services: [{ start_mode: "disabled" }] },
   Report: { changed: false },
-  "Have the product key": { result: { error: "" } },
+  "Install the product key": { result: { error: "" } },
   "Point it to the KMS host and activate it": { result: { error: "" } },
   "Activate it with Microsoft's servers": { result: { error: "" } },
   "microsoft.ad.object_info": { objects: [{ objectSid: { Sid: "S-1-5-21-1-2-3" } }] },
@@ -66,8 +66,8 @@ export const newMachine: Answers = {
   },
   "ansible.windows.win_hostname": { reboot_required: true },
   "ansible.windows.win_feature": { reboot_required: true },
-  "See whether that was done": { stat: { exists: false } },
-  "See what the machine has": { changed: false, result: { adapter: "Ethernet", has: false } },
+  "Check whether Sysprep has already succeeded": { stat: { exists: false } },
+  "Read the machine's network settings": { changed: false, result: { adapter: "Ethernet", has: false } },
   "Renew the evaluation period before it ends": { result: { restart: true } },
 }
 
@@ -77,6 +77,6 @@ export const settledMachine: Answers = {
   "ansible.windows.setup": {
     ansible_facts: { ansible_windows_domain_member: true, ansible_windows_domain_role: "Primary domain controller" },
   },
-  "See what the machine has": { result: { adapter: "Ethernet", has: true } },
+  "Read the machine's network settings": { result: { adapter: "Ethernet", has: true } },
   "Renew the evaluation period before it ends": { result: { restart: false } },
 }

@@ -200,8 +200,8 @@ describe.skipIf(found.because !== undefined)(
     it("a machine gets its product key, its KMS host and its licence, and tells in the end what it has", () => {
       const calls = first.get("activate-windows:LAB-ws")?.calls ?? []
       expect(calls.map(({ task }) => task)).toEqual([
-        "See that it is to be activated",
-        "Have the product key",
+        "Make sure that Windows can be activated",
+        "Install the product key",
         "Point it to the KMS host and activate it",
         "Report",
       ])
@@ -211,11 +211,11 @@ describe.skipIf(found.because !== undefined)(
 
     it("a key that Windows refuses is told by its code, and nothing is activated", async () => {
       for (const key of ["activate-windows:LAB-ws", "kms-server:LAB-ws"]) {
-        const answers = { ...newMachine, "Have the product key": { result: { error: "0xC004F050" } } }
+        const answers = { ...newMachine, "Install the product key": { result: { error: "0xC004F050" } } }
         const told = await theatre.rehearse(stageOf(key), answers)
         expect(told.ok, told.said).toBe(true)
         expect(told.calls.filter(({ task }) => /activate/iu.test(task)).map(({ task }) => task)).toEqual([
-          "See that it is to be activated",
+          "Make sure that Windows can be activated",
         ])
         expect(told.calls.at(-1)?.task).toBe("Report")
       }
@@ -224,13 +224,16 @@ describe.skipIf(found.because !== undefined)(
     it("an evaluation and a domain controller get no key", async () => {
       const answers = {
         ...newMachine,
-        "See that it is to be activated": { failed: true, msg: "It has an evaluation edition, which cannot be activated." },
+        "Make sure that Windows can be activated": {
+          failed: true,
+          msg: "It has an evaluation edition, which cannot be activated.",
+        },
       }
       for (const key of ["activate-windows:LAB-ws", "kms-server:LAB-ws"]) {
         const told = await theatre.rehearse(stageOf(key), answers)
         expect(told.ok).toBe(false)
         expect(told.said).toContain("evaluation edition")
-        expect(told.calls.map(({ task }) => task)).not.toContain("Have the product key")
+        expect(told.calls.map(({ task }) => task)).not.toContain("Install the product key")
       }
     })
 
@@ -253,7 +256,7 @@ describe.skipIf(found.because !== undefined)(
 
     it("what stands in Sysprep's way is removed, and it is tried once more", async () => {
       const stage = stageOf("sysprep:LAB-dc")
-      const failed = await rehearse(stage, { ...newMachine, "See whether it worked": { stat: { exists: false } } })
+      const failed = await rehearse(stage, { ...newMachine, "Check whether Sysprep succeeded": { stat: { exists: false } } })
       expect(failed.ok).toBe(false)
       expect(failed.said).toContain("setuperr.log in the machine tells why")
       const attempts = failed.calls
