@@ -53,7 +53,7 @@ export const ensurePool = Effect.fnUntraced(function* (
 
 const containsPool = /contains pool/u
 
-/** Removes the pool, its rights, and parent folders that are now empty. Fails with `not-ours` when it has members or nested pools. */
+/** Removes the pool, its rights, and empty parent folders. Fails when it has members, and with `not-ours` when it has nested pools. */
 export const removePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,

@@ -1,4 +1,7 @@
-/** A parameter: booleans go as 0 and 1, a list as the key repeated (only where the schema says `array`; `-list` strings are joined by the caller). */
+/**
+ * A parameter: booleans are sent as 0 and 1, a list as a repeated key (only where the schema says `array`; the caller joins `-list`
+ * strings).
+ */
 export type Param = string | number | boolean | readonly string[] | undefined
 export type Params = Readonly<Record<string, Param>>
 

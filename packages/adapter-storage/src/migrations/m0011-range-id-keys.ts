@@ -1,8 +1,8 @@
 import type { SchemaChange } from "./schema-change.ts"
 
 /**
- * IDs of ranges are unique without regard to case. Of ranges that differ only in case already, all stay; the one with the lowest number gets the
- * key. Released: never changed.
+ * Range IDs are unique regardless of case. Existing ranges that differ only in case all stay; the one with the lowest number gets the key.
+ * Released: never changed.
  */
 export const m0011RangeIdKeys: SchemaChange = {
   name: "0011-range-id-keys",

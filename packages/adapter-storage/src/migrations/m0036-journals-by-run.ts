@@ -1,7 +1,8 @@
 import type { SchemaChange } from "./schema-change.ts"
 
 /**
- * Entries of journals lie by run and number, without a second index: SQLite wrote five pages for each, now two. PostgreSQL never had that index.
+ * Journal entries are stored by run and number, without a second index: SQLite wrote five pages for each, now two. PostgreSQL never had
+ * that index.
  */
 export const m0036JournalsByRun: SchemaChange = {
   name: "0036-journals-by-run",

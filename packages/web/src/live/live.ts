@@ -70,7 +70,7 @@ const liveEvent = ({ event, data }: ServerEvent): readonly LiveEvent[] => {
   ]
 }
 
-/** Keeps reconnecting quick: people see within a few seconds that the service is back. */
+/** Longest pause between reconnects, so that people see within a few seconds that the service is back. */
 const longestPause = 3_000
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
