@@ -13,7 +13,7 @@ import { type Finding, ok, warn } from "./finding.ts"
 
 const what = "registry of subscription roles"
 
-/** Reports what the registry publishes now, checked against what the service remembers of it. */
+/** Reports what the registry publishes now, without consulting what the service remembers of it. */
 const ask = (config: Config, state: string): Effect.Effect<Finding> =>
   Effect.gen(function* () {
     const registry = yield* SubscriptionProvider
