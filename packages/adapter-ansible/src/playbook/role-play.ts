@@ -25,7 +25,7 @@ export const roleProblem = (role: string | undefined, input: Json): string | und
  */
 export const sameMachineVariable = "rangewright_same_machine"
 
-/** Members of the input for the service itself, which roles do not get. */
+/** Members of the input that are not set as facts: those for the service itself, and those that roles get as extra variables. */
 const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 
 /** Initial facts of a machine: its known surroundings, and the variables of its roles. */
