@@ -30,8 +30,8 @@ export const configurationDocument = (): string => {
     "This page is generated from the declaration in `packages/server/src/config/keys.ts` by `npm run docs`.",
     "",
     "The service reads a YAML file (`--config FILE`, else `RANGEWRIGHT_CONFIG`, else `rangewright.yml` in the working folder",
-    "when it is there) and environment variables; a variable beats the file. Names that are not listed here are refused at",
-    "start, so that a misspelt one does not go unnoticed.",
+    "if it exists) and environment variables; variables take precedence over the file. It refuses to start if it finds a key",
+    "or variable that is not listed here, so that a misspelled one does not go unnoticed.",
     "",
     ...sections,
   ].join("\n")

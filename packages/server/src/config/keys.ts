@@ -13,8 +13,8 @@ const sources = "Sources"
 const subscriptions = "Subscription roles and licence"
 const packages = "Patched QEMU packages"
 const vpn = "VPN"
-const oidc = "Sign-in by way of a provider (OpenID Connect)"
-const keeping = "Keeping and logging"
+const oidc = "Sign-in with an identity provider (OpenID Connect)"
+const keeping = "Retention and logging"
 
 const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
   wholeNumber(0, highestLimit)(ranges, `default_quota_${resource}`, {
@@ -34,7 +34,7 @@ export const keys = {
   }),
   adminPort: optionalPort(service, "admin_port", {
     about:
-      "A second port that serves the same, for clients that expect the administrators' port 8081. Loopback only unless expose_admin_port.",
+      "A second port with the same API, for clients that expect the administrators' port 8081. Loopback only unless expose_admin_port.",
     default: undefined,
     example: "8081",
   }),
@@ -60,14 +60,14 @@ export const keys = {
   }),
   trustedProxies: list(service, "trusted_proxies", {
     about:
-      "Addresses or networks of reverse proxies in front of the service. The address that connects counts as the sender of a request; for these it is the address that they name in `X-Forwarded-For`.",
+      "Addresses or networks of reverse proxies in front of the service. For requests from these, the address in `X-Forwarded-For` counts as the client's; for all others, the address that connects.",
     default: [],
     shown: "none",
     example: "127.0.0.1, 10.0.5.0/24",
   }),
   peerVersion: text(service, "peer_version", {
     about:
-      "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own: clients use it to decide what to call. Raise it for clients that require a later one.",
+      "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own version. Clients use it to decide which calls they may make; raise it for clients that require a later one.",
     default: "2.3.0",
   }),
   corsOrigin: text(service, "cors_origin", {
@@ -128,7 +128,7 @@ export const keys = {
     default: undefined,
   }),
   proxmoxNode: optionalText(hypervisor, "proxmox_node", {
-    about: "Node of a single-node installation, and for VMs that nothing else places.",
+    about: "The node of a single-node installation, and the node for VMs that nothing else assigns to one.",
     default: undefined,
     shown: "the first node",
   }),
@@ -141,15 +141,18 @@ export const keys = {
       "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it, diagnostics leave these figures out, and the migration lists what to do by hand.",
     default: undefined,
   }),
-  sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "Port of SSH.", default: 22 }),
-  sshUser: text(hypervisor, "ssh_user", { about: "User of SSH.", default: "root" }),
-  sshKeyFile: optionalText(hypervisor, "ssh_key_file", { about: "Private key file (OpenSSH).", default: undefined }),
+  sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "SSH port of ssh_host.", default: 22 }),
+  sshUser: text(hypervisor, "ssh_user", { about: "SSH user on ssh_host.", default: "root" }),
+  sshKeyFile: optionalText(hypervisor, "ssh_key_file", {
+    about: "File with the private SSH key for ssh_host (OpenSSH format).",
+    default: undefined,
+  }),
   sshFingerprint: optionalText(hypervisor, "ssh_fingerprint", {
-    about: "Host key, `SHA256:…` as `ssh-keygen -lf` prints it. Required with ssh_host.",
+    about: "Host key of ssh_host, `SHA256:…` as `ssh-keygen -lf` prints it. Required with ssh_host.",
     default: undefined,
   }),
   simulatorSpeed: wholeNumber(1, 100_000)(hypervisor, "simulator_speed", {
-    about: "How many times faster than real the built-in simulator runs.",
+    about: "How many times faster than real time the built-in simulator runs.",
     default: 20,
   }),
   simulatorNodes: wholeNumber(1, 32)(hypervisor, "simulator_nodes", { about: "Nodes of the built-in simulator.", default: 1 }),
@@ -172,26 +175,26 @@ export const keys = {
 
   guestAutomation: oneOf(["auto", "ansible", "guest-program", "none"])(inside, "guest_automation", {
     about:
-      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. A deploy that needs work that nothing here can do is refused. With `none`, this work is skipped, and the range, its plans and deploys say so.",
+      "What does the work inside machines. `ansible`: playbooks that run on this host. `guest-program`: the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. A deploy that needs work which this host cannot do is refused. `none`: this work is skipped, and the range, its plans and deploys say so.",
     default: "auto",
   }),
   ansiblePlaybook: text(inside, "ansible_playbook", {
-    about: "The program: a name on PATH or a path.",
+    about: "The program that runs playbooks: a name on PATH or a path.",
     default: "ansible-playbook",
   }),
   ansibleCollections: list(inside, "ansible_collections", {
-    about: "Further folders that hold `ansible_collections`, for hosts without the package `ansible`.",
+    about: "Additional folders that contain `ansible_collections`, for hosts without the package `ansible`.",
     default: [],
     shown: "none",
   }),
   ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
     about:
-      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without one. `off`: roles can do everything that the service can.",
+      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: if the sandbox works on this host; otherwise roles run only if an administrator installed them and the range's configuration has no templates. `required`: no tool runs without it. `off`: roles can do everything that the service can.",
     default: "auto",
   }),
   toolInternet: boolean(inside, "tool_internet", {
     about:
-      "Let roles and ansible-galaxy in their sandbox download from public addresses, and let the service look at the certificates of domains that are allowed while testing. Private addresses are never reached, but galaxy_url is.",
+      "Let roles and ansible-galaxy in their sandbox download from public addresses, and let the service read the certificates of domains that are allowed in testing mode. Private addresses are never reachable, except galaxy_url.",
     default: true,
   }),
   toolDisk: wholeNumber(1, 1_000_000)(inside, "tool_disk", {
@@ -204,22 +207,23 @@ export const keys = {
     default: "direct",
   }),
   ansibleJumpHost: optionalText(inside, "ansible_jump_host", {
-    about: "Host that has routes to the ranges' networks and the NAT network. SSH must allow forwarding; nothing more is needed.",
+    about: "SSH host that has routes to the ranges' networks and the NAT network. It only has to allow forwarding.",
     default: undefined,
   }),
-  ansibleJumpPort: wholeNumber(1, 65_535)(inside, "ansible_jump_port", { about: "Port of SSH there.", default: 22 }),
-  ansibleJumpUser: optionalText(inside, "ansible_jump_user", { about: "User there.", default: undefined }),
+  ansibleJumpPort: wholeNumber(1, 65_535)(inside, "ansible_jump_port", { about: "SSH port of ansible_jump_host.", default: 22 }),
+  ansibleJumpUser: optionalText(inside, "ansible_jump_user", { about: "SSH user on ansible_jump_host.", default: undefined }),
   ansibleJumpHostKey: optionalText(inside, "ansible_jump_host_key", {
-    about: "Its public host key, type and base64, as `ssh-keyscan` prints them. Required with ansible_jump_host.",
+    about:
+      "Public host key of ansible_jump_host, type and base64, as `ssh-keyscan` prints them. Required with ansible_jump_host.",
     default: undefined,
     example: "ssh-ed25519 AAAAC3…",
   }),
   ansibleJumpKeyFile: optionalText(inside, "ansible_jump_key_file", {
-    about: "Private key file (OpenSSH, without a passphrase). Roles cannot read it.",
+    about: "File with the private SSH key for ansible_jump_host (OpenSSH format, without a passphrase). Roles cannot read it.",
     default: undefined,
   }),
   ansibleJumpPassword: optionalText(inside, "ansible_jump_password", {
-    about: "Password of the user, if there is no key.",
+    about: "Password of ansible_jump_user, if there is no key.",
     default: undefined,
     secret: true,
   }),
@@ -230,7 +234,7 @@ export const keys = {
 
   templateLogins: templateLogins(inside, "template_logins", {
     about:
-      "Logins of templates whose login differs from their system's usual one: a mapping of templates' names to `user` and `password`. Everybody who may use a range finds its machines' logins in its inventory, and roles get them.",
+      "Logins of templates whose login is not the usual one of their system: a mapping of template names to `user` and `password`. Everybody who may use a range finds the logins of its machines in its inventory, and roles get them.",
     default: new Map(),
     shown: "none",
     example: 'template_logins: { win2022-golden: { user: Administrator, password: "…" } }',
@@ -238,7 +242,7 @@ export const keys = {
   }),
 
   clusterMode: optionalBoolean(network, "cluster_mode", {
-    about: "VNets of an SDN zone instead of Linux bridges.",
+    about: "Use VNets of an SDN zone instead of Linux bridges for the networks of ranges.",
     default: undefined,
     shown: "true when the cluster has more than one node",
   }),
@@ -260,10 +264,10 @@ export const keys = {
   vmStorage: optionalText(network, "proxmox_vm_storage_pool", {
     about: "Storage of full clones, and of templates that are built.",
     default: undefined,
-    shown: "that of the template; local-lvm for templates that are built",
+    shown: "for clones, that of the template; for templates that are built, local-lvm",
   }),
   vmStorageFormat: text(network, "proxmox_vm_storage_format", {
-    about: "Format of the disks of templates that are built. `raw` on storage that holds no files.",
+    about: "Disk format of templates that are built. It must be `raw` on storage that does not hold files.",
     default: "raw",
   }),
   isoStorage: text(network, "proxmox_iso_storage_pool", {
@@ -276,43 +280,43 @@ export const keys = {
   }),
   packerPlugins: optionalText(network, "packer_plugins", {
     about:
-      "Folder of Packer's plugins. From Packer 1.9 on, which brings none for Proxmox VE, it must hold packer-plugin-proxmox.",
+      "Folder of Packer's plugins. With Packer 1.9 or later, which includes none for Proxmox VE, it must contain packer-plugin-proxmox.",
     default: undefined,
   }),
   packerAddress: optionalText(network, "packer_address", {
     about:
-      "This host's address for machines in the NAT network, from which they fetch their answers while they are installed (ports 8000 to 9000).",
+      "This host's address as seen from the NAT network. Machines fetch their answer files from it during installation (ports 8000 to 9000).",
     default: undefined,
-    shown: "its own address there, or the one that it speaks to that network from",
+    shown: "its address in the NAT network, else the one from which it reaches that network",
   }),
   templateBuilds: wholeNumber(1, 64)(network, "template_builds", {
-    about: "Templates that are built at the same time, for all users; others wait.",
+    about: "Maximum number of templates that are built at the same time, for all users together; others wait.",
     default: 1,
   }),
   templateBuilders: oneOf(["everybody", "administrators"])(network, "template_builders", {
     about:
-      "Who uploads and builds templates. A build runs its author's programs on a machine in the NAT network, beside the outer sides of all routers: `administrators` where members are not trusted with that.",
+      "Who may upload and build templates. A build runs its author's programs on a machine in the NAT network, next to the outer sides of all routers: choose `administrators` if you do not trust members with that.",
     default: "everybody",
   }),
   templateBuildVms: wholeNumber(1, 64)(network, "template_build_vms", {
-    about: "VMs that one build of a template may have at a time.",
+    about: "Maximum number of VMs that one build of a template may have at a time.",
     default: 2,
   }),
   templateBuildCores: wholeNumber(1, 4096)(network, "template_build_cores", {
-    about: "Cores that the VMs of one build may have together.",
+    about: "Maximum number of cores of the VMs of one build together.",
     default: 16,
   }),
   templateBuildMemory: wholeNumber(1, 65_536)(network, "template_build_memory", {
-    about: "GiB of memory that the VMs of one build may have together.",
+    about: "Maximum memory of the VMs of one build together, in GiB.",
     default: 32,
   }),
   templateBuildDisk: wholeNumber(1, 1_000_000)(network, "template_build_disk", {
-    about: "GiB that the disks of one build's VMs and the images that it uploads may have together, in their full size.",
+    about: "Maximum full size of the disks of one build's VMs and of the images that it uploads, together, in GiB.",
     default: 600,
   }),
   templateImageStorage: wholeNumber(0, 1_000_000)(network, "template_image_storage", {
     about:
-      "GiB that images of discs may take on the storage of images which the service keeps there for all builds (`rw-iso-…`). Beyond it, and with 0, each build fetches and uploads its own, which go with it.",
+      "Space in GiB on proxmox_iso_storage_pool for disc images that the service keeps for all builds (`rw-iso-…`). When it is full, or with 0, each build fetches and uploads its own images, which are removed with it.",
     default: 100,
   }),
   templateBuildAttempts: wholeNumber(1, 100)(network, "template_build_attempts", {
@@ -336,10 +340,10 @@ export const keys = {
   }),
   vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID for machines of ranges.", default: 29_999 }),
 
-  quotaRam: quota("ram", "Memory in GB that the machines of a user's ranges may have"),
-  quotaCpus: quota("cpu", "CPUs that the machines of a user's ranges may have"),
-  quotaVms: quota("vms", "VMs that a user's ranges may have"),
-  quotaRanges: quota("ranges", "Ranges that a user may have"),
+  quotaRam: quota("ram", "Memory in GB for the machines of all ranges of a user"),
+  quotaCpus: quota("cpu", "CPUs for the machines of all ranges of a user"),
+  quotaVms: quota("vms", "VMs in all ranges of a user"),
+  quotaRanges: quota("ranges", "Ranges of a user"),
   reservedRangeNumbers: list(ranges, "reserved_range_numbers", {
     about: "Range numbers (1 to 153) that are never assigned.",
     default: [],
@@ -366,16 +370,16 @@ export const keys = {
   }),
   userDisk: wholeNumber(0, 1_000_000)(sources, "user_disk", {
     about:
-      "Disk space in GiB on this host for all that one user keeps: blueprints, sources, roles, collections and templates. Administrators are not limited. 0: no limit.",
+      "Disk space in GiB on this host for everything that one user keeps: blueprints, sources, roles, collections and templates. Administrators are not limited. 0: no limit.",
     default: 20,
   }),
   sourceSchemes: list(sources, "source_schemes", {
     about:
-      "How git may reach repositories: `https`, `ssh`, and, if you trust the users who register sources, also `http`, `git` or `file` (only inside source_folders).",
+      "Protocols by which git may reach repositories: `https`, `ssh`, and, if you trust the users who register sources, also `http`, `git` or `file` (only inside source_folders).",
     default: ["https", "ssh"],
   }),
   sourceNetworks: list(sources, "source_networks", {
-    about: "Networks of private addresses that sources may come from. Public addresses need no entry.",
+    about: "Private networks that sources may come from. Public addresses need no entry.",
     default: [],
     shown: "none",
     example: "10.20.0.0/16, fd00:20::/32",
@@ -386,7 +390,7 @@ export const keys = {
     shown: "none",
   }),
   sourceCaFile: optionalText(sources, "source_ca_file", {
-    about: "PEM file of the authorities that sign the certificates of git servers, in place of the host's.",
+    about: "PEM file of the authorities that sign the certificates of git servers, instead of those that this host trusts.",
     default: undefined,
   }),
   git: text(sources, "git", { about: "The git program: a name on PATH or a path.", default: "git" }),
@@ -401,17 +405,17 @@ export const keys = {
     secret: true,
   }),
   ansibleGalaxy: text(sources, "ansible_galaxy", {
-    about: "The program that installs them: a name on PATH or a path.",
+    about: "The program that installs roles and collections: a name on PATH or a path.",
     default: "ansible-galaxy",
   }),
   roleFolder: optionalText(sources, "role_folder", {
     about:
-      "Folder that holds `roles/` and `collections/`, for sites without a network: what blueprints require is taken from it, and Galaxy is not asked.",
+      "Folder that contains `roles/` and `collections/`, for sites without a network: required roles and collections are taken from it instead of from Galaxy.",
     default: undefined,
   }),
 
   subscriptionRegistry: optionalText(subscriptions, "subscription_registry", {
-    about: "HTTPS URL of a registry of subscription roles, as `subscription pack` makes it.",
+    about: "HTTPS URL of a registry of subscription roles, as created by `subscription pack`.",
     default: undefined,
     example: "https://roles.example.org/registry",
   }),
@@ -434,18 +438,19 @@ export const keys = {
     shown: "none",
   }),
   licenseFile: optionalText(subscriptions, "license_file", {
-    about: "Signed licence, for organisations that sell tiers. Without it everything is included.",
+    about:
+      "Signed licence file that limits the subscription roles and the enterprise operations (`x-tier` in the OpenAPI document) that may be used. Without it everything is included.",
     default: undefined,
   }),
   licenseKeys: list(subscriptions, "license_keys", {
-    about: "Public keys of those who may issue license_file.",
+    about: "Public keys that license_file must be signed by, `ed25519:…` as `subscription keygen` prints them.",
     default: [],
     shown: "none",
   }),
 
   kmsHost: optionalText(inside, "kms_host", {
     about:
-      "KMS host of your organisation that machines with Windows are pointed to when they are activated (POST /kms/license): a name or an IPv4 address that they reach, with a port if that is not 1688. With kms_server: the address where machines reach that server, if not its own.",
+      "KMS host of your organization, to which Windows machines are pointed when they are activated (POST /kms/license): a name or an IPv4 address that they can reach, with the port if it is not 1688. With kms_server: the address at which machines reach that server, if it is not its own address.",
     default: undefined,
     example: "kms.example.org:1688",
   }),
@@ -456,14 +461,14 @@ export const keys = {
     example: "ADMIN/ADMIN-kms",
   }),
   kmsHostKey: optionalText(inside, "kms_host_key", {
-    about: "Your organisation's own product key of a KMS host, for kms_server.",
+    about: "Your organization's own KMS host product key, for kms_server.",
     default: undefined,
     secret: true,
   }),
 
   nodePackagesFolder: optionalText(packages, "node_packages_folder", {
     about:
-      "Folder of this host with patched QEMU packages that you built, and your signature (`subscription sign-packages`). POST /antisandbox/install-custom installs them on node_packages_nodes. The four keys of this group belong together.",
+      "Folder of this host with patched QEMU packages that you built and signed (`subscription sign-packages`). POST /antisandbox/install-custom installs them on node_packages_nodes. Set all four keys of this group together.",
     default: undefined,
     example: "/srv/qemu-packages",
   }),
@@ -480,7 +485,7 @@ export const keys = {
     example: "pve1=10.0.0.11 SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
   }),
   nodePackagesSshKeyFile: optionalText(packages, "node_packages_ssh_key_file", {
-    about: "Private key file (OpenSSH) with which root logs in to these nodes.",
+    about: "File with the private SSH key with which the service logs in to these nodes as root (OpenSSH format).",
     default: undefined,
   }),
 
@@ -509,86 +514,86 @@ export const keys = {
     default: "wg0",
   }),
   wireguardSshHost: optionalText(vpn, "wireguard_ssh_host", {
-    about: "Host of the VPN's server for SSH, with wireguard_server: ssh.",
+    about: "SSH host of the VPN's server, with wireguard_server: ssh.",
     default: undefined,
   }),
-  wireguardSshPort: wholeNumber(1, 65_535)(vpn, "wireguard_ssh_port", { about: "Port of SSH there.", default: 22 }),
+  wireguardSshPort: wholeNumber(1, 65_535)(vpn, "wireguard_ssh_port", { about: "SSH port of wireguard_ssh_host.", default: 22 }),
   wireguardSshUser: text(vpn, "wireguard_ssh_user", {
-    about: "User there; a user other than root needs `sudo` without a password for `wg` and `nft`.",
+    about: "SSH user on wireguard_ssh_host; a user other than root needs `sudo` without a password for `wg` and `nft`.",
     default: "root",
   }),
   wireguardSshKeyFile: optionalText(vpn, "wireguard_ssh_key_file", {
-    about: "Private key file (OpenSSH).",
+    about: "File with the private SSH key for wireguard_ssh_host (OpenSSH format).",
     default: undefined,
   }),
   wireguardSshFingerprint: optionalText(vpn, "wireguard_ssh_fingerprint", {
-    about: "Host key there, `SHA256:…` as `ssh-keygen -lf` prints it.",
+    about: "Host key of wireguard_ssh_host, `SHA256:…` as `ssh-keygen -lf` prints it.",
     default: undefined,
   }),
 
   oidcIssuer: optionalText(oidc, "oidc_issuer", {
     about:
-      "URL of the identity provider, where its `.well-known/openid-configuration` is. With it, oidc_client_id and oidc_public_url people also sign in there.",
+      "Issuer URL of the identity provider; `.well-known/openid-configuration` must be found below it. Set it together with oidc_client_id and oidc_public_url to let people sign in there.",
     default: undefined,
     example: "https://login.example.org/realms/lab",
   }),
-  oidcClientId: optionalText(oidc, "oidc_client_id", { about: "What the provider calls this service.", default: undefined }),
+  oidcClientId: optionalText(oidc, "oidc_client_id", { about: "Client ID of this service at the provider.", default: undefined }),
   oidcClientSecret: optionalText(oidc, "oidc_client_secret", {
-    about: "The service's secret at the provider. Without it the service is a public client.",
+    about: "Client secret of this service at the provider. Without it the service is a public client.",
     default: undefined,
     secret: true,
   }),
   oidcPublicUrl: optionalText(oidc, "oidc_public_url", {
     about:
-      "Where browsers have the page, without a path. Register this, followed by `/ui/login/return`, as redirect URI at the provider. People sign in so at this address only.",
+      "URL at which browsers open the page, without a path. Register this URL followed by `/ui/login/return` as redirect URI at the provider. Sign-in with the provider works at this address only.",
     default: undefined,
     example: "https://lab.example.org:8080",
   }),
   oidcName: optionalText(oidc, "oidc_name", {
-    about: "What the provider is called on the page.",
+    about: "Name of the provider on the sign-in page.",
     default: undefined,
     shown: "the host of oidc_issuer",
   }),
   oidcScopes: list(oidc, "oidc_scopes", {
-    about: "What the provider is asked for.",
+    about: "Scopes that are requested from the provider.",
     default: ["openid", "email", "profile"],
     shown: "openid, email, profile",
   }),
   oidcUserClaim: optionalText(oidc, "oidc_user_claim", {
     about:
-      "The claim that identifies the user when somebody signs in for the first time; administrators are never identified this way. `email`: the user with this e-mail address, if the provider has verified it. Any other one holds a user ID; name only one that people cannot change themselves. From then on the provider's own name for the person (`sub`) counts. Without it, users connect themselves, with their password.",
+      "Claim that identifies the user when a person signs in for the first time; it never finds administrators. `email`: the user with this e-mail address, if the provider has verified it. Any other claim must contain the user ID; name only one that people cannot change themselves. After the first sign-in the provider's `sub` identifies the person. Without this key, users connect their account themselves, with their password.",
     default: undefined,
     example: "preferred_username",
   }),
   oidcDomains: list(oidc, "oidc_domains", {
     about:
-      "Only people with a verified e-mail address in one of these domains sign in; a subdomain is another domain. `*`: everybody whom the provider lets in.",
+      "Only people with a verified e-mail address in one of these domains may sign in; subdomains are not included. `*`: everybody whom the provider lets in.",
     default: [],
     shown: "everybody",
   }),
   oidcNewUsers: oneOf(["refuse", "create"])(oidc, "oidc_new_users", {
     about:
-      "What happens when somebody who is not a user signs in. `create`: they become one, with a default range and without any other rights; it needs oidc_domains.",
+      "What happens when a person who is not a user signs in. `create`: they become a user with a default range and no other rights; requires oidc_domains.",
     default: "refuse",
   }),
   oidcRedirectUrls: list(oidc, "oidc_redirect_urls", {
     about:
-      "Further addresses that the provider may send browsers to, word for word, for clients of the record API that ask for a code themselves.",
+      "Additional redirect URIs, compared exactly, for clients of the record API that request an authorization code themselves.",
     default: [],
     shown: "none",
   }),
   oidcCaFile: optionalText(oidc, "oidc_ca_file", {
-    about: "PEM file of the authorities that sign the provider's certificate, in place of those that are known everywhere.",
+    about: "PEM file of the authorities that sign the provider's certificate, instead of the public ones.",
     default: undefined,
   }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
-    about: "Number of deploys, with their logs, that are kept for each range, and of runs of every other kind.",
+    about: "How many deploys, with their logs, are kept for each range, and how many runs of every other kind.",
     default: 100,
   }),
   legacyDirectory: text(keeping, "legacy_directory", {
     about:
-      "Folder of an installation of the first generation, with its ludus.db. POST /migrate/sqlite imports its users and ranges; the folder is only read.",
+      "Folder of a first-generation installation, with its ludus.db. POST /migrate/sqlite imports its users and ranges; the folder is only read.",
     default: "/opt/ludus",
   }),
   auditDays: wholeNumber(1, 36_500)(keeping, "audit_days", {
@@ -596,7 +601,7 @@ export const keys = {
     default: 365,
   }),
   logLevel: oneOf(["debug", "info", "warn", "error"])(keeping, "log_level", {
-    about: "Lowest level that is logged.",
+    about: "Lowest level of messages that are logged.",
     default: "info",
   }),
   logFormat: oneOf(["auto", "json", "text"])(keeping, "log_format", {
