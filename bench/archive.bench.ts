@@ -1,7 +1,7 @@
 /**
- * What reading archives costs: honest ones, and, while three members upload hostile ones without a pause, everybody else. The service is the
- * real process. Its probe is asked at a fixed rate by another one, so that one answer that comes late does not hide those that were due
- * meanwhile.
+ * The cost of reading archives: of valid ones, and of hostile ones for all other users while three members upload them without a pause. The
+ * service is the real process. Another process requests its probe at a fixed rate, so that one late answer does not hide those that were
+ * due meanwhile.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"
@@ -19,7 +19,7 @@ const goal = 3
 const everyMillis = 5
 const quick = process.argv.includes("--quick")
 
-/** In a process of its own: asks until it is told to stop, and tells how long each answer took. */
+/** Runs in a process of its own: sends requests until it is told to stop, and reports how long each answer took. */
 const ask = async (url: string): Promise<void> => {
   const times: number[] = []
   let going = true
@@ -47,7 +47,7 @@ const probeDuring = async (url: string, work: () => Promise<unknown>): Promise<n
   return p99(times)
 }
 
-/** Text that packs about as well as roles do. */
+/** Text that compresses about as well as roles do. */
 const honest = (files: number, bytes: number): Uint8Array => {
   const random = noise(3)
   const words = Array.from({ length: 3000 }, () => random().toString(36).slice(2, 9))
@@ -70,7 +70,7 @@ const newMember = async ({ root }: ServiceProcess, userID: string): Promise<stri
     })
   ).apiKey
 
-/** Uploads an archive as a role; the status of the answer. */
+/** Uploads an archive as a role; returns the status of the answer. */
 const upload = async ({ url }: ServiceProcess, key: string, filename: string, bytes: Uint8Array): Promise<number> => {
   const form = new FormData()
   form.set("file", new File([new Uint8Array(bytes)], `acme.${filename}`))

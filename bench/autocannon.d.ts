@@ -1,4 +1,4 @@
-/** The part of autocannon that the benchmarks use; the package carries no types. */
+/** The part of autocannon that the benchmarks use; the package has no types. */
 declare module "autocannon" {
   export interface Result {
     readonly requests: { readonly average: number; readonly total: number }

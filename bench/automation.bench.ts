@@ -1,8 +1,8 @@
 /**
- * How long roles take on many machines at once, with the real tool on real hosts: machines with three roles each, one after the other,
- * that sleep 2 s. Goal: the whole at most 1.3 times the larger of the longest chain run alone and the CPU seconds spent over the cores.
- * What the strictly serial order would take is printed beside it. Then what it costs one run that it has a network of its own, of which
- * only a relay leads out: at most 50 ms. To be run on a machine that does nothing else. Needs what the tests on real hosts need.
+ * How long roles take on many machines at once, with the real tool on real hosts: each machine has three roles, one after another, that
+ * sleep 2 s. Goal: at most 1.3 times the longest chain run alone, or the CPU seconds divided by the cores if that is larger. The time of a
+ * strictly serial order is printed too. Then: the cost of a network of its own, left only through a relay, for one run; at most 50 ms.
+ * Run it on an otherwise idle machine. It needs what the tests on real hosts need.
  */
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
@@ -27,7 +27,7 @@ const config = `ludus:\n${names
   )
   .join("")}`
 
-/** CPU seconds that the whole machine has spent: what tools and hosts spend is not told apart, so nothing else should run. */
+/** CPU seconds of the whole machine: those of tools and hosts cannot be separated from others, so nothing else should run. */
 const spentCpu = (): number => {
   const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync("/proc/stat", "utf8")
     .split(/\s+/u, 9)

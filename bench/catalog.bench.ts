@@ -1,14 +1,14 @@
 /**
- * How long the catalog of a source takes from a warm snapshot, and whether it grows with the source: CPU time at 1, 4 and 16 times the
- * size, and what one item costs against what it costs in the smallest. Goals: below 50 ms at 1, below 1.3 times at 16. Warm is as the
- * service has it: what the content alone tells was surveyed when the snapshot was first asked for. That first time is shown beside it.
+ * How long the catalog of a source takes from a warm snapshot, and whether it scales linearly: CPU time at 1, 4 and 16 times the size, and
+ * the cost of one item relative to its cost in the smallest source. Goals: below 50 ms at 1x, below 1.3 times at 16x. Warm means as in the
+ * service: everything that depends on the content alone was surveyed at the first request. The time of that first request is shown too.
  */
 import { catalogOf, type Installed, type Shipped, type SourceSurvey, surveySource } from "../packages/domain/src/catalog/index.ts"
 import type { ShippedBlueprint } from "../packages/domain/src/source/index.ts"
 
 const scales = [1, 4, 16] as const
 const largest = 16
-/** Rounds that are not counted: until the code is compiled. */
+/** Rounds that are not counted, until the code is compiled. */
 const warmUp = 3
 const goal = { milliseconds: 50, ratio: 1.3 } as const
 const size = { blueprints: 500, templates: 300, roles: 1_000, collections: 200 } as const
@@ -48,7 +48,7 @@ const blueprint = (index: number, scale: number): ShippedBlueprint => {
   }
 }
 
-/** Values as they are when they have been read from somewhere, with lists in order as `readSource` gives them. */
+/** Values as they are after being read from somewhere, with lists in the order of `readSource`. */
 const values = (scale: number): Values => {
   const [shipped, ...others] = made(scale)
   const { blueprints, templates, roles, collections } = shipped.content
@@ -106,7 +106,7 @@ export interface CatalogTiming {
   readonly items: number
   /** Milliseconds of CPU, the median of the rounds. */
   readonly cpu: number
-  /** Milliseconds of CPU that the survey took once. */
+  /** Milliseconds of CPU for the single survey. */
   readonly survey: number
   /** Microseconds of CPU for one item. */
   readonly perItem: number
@@ -122,8 +122,9 @@ const cpuOf = (work: () => unknown): number => {
 }
 
 /**
- * Each sample makes catalogs of as many items, of 16 sources at 1, of one source at 16, and holds them all to its end. So all of them meet
- * the same caches and the same collecting of garbage, and what is left is how the work grows. The scales take turns, so that they meet the same load too.
+ * Each sample builds catalogs with the same total number of items (16 sources at 1x, one source at 16x) and keeps them all until its end.
+ * So caches and garbage collection affect all scales equally, and the difference is how the work grows. The scales alternate, so that other
+ * load affects them equally too.
  */
 export const timeCatalogs = (rounds: number): ReadonlyArray<CatalogTiming> => {
   const cases = scales.map((scale) => ({

@@ -1,6 +1,6 @@
 /**
- * What it costs a run of a tool that its network is a namespace of its own, which it leaves over a relay: runs with and without, in turns,
- * that are the same in everything else. The tool is a program that does nothing, and `ansible-playbook` with one task over SSH.
+ * The cost of a network namespace with a relay for a run of a tool: runs with and without it alternate, and are the same in everything
+ * else. The tools are a program that does nothing, and `ansible-playbook` with one task over SSH.
  */
 import * as Effect from "effect/Effect"
 import { execFileSync, spawn } from "node:child_process"
@@ -22,7 +22,7 @@ interface Bench {
   readonly port: number
 }
 
-/** A tool, by what SSH is told of the way to its machine. */
+/** A tool, given the SSH options for reaching its machine. */
 type Tool = (bench: Bench, way: string) => readonly string[]
 
 const nothing: Tool = () => ["true"]
@@ -52,14 +52,14 @@ const run = ({ folder }: Bench, [program = "", ...args]: readonly string[]) =>
     if (end.type !== "exited" || end.code !== 0) throw new Error(`the run failed: ${said}`)
   })
 
-/** As a tool ran before: it shares the host's network. */
+/** Without a namespace, as tools ran in the past: it shares the host's network. */
 const shared = (bench: Bench, tool: Tool) => {
   const { folder } = bench
   const args = sandboxArguments([{ from: folder, writable: true }]).filter((word) => word !== "--unshare-net")
   return run(bench, ["bwrap", ...args, "--chdir", folder, "--", ...tool(bench, anyHostKey)])
 }
 
-/** As tools run. */
+/** With namespace and relay, as tools run now. */
 const confined = (bench: Bench, tool: Tool) => {
   const { folder, port } = bench
   const reach = { networks: [], servers: [{ host: "127.0.0.1", port, addresses: ["127.0.0.1"] }], internet: false }
@@ -89,7 +89,7 @@ UsePAM no
 PidFile none
 `
 
-/** A machine to work on: an SSH server on this host's loopback, which lets in who has the bench's key. */
+/** A machine to work on: an SSH server on this host's loopback that accepts the benchmark's key. */
 const openBench = async (): Promise<Bench & { readonly close: () => void }> => {
   const folder = mkdtempSync(join(tmpdir(), "rw-confinement-"))
   const port = await freePort()
@@ -114,10 +114,10 @@ const median = (values: readonly number[]): number =>
 
 const tickMillis = 10
 
-/** Milliseconds on processors of this process and of all its children that have ended. */
+/** CPU milliseconds of this process and of all its children that have ended. */
 const spentMillis = (): number => {
   const stat = readFileSync("/proc/self/stat", "utf8")
-  // what follows the program's name: user and system time, its own and that of its children
+  // fields after the program's name: user and system time, its own and that of its children
   const ticks = stat
     .slice(stat.lastIndexOf(")") + 2)
     .split(" ")
@@ -137,7 +137,7 @@ const spentOn = async (work: Effect.Effect<void, Error>): Promise<Spent> => {
   return { wall: performance.now() - begun, processor: spentMillis() - before }
 }
 
-/** Prints what namespace and relay cost. */
+/** Prints the cost of namespace and relay. */
 export const measureConfinement = async (rounds: number): Promise<void> => {
   const bench = await openBench()
   try {

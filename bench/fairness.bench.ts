@@ -1,16 +1,16 @@
 /**
- * How many deploys at once share a cluster, with the real planner, engine and Proxmox adapter, on the simulator's virtual time: whether equal
- * ranges end together, whether a small one is held up by a large one, or one owner by another, and what that costs all of them together.
+ * How simultaneous deploys share a cluster, with the real planner, engine and Proxmox adapter, on the simulator's virtual time: whether
+ * equal ranges end together, whether a large range delays a small one or one owner another, and what this costs all of them together.
  */
 import { lowerBound, type UserId } from "@rangewright/domain"
 import { makespanTemplates } from "./makespan-generator.ts"
 import { onSimulatedTime } from "./simulated-seconds.ts"
 import { deployTogether, makeVirtualLab, type SharedDeploy, type VirtualDeploy } from "./virtual-time.ts"
 
-/** What is to be reached: the last end over the first of those that find others at work, and the time beside others over that alone. */
+/** Goals: the last end divided by the first end of the ranges that had to wait, and the time next to others divided by the time alone. */
 const goals = { spread: 1.3, beside: 1.5 } as const
 
-/** The configuration of a range of so many Linux machines, and its router. */
+/** The configuration of a range with this many Linux machines, and its router. */
 export const linuxRange = (machines: number): string =>
   JSON.stringify({
     ludus: Array.from({ length: machines }, (_, i) => ({
@@ -25,7 +25,7 @@ export const linuxRange = (machines: number): string =>
     })),
   })
 
-/** Deploys at the same moment on an empty cluster: seconds to the end of each. */
+/** Starts all deploys at the same moment on an empty cluster; returns the seconds to the end of each. */
 export const secondsTogether = async (deploys: readonly SharedDeploy[], nodes = 1): Promise<readonly number[]> =>
   (await together(deploys, nodes)).map(({ seconds }) => seconds)
 
@@ -39,7 +39,7 @@ const together = async (deploys: readonly SharedDeploy[], nodes: number): Promis
 const equal = (count: number, machines: number, by: (i: number) => string): readonly SharedDeploy[] =>
   Array.from({ length: count }, (_, i) => ({ config: linuxRange(machines), by: by(i) as UserId }))
 
-/** What no schedule of all these plans together can beat. */
+/** The lower bound of any schedule of all these plans together. */
 const boundOf = (ends: readonly VirtualDeploy[]): number =>
   lowerBound({
     steps: ends.flatMap(({ state }, i) => {
@@ -58,7 +58,7 @@ const verdict = (value: number, goal: number): string =>
 
 const reportEqual = async (title: string, deploys: readonly SharedDeploy[], nodes: number): Promise<void> => {
   const ends = await together(deploys, nodes)
-  // the one planned first finds the cluster idle
+  // the range that is planned first finds the cluster idle
   const [alone = Number.NaN, ...seconds] = ends.map((end) => end.seconds)
   const [first, last] = [Math.min(...seconds), Math.max(...seconds, alone)]
   console.log(
@@ -67,7 +67,7 @@ const reportEqual = async (title: string, deploys: readonly SharedDeploy[], node
   )
 }
 
-/** The time of the last deploy beside the others, over its time alone. */
+/** The time of the last deploy next to the others, divided by its time alone. */
 const reportBeside = async (title: string, deploys: readonly SharedDeploy[]): Promise<void> => {
   const [alone = Number.NaN] = await secondsTogether(deploys.slice(-1))
   const beside = (await secondsTogether(deploys)).at(-1) ?? Number.NaN

@@ -1,7 +1,6 @@
 /**
- * What registering a git source costs beside `git clone --depth 1` of the same local repository, in turns in one run (goal: at most 1.5
- * times), and what a second sync costs when there is nothing new (goal: no file is read again). 5,000 files; the first argument `--quick`
- * takes 500.
+ * The cost of registering a git source relative to `git clone --depth 1` of the same local repository, alternating in one run (goal: at most
+ * 1.5 times), and of a second sync without changes (goal: no file is read again). 5,000 files; 500 with the first argument `--quick`.
  */
 import { contentLayer } from "@rangewright/adapter-git"
 import { ContentFetcher } from "@rangewright/ports"
@@ -20,7 +19,7 @@ export interface FetchTiming {
   readonly clone: number
   readonly fetch: number
   readonly again: number
-  /** Median of the rounds' fetch over clone: both of a round ran at the same load. */
+  /** Median over the rounds of fetch / clone: both of a round run under the same load. */
   readonly ratio: number
   /** Files that the second syncs wrote or read. */
   readonly readAgain: number
@@ -75,7 +74,7 @@ export const timeFetch = async (files: number, rounds: number): Promise<FetchTim
         )
       const clone = () => timed(() => git(root, "clone", "-q", "--depth", "1", url, join(root, `clone-${round}`)))
       const ours = () => timed(() => fetch(() => {}))
-      // who is first finds the disk's caches cold: they take turns in that, too
+      // the first one finds cold disk caches, so they take turns in being first
       const turns: readonly (readonly [number[], () => Promise<number>])[] = [
         [times.clone, clone],
         [times.fetch, ours],

@@ -1,7 +1,7 @@
 /**
  * A process that serves, for `http.bench.ts`. `ours FOLDER`: the operations over SQLite in that folder, with 100 ranges and 1,000 VMs.
  * `bare`: a node:http server that answers every path with the bytes it was given by PUT. Writes one line of JSON when it is ready, and
- * tells its processor time to whoever sends it a message.
+ * answers each message of its parent with its processor time.
  */
 import { credentialHasher, cryptoLayer, firstHashKey } from "@rangewright/adapter-crypto"
 import { httpApp, listen, usualHttpOptions, type Runner } from "@rangewright/adapter-http"
@@ -42,7 +42,7 @@ const serveOurs = async (folder: string): Promise<Ready> => {
     licenseLayer(openLicense),
     Layer.succeed(GuestAutomation, noGuestAutomation),
   )
-  // the reads that are measured ask for no more services than these
+  // the measured reads need no other services
   const settings = Layer.succeed(Settings, { version: "0.0.0", peerVersion: "2.3.0" } as SettingsShape)
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))
   await runtime.runPromise(stock)

@@ -1,6 +1,6 @@
 /**
- * What the pipeline costs: requests per second of authenticated reads over SQLite with 100 ranges and 1,000 VMs, beside a bare
- * node:http server that returns the same bytes, in turns, each in a process of its own.
+ * The cost of the pipeline: requests per second of authenticated reads over SQLite with 100 ranges and 1,000 VMs, compared with a bare
+ * node:http server that returns the same bytes; alternating, each in a process of its own.
  */
 import autocannon from "autocannon"
 import { fork, type ChildProcess } from "node:child_process"
@@ -16,7 +16,7 @@ const quick = process.argv.includes("--quick")
 const rounds = quick ? 1 : 3
 const seconds = quick ? 1 : 4
 const connections = 32
-/** Whose request, and the least share of the bare server's rate. */
+/** The user who sends the request, and the minimum share of the bare server's rate. */
 const reads = [
   { path: "/api/v2/range/all", who: "AD", least: 0.6 },
   { path: "/api/v2/range", who: "ME", least: 0.3 },
@@ -32,7 +32,7 @@ export interface HttpTiming {
   readonly ratio: number
   readonly least: number
   readonly p99: number
-  /** Processor microseconds of a request: the figure that other load on the machine disturbs least. */
+  /** CPU microseconds per request: the figure that other load on the machine affects least. */
   readonly cpu: { readonly ours: number; readonly bare: number }
 }
 

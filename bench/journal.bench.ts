@@ -1,6 +1,6 @@
 /**
- * What twelve deploys at once have written to the disk for each entry of their journals: the service's process on SQLite, with a simulator
- * that is twenty times as fast as real machines.
+ * Bytes that twelve simultaneous deploys write to disk per journal entry: the service's process on SQLite, with a simulator that is twenty
+ * times as fast as real machines.
  */
 import { createSimulator } from "@rangewright/pve-simulator"
 import { once } from "node:events"
@@ -12,15 +12,15 @@ import { linuxRange } from "./fairness.bench.ts"
 
 const deploys = process.argv.includes("--quick") ? 3 : 12
 const machines = 3
-/** KiB for an entry. */
+/** KiB per entry. */
 const most = 8
 
-// ranges without machines; read when the modules are loaded
+// ranges without machines; set here because modules read it when they are loaded
 process.env["BENCH_STOCK"] = "100x0"
 const { keyOf } = await import("./stock.ts")
 const { startService, withSimulator } = await import("./stocked-service.ts")
 
-/** Bytes that a process has had written to disks. */
+/** Bytes that a process has written to disks, as Linux counts them. */
 const writtenBy = (pid: number | undefined): number =>
   Number(/^write_bytes: (\d+)$/mu.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1])
 

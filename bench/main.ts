@@ -16,7 +16,7 @@ const known = readdirSync(folder)
 const usage = `usage: npm run bench [-- name ...] [--quick]
 
   names     ${known.join(", ")}; none: all
-  --quick   fewer ranges and shorter rounds: whether it runs, not how fast
+  --quick   fewer ranges and shorter rounds: shows whether it runs, not how fast
 `
 
 interface Wish {
@@ -39,7 +39,7 @@ const readWish = (): Wish | string => {
   }
 }
 
-/** False when the benchmark itself failed; a goal that is missed is no failure. */
+/** Returns false if the benchmark itself failed; a missed goal is not a failure. */
 const run = (name: string, quick: boolean): boolean => {
   console.log(`\n## ${name}\n`)
   const script = fileURLToPath(new URL(name + ending, folder))

@@ -1,11 +1,11 @@
 /**
  * Random ranges for makespan benchmarks: 3 to 60 machines on 1 to 5 nodes, from a seed. A case is text, so that the model, the engine on
- * the simulator and a service over HTTP all measure the same ranges. Only stages are used whose duration every timing model knows.
+ * the simulator and a service over HTTP all measure the same ranges. It uses only stages whose duration every timing model knows.
  */
 
 export interface MakespanCase {
   readonly seed: number
-  /** How many nodes the cluster has: with one, the range's network is a bridge, with more it is a VNet. */
+  /** Nodes of the cluster. With one, the range's network is a bridge; with more, a VNet. */
   readonly nodes: number
   /** Machines without the router. */
   readonly machines: number
@@ -50,7 +50,7 @@ const dice = (seed: number): Dice => {
 interface Lab {
   readonly dice: Dice
   readonly vlans: readonly number[]
-  /** Roles so far, which later ones may depend on. */
+  /** Roles chosen so far, on which later ones may depend. */
   readonly roles: { readonly vm_name: string; readonly role: string }[]
   readonly machines: object[]
 }
@@ -69,7 +69,7 @@ export const makespanCase = (seed: number): MakespanCase => {
 
 const linuxOf = (d: Dice): object | boolean => (d.chance(0.3) ? { packages: ["git", "tmux"] } : true)
 
-/** Windows machines in domains of about ten, some of them in none. */
+/** Puts Windows machines into domains of about ten; some are in no domain. */
 const addWindows = (lab: Lab, count: number): void => {
   const { dice: d } = lab
   let left = count

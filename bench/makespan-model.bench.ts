@@ -1,4 +1,4 @@
-/** How long deploys take by the timing model alone, against what no schedule can beat and against a serial schedule. */
+/** How long deploys take by the timing model alone, compared with the lower bound of any schedule and with a serial schedule. */
 import * as Result from "effect/Result"
 import {
   lowerBound,

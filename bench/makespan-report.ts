@@ -1,8 +1,8 @@
-/** The table and the verdict that all benchmarks of makespans print. */
+/** The table and verdicts that all makespan benchmarks print. */
 
 import type { RoleSequence } from "@rangewright/domain"
 
-/** What is to be reached: makespan over the lower bound, and a serial schedule over ours. */
+/** Goals: makespan divided by the lower bound, and a serial schedule divided by ours. */
 const goals = { p50: 1.05, p95: 1.1, serialAt30: 4 } as const
 
 export interface MakespanRow {
@@ -48,7 +48,7 @@ const sizeLine = (rows: readonly MakespanRow[], from: number, to: number): strin
   )
 }
 
-/** Prints medians by size of range, then the ratios that have goals: of deploys whose roles run in this order, against its own bound. */
+/** Prints medians by size of range, then the ratios with goals, for deploys with roles in this order and the bound of that order. */
 export const reportMakespan = (sequence: RoleSequence, rows: readonly MakespanRow[]): void => {
   console.log(sequence === "file" ? "roles one after another, in the order of the file" : "roles by their dependencies alone")
   console.log(line("machines", "ranges", "bound s", "ours s", "ours/bound", "serial s", "serial/ours"))
@@ -63,7 +63,7 @@ export const reportMakespan = (sequence: RoleSequence, rows: readonly MakespanRo
   const near30 = rows.filter((row) => row.machines >= 28 && row.machines <= 32).map((row) => row.serial / row.ours)
   if (near30.length === 0) return
   const half = quantile(near30, 0.5)
-  // roles one after another are most of both schedules
+  // with roles one after another, these are most of both schedules
   const goal = sequence === "file" ? "" : `; goal p50 >= ${goals.serialAt30}: ${verdict(half >= goals.serialAt30)}`
   console.log(
     `serial over ours, ${near30.length} ranges of 28 to 32 machines: p50 ${half.toFixed(1)}, least ${Math.min(...near30).toFixed(1)}${goal}`,

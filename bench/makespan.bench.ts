@@ -1,7 +1,7 @@
 /**
- * How long deploys take with the real planner, engine and Proxmox adapter, on the simulator's virtual time, against what no schedule can
- * beat and against a serial one. What is over the bound is the cost of choosing badly and of looking: Proxmox tells nobody when a task,
- * a boot or a program has ended.
+ * How long deploys take with the real planner, engine and Proxmox adapter, on the simulator's virtual time, compared with the lower bound
+ * of any schedule and with a serial one. The excess over the bound is the cost of a worse order and of polling: Proxmox does not notify
+ * anybody when a task, a boot or a program has ended.
  */
 import { lowerBound, type RoleSequence, roleSequences, simulateSerial } from "@rangewright/domain"
 import { makespanCase, makespanSeeds } from "./makespan-generator.ts"

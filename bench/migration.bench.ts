@@ -1,7 +1,7 @@
 /**
  * How long planning the migration of an installation takes, from values in memory: CPU time at 1, 4 and 16 times 100 ranges with 1,000
- * machines on 5 nodes, and what a machine costs against what it costs in the smallest. Goals: 1,000 ranges with 10,000 machines below
- * 1 s, and below 1.5 times a machine at 16.
+ * machines on 5 nodes, and the cost of a machine relative to its cost in the smallest. Goals: below 1 s for 1,000 ranges with 10,000
+ * machines, and below 1.5 times per machine at 16x.
  */
 import {
   type Installation,
@@ -14,7 +14,7 @@ import {
 
 const scales = [1, 4, 16] as const
 const size = { ranges: 100, machinesInRange: 10, nodes: 5 } as const
-/** Rounds that are not counted: until the code is compiled. */
+/** Rounds that are not counted, until the code is compiled. */
 const warmUp = 3
 const goal = { ranges: 1_000, seconds: 1, ratio: 1.5 } as const
 
@@ -31,7 +31,7 @@ const options: MigrationOptions = {
 const many = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> =>
   Array.from({ length: count }, (_, at) => make(at))
 
-/** A router with four cards and nine machines with one and a snapshot each, all on the range's node. */
+/** A router with four cards, and nine machines with one card and one snapshot each, all on the range's node. */
 const machine = (range: number, index: number): InstallationMachine => {
   const bridge = `vmbr${1_001 + range}`
   const nics = many(index === 0 ? 4 : 1, (nic) => ({

@@ -1,6 +1,7 @@
 /**
- * The web page in Chromium, at the service's process on SQLite with 100 ranges of 10 VMs: how soon its list is there, what a key in the filter
- * and many power changes cost, a log of 200,000 lines, and what Lighthouse gives for speed on a simulated desktop and phone. Needs Chromium.
+ * The web page in Chromium, with the service's process on SQLite and 100 ranges of 10 VMs: how soon its list is shown, the cost of a key
+ * typed into the filter and of many power changes, a log of 200,000 lines, and Lighthouse's scores on a simulated desktop and phone. Needs
+ * Chromium.
  */
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
@@ -32,7 +33,7 @@ const list = "**/api/v2/range/all"
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-/** A page that is signed in with the key of a user. */
+/** A page that is signed in with a user's API key. */
 const signedIn = async (context: BrowserContext, url: string, user: string): Promise<Page> => {
   const page = await context.newPage()
   await page.goto(`${url}/ui/login`)
@@ -61,7 +62,7 @@ const run = {
   steps: [],
 }
 
-/** Milliseconds from the start of the navigation until so many rows are there. */
+/** Milliseconds from the start of the navigation until this many rows exist. */
 const listReady = async (page: Page, url: string, rows: number): Promise<number> => {
   const taken: number[] = []
   for (let n = 0; n < times; n++) {
@@ -75,7 +76,7 @@ const listReady = async (page: Page, url: string, rows: number): Promise<number>
   return median(taken)
 }
 
-/** Milliseconds from a key in the filter until what it leaves is drawn: the longest of the word's. */
+/** Milliseconds from a key typed into the filter until the remaining rows are drawn: the longest time for the letters of a word. */
 const filterKey = async (page: Page): Promise<number> =>
   Number(
     await page.evaluate(`(async () => {
@@ -92,7 +93,7 @@ const filterKey = async (page: Page): Promise<number> =>
     })()`),
   )
 
-/** Machines of a range, all on, ten in each VLAN. */
+/** Machines of a range, all switched on, ten in each VLAN. */
 const picturedMachines = Array.from({ length: pictured }, (_, m) => ({
   vmid: 100_000 + m,
   name: `R0-m${m}`,
@@ -113,7 +114,7 @@ const picturedRange = {
 }
 const picturedNetwork = { ...topologyOf(undefined, { id: "R0" as RangeId, number: 99 }, picturedMachines), rangeID: "R0" }
 
-/** Milliseconds of the page's work, its drawing included, for one power change that its picture shows. */
+/** Milliseconds of the page's work, including drawing, for one power change that its picture shows. */
 const pictureChange = async (context: BrowserContext, page: Page, url: string): Promise<number> => {
   await page.route("**/api/v2/range?*", (route) => route.fulfill({ json: picturedRange }))
   await page.route("**/api/v2/range/topology?*", (route) => route.fulfill({ json: picturedNetwork }))
@@ -124,7 +125,7 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
     .waitFor()
   const other = await context.newPage()
   await other.goto(`${url}/ui/me`)
-  // what is behind is not drawn
+  // pages in the background are not drawn
   await page.bringToFront()
   const devtools = await context.newCDPSession(page)
   await devtools.send("Performance.enable")
@@ -139,7 +140,7 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
     const machines = ${JSON.stringify(picturedMachines)}
     for (let i = 0; i < ${pictureChanges}; i++) {
       const { vmid, name, address } = machines[i % machines.length]
-      // all are switched off and on again in turn
+      // each machine in turn is switched off, or on again
       const poweredOn = Math.floor(i / machines.length) % 2 === 1
       const data = { rangeID: "R0", proxmoxID: vmid, name, poweredOn, ip: address, isRouter: false, cpu: 2, ram: 4 }
       channel.postMessage({ events: [{ topic: "machine", rangeID: "R0", data }], since: undefined })
@@ -155,7 +156,7 @@ const pictureChange = async (context: BrowserContext, page: Page, url: string): 
   return each
 }
 
-/** Times a second that the log is drawn while it is scrolled without a pause. */
+/** Frames per second of the log while it is scrolled without a pause. */
 const scrolled = async (context: BrowserContext, page: Page): Promise<number> => {
   const evaluate = await evaluator(context, page)
   return Number(
@@ -175,14 +176,14 @@ const scrolled = async (context: BrowserContext, page: Page): Promise<number> =>
 
 const referencePage = readFileSync(new URL("reference-page.html", import.meta.url), "utf8")
 
-/** Milliseconds of script for 10,000 lines of a log and for 2,000 power changes, one by one: on our page, and on one made by hand. */
+/** Milliseconds of script for 10,000 log lines and for 2,000 power changes, one by one: on our page, and on a hand-written one. */
 const scripts = async (url: string): Promise<{ readonly ours: readonly number[]; readonly byHand: readonly number[] }> => {
   const { context, close } = await openBrowser({ viewport })
   const ranges = manyRanges(100, 10)
   const body = longLog(scriptedLines)
   await context.route(list, (route) => route.fulfill({ json: ranges }))
   await context.route(`**/api/v2/runs/${run.id}`, (route) => route.fulfill({ json: run }))
-  // the service tells nothing meanwhile: what it tells would have the list read again
+  // the service sends no events meanwhile, because they would make the page read the list again
   await context.route("**/api/v2/events", () => undefined)
   let written = Promise.withResolvers<void>()
   await context.route(`**/api/v2/runs/${run.id}/events`, async (route) => {
@@ -220,7 +221,7 @@ const scripts = async (url: string): Promise<{ readonly ours: readonly number[];
         ),
       )
       const { samples = [], timeDeltas = [] } = profile
-      // each delta is the time before its sample: what a sample stands for lasts until the next one
+      // a delta is the time before its sample, but a sample stands for the time until the next one
       return samples.reduce((sum, id, at) => sum + (others.has(id) ? 0 : (timeDeltas[at + 1] ?? 0)), 0) / 1_000
     }
     written = Promise.withResolvers()
@@ -320,7 +321,7 @@ const measure = async (url: string): Promise<void> => {
   await many.close()
 }
 
-/** Milliseconds from the answer of a power change until the range's page shows it; of twenty, the second longest. */
+/** Milliseconds from the answer to a power change until the range's page shows it: the second longest of twenty. */
 const shownAfter = async (url: string, member: ApiClient): Promise<number> => {
   const { context, close } = await openBrowser()
   const page = await signedIn(context, url, "ME")
@@ -329,7 +330,7 @@ const shownAfter = async (url: string, member: ApiClient): Promise<number> => {
   const taken: number[] = []
   for (let n = 0; n < watched; n++) {
     const [verb, look] = n % 2 === 0 ? ["poweroff", "off"] : ["poweron", "on"]
-    // Playwright itself looks twice a second only
+    // Playwright itself polls only twice a second
     const seen = evaluate(`new Promise((resolve) => {
       const isThere = () => document.querySelector('svg a.${look}[aria-label*="R7-m1,"]') !== null
       const observer = new MutationObserver(() => isThere() && resolve(observer.disconnect()))
@@ -353,7 +354,7 @@ const pageOfRun = async (member: ApiClient): Promise<string> => {
   return `runs/${runId}`
 }
 
-/** What Lighthouse gives to a page as whoever signed in last sees it. */
+/** Lighthouse's scores for a page as the user who signed in last sees it. */
 const judgements = async (url: string, runPage: string): Promise<void> => {
   const { page, judge, close } = await openLighthouse()
   const walk = async (pages: Readonly<Record<string, string>>): Promise<void> => {

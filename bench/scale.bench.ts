@@ -1,6 +1,6 @@
 /**
- * What concerns one range, where there are 100 VMs and where there are 9,900: the service's process on SQLite, observing a simulator that has
- * the same VMs. One range is deployed by the service; another, of the same configuration, is not.
+ * Requests about one range in installations of 100 and of 9,900 VMs: the service's process on SQLite, observing a simulator that has the
+ * same VMs. One range is deployed by the service; another one with the same configuration is not.
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -39,7 +39,7 @@ const config = JSON.stringify({
   })),
 })
 
-/** The configuration as DONE and as NEW; DONE is deployed when this is over. */
+/** Stores the configuration for DONE and NEW, and deploys DONE. */
 const makeRanges = async (url: string): Promise<void> => {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const headers = { "x-api-key": keyOf("AD"), "content-type": "application/json" }
@@ -63,7 +63,7 @@ const makeRanges = async (url: string): Promise<void> => {
   }
 }
 
-/** Milliseconds on processors of the service for each of them, once. */
+/** CPU milliseconds of the service for one request of each kind. */
 type Costs = Readonly<Record<Read, number>>
 
 const measure = async (): Promise<Costs> =>
@@ -75,7 +75,7 @@ const measure = async (): Promise<Costs> =>
     })
     try {
       await makeRanges(url)
-      // what the service does by itself is not the requests'
+      // background work of the service must not count as the requests'
       for (let before = -1; before !== processorMillis(child.pid); await setTimeout(1000)) before = processorMillis(child.pid)
       const headers = { "x-api-key": keyOf("AD") }
       const costs: Partial<Record<Read, number>> = {}

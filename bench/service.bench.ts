@@ -1,7 +1,7 @@
 /**
- * How soon the service is ready, how much memory it takes when nothing happens, after requests and with streams of events, and what a file of
- * the web page costs: the process that `npm start` runs, as tools/run.sh starts it, on SQLite with 100 ranges and 1,000 VMs, observing a
- * simulator in this process that has the same VMs. `ready` is the moment its log says so; /readyz agrees then.
+ * How soon the service is ready, how much memory it needs when idle, after requests and with event streams, and the cost of serving a file
+ * of the web page: the process that `npm start` runs, as tools/run.sh starts it, on SQLite with 100 ranges and 1,000 VMs, observing a
+ * simulator in this process that has the same VMs. `ready` is the moment at which its log says so; /readyz agrees then.
  */
 import autocannon from "autocannon"
 import { once } from "node:events"
@@ -25,7 +25,7 @@ const goals = {
   filesEachSecond: 5_000,
 } as const
 
-/** Resident memory now, and the most there was, in MiB: Linux tells it of any process. */
+/** Resident memory now, and its maximum so far, in MiB, as Linux reports it for any process. */
 const memoryOf = (pid: number | undefined): { readonly now: number; readonly peak: number } => {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   const field = (name: string): number => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "mu").exec(status)?.[1]) / 1024
@@ -39,7 +39,7 @@ const expectAnswer = async (url: string, headers: Record<string, string> = {}): 
   return text
 }
 
-/** Requests with the key of a user, many at once; what one took of the processors, in milliseconds. */
+/** Sends many requests at once with a user's key; returns the CPU milliseconds per request. */
 const load = async ({ process: child, url }: Started, path: string, user?: string): Promise<number> => {
   const before = processorMillis(child.pid)
   const { requests, errors, non2xx } = await autocannon({
@@ -52,7 +52,7 @@ const load = async ({ process: child, url }: Started, path: string, user?: strin
   return (processorMillis(child.pid) - before) / requests.total
 }
 
-/** Opens streams of events, and has the memory measured while they are open. */
+/** Opens event streams, and measures the memory while they are open. */
 const withStreams = async <A>({ url }: Started, look: () => Promise<A>): Promise<A> => {
   const agent = new Agent({ maxSockets: Infinity })
   const open = await Promise.all(
@@ -71,20 +71,20 @@ const withStreams = async <A>({ url }: Started, look: () => Promise<A>): Promise
   }
 }
 
-/** Memory once nothing has happened for some seconds. */
+/** Memory after some idle seconds. */
 const rested = async ({ process: child }: Started) => {
   await setTimeout(idleSeconds * 1000)
   return memoryOf(child.pid)
 }
 
-/** What streams add. */
+/** The memory that streams add. */
 const followed = async (service: Started) => {
   const idle = await rested(service)
   const open = await withStreams(service, () => rested(service))
   return { idle, streams: open.now - idle.now }
 }
 
-/** Files of the page in a second of a processor, and memory after requests. */
+/** Files of the page served per second of processor time, and memory after requests. */
 const loaded = async (service: Started) => {
   const files = 1000 / (await load(service, "/ui/"))
   await load(service, "/api/v2/range/all", "AD")
@@ -92,7 +92,7 @@ const loaded = async (service: Started) => {
   return { files, memory: await rested(service) }
 }
 
-/** Starts the service, has it looked at once it knows all VMs, and stops it. */
+/** Starts the service, measures it once it knows all VMs, and stops it. */
 const startOnce = async <A>(environment: NodeJS.ProcessEnv, look: (service: Started) => Promise<A>) => {
   const service = await startService(environment)
   const { process: child, ready, url } = service
@@ -114,7 +114,7 @@ const measure = () =>
   withStock(async (environment) => {
     const readies: Ready[] = []
     for (let n = 0; n < starts; n++) readies.push((await startOnce(environment, () => Promise.resolve())).ready)
-    // each on a service that has done nothing else
+    // each on a new service that has done nothing else
     const { looked: quiet } = await startOnce(environment, followed)
     const { looked: busy } = await startOnce(environment, loaded)
     return { readies, quiet, busy }

@@ -1,4 +1,4 @@
-/** What the simulator's machines need for a step of a first deploy, for bounds that hold on the simulator: its figures, not the planner's estimates. */
+/** Duration of a step of a first deploy on the simulator, for bounds that hold there: its own figures, not the planner's estimates. */
 import type { GuestOs, GuestStage, Json, Plan, Step } from "@rangewright/domain"
 import { defaultTiming as timing } from "@rangewright/pve-simulator"
 
@@ -54,7 +54,7 @@ const packagesIn = (input: Json): number =>
 
 const millis = ({ key, machine, action }: Step, osOf: ReadonlyMap<string | undefined, GuestOs>): number => {
   switch (action.kind) {
-    // one record each, written while the call is answered
+    // one record each, written before the call is answered
     case "create-pool":
     case "grant-access":
     case "configure":

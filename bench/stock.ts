@@ -1,9 +1,9 @@
-/** What is stored, and what the hypervisor has, where benchmarks ask for 100 ranges and 1,000 VMs, or for as many as this variable says. */
+/** The content of the store and of the hypervisor for benchmarks: 100 ranges and 1,000 VMs, or as many as BENCH_STOCK says. */
 import type { ObservedMachine, RangeId, RecordId, UserId, Vmid } from "@rangewright/domain"
 import { CredentialHasher, Machines, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** `RANGESxVMS`. The member's default range has 10 VMs all the same. */
+/** `RANGESxVMS`, VMs per range. The member's default range always has 10 VMs. */
 export const stockVariable = "BENCH_STOCK"
 const [rangeCount = 0, vmsOfOthers = 0] = (process.env[stockVariable] ?? "100x10").split("x").map(Number)
 const ownRange = 7
@@ -12,7 +12,7 @@ const node = "pve"
 
 /** An administrator, and a member who has every range. */
 const people = ["AD", "ME"] as const
-/** Members who share the ranges between them: each may have 32 streams of events. */
+/** Members among whom the ranges are divided; each may have 32 event streams. */
 export const followers = Array.from({ length: 16 }, (_, n) => `FO${n}`)
 export const keyOf = (id: string) => `${id}.${"k".repeat(40)}`
 
@@ -30,7 +30,7 @@ const vm = (range: number, n: number): ObservedMachine => ({
   tags: ["rangewright"],
 })
 
-/** Every VM, as the hypervisor shows it. */
+/** All VMs, as the hypervisor shows them. */
 export const stockedMachines: readonly ObservedMachine[] = Array.from({ length: rangeCount }, (_, range) =>
   Array.from({ length: vmsOf(range) }, (__, n) => vm(range, n)),
 ).flat()

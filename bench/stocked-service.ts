@@ -1,4 +1,7 @@
-/** The process that `npm start` runs, as tools/run.sh starts it, on SQLite with the stocked ranges, observing a simulator in this process that has the same VMs. */
+/**
+ * The process that `npm start` runs, as tools/run.sh starts it, on SQLite with the stocked ranges, observing a simulator in this process
+ * that has the same VMs.
+ */
 import { credentialHasher, firstHashKey } from "@rangewright/adapter-crypto"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { CredentialHasher } from "@rangewright/ports"
@@ -18,7 +21,7 @@ const secretKey = Buffer.alloc(32)
 const [, flags = ""] = /^service_flags='(.*)'$/mu.exec(readFileSync(new URL("../tools/run.sh", import.meta.url), "utf8")) ?? []
 const main = fileURLToPath(new URL("../packages/server/dist/bundle/main.js", import.meta.url))
 
-/** From the spawn, in milliseconds: by the wall clock, and what the processors worked for it, which other processes hardly change. */
+/** Milliseconds from the spawn: wall time, and the processor time of the service, which other processes hardly affect. */
 export interface Ready {
   readonly wall: number
   readonly processors: number
@@ -50,7 +53,7 @@ export const startService = async (environment: NodeJS.ProcessEnv): Promise<Star
   throw new Error(`the service ended before it was ready:\n${said.join("\n")}`)
 }
 
-/** Time on processors since its start, counted by Linux in hundredths of a second. */
+/** Processor time in milliseconds since the process started; Linux counts it in hundredths of a second. */
 export const processorMillis = (pid: number | undefined): number => {
   const afterName = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1] ?? ""
   const [user, system] = afterName.split(" ").slice(11, 13)
@@ -68,7 +71,7 @@ const seedStore = (folder: string): Promise<void> =>
     ),
   )
 
-/** `use` starts services in the environment that it is given, one after another. */
+/** Calls `use` with the environment in which it starts services, one after another. */
 export const withStock = async <A>(use: (environment: NodeJS.ProcessEnv) => Promise<A>): Promise<A> =>
   withSimulator(await stockedSimulator(), use)
 

@@ -1,14 +1,14 @@
 import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import { stockedMachines } from "./stock.ts"
 
-/** A simulator whose machines are those of the stocked store; `speed` times as fast as real machines. */
+/** A simulator with the same machines as the stocked store; `speed` times as fast as real machines. */
 export const stockedSimulator = async (speed = 1): Promise<Simulator> => {
   const simulator = createSimulator({ speed })
   simulator.restore(await stockedState())
   return simulator
 }
 
-/** Made through the API on a clock of its own, which takes no time. */
+/** Creates them through the API on a manual clock, which takes no time. */
 const stockedState = async (): Promise<string> => {
   const clock = createManualClock()
   const simulator = createSimulator({ clock })

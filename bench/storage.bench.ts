@@ -1,6 +1,6 @@
 /**
- * What the storage ports cost over SQLite: reads and appends beside raw node:sqlite that runs the same statements on the same file, in
- * turns, in one run. 100 ranges, 1,000 VMs, 100 users.
+ * The cost of the storage ports over SQLite: reads and appends compared with raw node:sqlite that runs the same statements on the same
+ * file, alternating in one run. 100 ranges, 1,000 VMs, 100 users.
  */
 import { storageLayer } from "@rangewright/adapter-storage"
 import {
@@ -41,7 +41,7 @@ export interface StorageTiming {
   /** Microseconds. */
   readonly ours: number
   readonly raw: number
-  /** Raw time over ours: 1 is as fast as raw. */
+  /** Raw time divided by ours: 1 is as fast as raw. */
   readonly ratio: number
 }
 
@@ -96,7 +96,7 @@ const seed = Effect.gen(function* () {
   for (let i = 0; i < 100; i++) yield* journal.append(runId, 0, events, at)
 })
 
-/** Microseconds of one call. */
+/** Microseconds per call. */
 const time = async (work: () => unknown): Promise<number> => {
   const start = performance.now()
   let n = 0

@@ -1,6 +1,6 @@
 /**
  * The real planner, engine and Proxmox adapter over the simulator in this process, with the store in memory, on the simulator's own clock.
- * Whenever nothing can run, time jumps to what is due next: a deploy of an hour takes a second, and takes the same course every time.
+ * Whenever nothing can run, time jumps to the next due event: a deploy of an hour takes a second, and is the same every time.
  */
 import { cryptoLayer } from "@rangewright/adapter-crypto"
 import {
@@ -57,7 +57,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { runOnSimTime } from "../test/contracts/hypervisor/support/sim-time.ts"
 
-/** Whose range it is, and who deploys it; an administrator. */
+/** The administrator who owns and deploys the range. */
 export const owner = "OWNER" as UserId
 
 const settingsFor = (nodes: number): SettingsShape => ({
@@ -81,14 +81,14 @@ const settingsFor = (nodes: number): SettingsShape => ({
   observeEverySeconds: 10,
 })
 
-/** Calls the simulator as its root, past the adapter. */
+/** Calls the simulator directly as root, not through the adapter. */
 const asRoot = async (simulator: Simulator, method: string, path: string, body = ""): Promise<void> => {
   const headers = { authorization: `PVEAPIToken=${simulator.rootToken}`, "content-type": "application/x-www-form-urlencoded" }
   const answer = await simulator.handle({ method, path: `/api2/json${path}`, headers, body })
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
 }
 
-/** An applied VXLAN zone, which an operator makes once for a cluster. */
+/** Creates and applies the VXLAN zone that an operator creates once for a cluster. */
 const makeZone = async (simulator: Simulator, zone: string, nodes: number): Promise<void> => {
   const peers = Array.from({ length: nodes }, (_, i) => `10.0.0.${11 + i}`).join("%2C")
   await asRoot(simulator, "POST", "/cluster/sdn/zones", `type=vxlan&zone=${zone}&peers=${peers}`)
@@ -124,7 +124,7 @@ const newOwner = (id: UserId) => ({
 export interface VirtualLab {
   readonly simulator: Simulator
   readonly range: Range
-  /** What sources are fetched from. */
+  /** The content that sources are fetched from. */
   readonly artifacts: MemoryArtifacts
   /** Runs an effect in a process of its own; the store and the simulated machines outlive it. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, AppServices>) => Promise<A>
@@ -135,12 +135,12 @@ export interface VirtualLabOptions {
   readonly config: string
   readonly nodes?: number
   readonly seed?: number
-  /** Besides those of common labs. */
+  /** Templates in addition to those of common labs. */
   readonly templates?: readonly TemplateSpec[]
   readonly kms?: SettingsShape["kms"]
 }
 
-/** A cluster of so many nodes on virtual time, and a range that is described but not deployed. */
+/** A cluster with this many nodes on virtual time, and a range that has a configuration but is not deployed. */
 export const makeVirtualLab = async ({
   config,
   nodes = 1,
@@ -180,7 +180,7 @@ export const makeVirtualLab = async ({
     Layer.provideMerge(ports),
   )
   let processes = 0
-  // ids of runs come from the seed too, and no two processes may make the same ones
+  // run ids come from the seed too, and no two processes may create the same ones
   const run: VirtualLab["run"] = (effect) => runOnSimTime(clock, Random.withSeed(effect, `${seed} ${++processes}`), service)
   const range = await run(
     Effect.gen(function* () {
@@ -208,7 +208,7 @@ export interface VirtualDeploy {
   readonly seconds: number
 }
 
-/** Deploys the whole range and waits for the end, whatever it is. `roleSequence`: absent, what the configuration says. */
+/** Deploys the whole range and waits for the end, whatever it is. Without `roleSequence`, the configuration's counts. */
 export const deployLab = (lab: VirtualLab, roleSequence?: RoleSequence): Promise<VirtualDeploy> =>
   lab.run(
     Effect.gen(function* () {
@@ -224,11 +224,14 @@ export const deployLab = (lab: VirtualLab, roleSequence?: RoleSequence): Promise
 /** A range to deploy beside others. */
 export interface SharedDeploy {
   readonly config: string
-  /** Who deploys it; made when missing. Default: `owner`. */
+  /** The user who deploys it; created if missing. Default: `owner`. */
   readonly by?: UserId
 }
 
-/** Deploys ranges of a lab at the same moment, LAB left alone; the seconds from the requests to the end of each, in their order. */
+/**
+ * Deploys new ranges of a lab at the same moment, without LAB. Returns the results in the order of `deploys`; seconds count from the
+ * requests.
+ */
 export const deployTogether = (lab: VirtualLab, deploys: readonly SharedDeploy[]): Promise<readonly VirtualDeploy[]> =>
   lab.run(
     Effect.gen(function* () {
