@@ -8,7 +8,7 @@ import type { SshListener } from "./ssh/server.ts"
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Ends with one line that says what is wrong. */
+/** Prints one line that says what is wrong, and exits. */
 const give = (text: string, code: number): never => {
   process.stderr.write(`simulator: ${text}\n`)
   process.exit(code)
@@ -30,7 +30,7 @@ const loadState = (simulator: Simulator, path: string): void => {
   }
 }
 
-/** Written beside and moved into place, so that a crash leaves the old file whole. */
+/** Writes a new file and renames it, so that a crash leaves the old file intact. */
 const storeState = (simulator: Simulator, path: string): void => {
   try {
     writeFileSync(`${path}.new`, simulator.save(), { mode: 0o600 })
@@ -78,7 +78,7 @@ const openScreens = (): Screens => {
   return qemuScreens()
 }
 
-/** Listens, or fails with one line that names the option. */
+/** Waits for a listener, or exits with one line that names the option. */
 const listening = async <A>(option: string, port: number, listen: Promise<A>): Promise<A> => {
   try {
     return await listen
@@ -100,14 +100,14 @@ const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Ru
     seed: options.seed,
     speed: options.speed,
     templates: withTemplates(labTemplates, options.templates),
-    // a cluster of machines with nothing prepared would be of no use to a range manager
+    // a range manager could not use a cluster without a prepared zone
     sdnZone: options.nodes > 1 ? "ludus" : undefined,
     ...(lab === undefined ? {} : { backing: lab.guests }),
     ...(options.screens ? { screens: openScreens() } : {}),
   })
   if (options.state !== undefined) {
     loadState(simulator, options.state)
-    // what cannot be kept is better known now than at the end
+    // report an unwritable file now rather than at the end
     storeState(simulator, options.state)
   }
   const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`

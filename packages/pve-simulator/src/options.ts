@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util"
 import { readTemplate, type TemplateSpec } from "./core/template-names.ts"
 
-/** What the command line of the stand-alone simulator says. */
+/** The command line options of the stand-alone simulator. */
 export interface CommandLine {
   readonly port: number
-  /** Undefined: the default of where it runs. */
+  /** Undefined: loopback, or with real hosts the address of their link. */
   readonly host: string | undefined
   readonly nodes: number
   readonly seed: number
@@ -14,12 +14,12 @@ export interface CommandLine {
   readonly tls: boolean
   readonly realHosts: boolean
   readonly screens: boolean
-  /** Templates beside those that labs are usually made from. */
+  /** Templates in addition to those of common labs. */
   readonly templates: readonly TemplateSpec[]
   readonly help: boolean
 }
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const usage = `A Proxmox VE API without a hypervisor.
 
   npm run simulator -- [options]
@@ -45,7 +45,7 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --help         this text
 `
 
-/** A command line that cannot be followed; the message is one line. */
+/** An invalid command line; the message is one line. */
 export class UsageError extends Error {}
 
 const wholeNumber = (name: string, text: string, least: number, most: number): number => {

@@ -29,90 +29,90 @@ import { runNodeCommand } from "./ssh/commands.ts"
 import type { CommandResult } from "./ssh/network-commands.ts"
 import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
 
-/** What a simulator is made of; everything has a default. */
+/** Options of a simulator; everything has a default. */
 export interface SimulatorOptions {
-  /** How many nodes, or their names. One node is called `pve`, several `pve1`, `pve2`, … Default 1. */
+  /** Number of nodes, or their names. One node is called `pve`, several `pve1`, `pve2`, … Default 1. */
   readonly nodes?: number | readonly string[]
   /** The same seed gives the same identifiers, MAC addresses and secrets. Default 1. */
   readonly seed?: number
-  /** Real time, so many times as fast. Default 1; without effect beside `clock`. */
+  /** How many times as fast as real time the clock runs. Default 1; ignored with `clock`. */
   readonly speed?: number
-  /** Another source of time; a manual clock makes a simulator that only moves when told to. */
+  /** Another source of time. With a manual clock, time passes only when it is advanced. */
   readonly clock?: SimClock
   /** The templates in pool SHARED. Default: the shipped set. */
   readonly templates?: readonly TemplateSpec[]
   /** The VMID of the first template. Default 100. */
   readonly firstTemplateVmid?: number
-  /** Figures of the timing model that differ from the default. */
+  /** Durations of the timing model that differ from the default. */
   readonly timing?: Partial<Timing>
   /** The password of root@pam. Default: derived from the seed. */
   readonly rootPassword?: string
-  /** A VXLAN zone over all nodes with the NAT network's VNet, made and applied. Default: no SDN at all. */
+  /** Name of a VXLAN zone over all nodes that is created and applied, with the NAT network's VNet. Default: no SDN at all. */
   readonly sdnZone?: string | undefined
   /** Processor threads of a node. Default 64. */
   readonly cores?: number
   /** GiB of memory of a node. Default 512. */
   readonly memoryGib?: number
-  /** Hosts behind the guests with Linux, such as `realGuests`. Default: guests are a notion of the simulator. */
+  /** Real hosts for Linux guests, such as `realGuests`. Default: guests are only simulated. */
   readonly backing?: GuestBacking
-  /** What shows the screens of guests, such as `qemuScreens`. Default: a small picture of the simulator's own. */
+  /** Provider of guest screens, such as `qemuScreens`. Default: the simulator's own small picture. */
   readonly screens?: Screens
 }
 
-/** Where and how the REST surface listens. */
+/** Where and how the REST API listens. */
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly host?: string
   /** 0 (default): any free port. */
   readonly port?: number
-  /** Default true: a self-signed certificate, whose fingerprint the listener tells. */
+  /** Default true: a self-signed certificate, whose fingerprint is in the listener. */
   readonly tls?: boolean
-  /** Keeps the certificate over restarts. Default: a new one each time. */
+  /** File that keeps the certificate across restarts. Default: a new one each time. */
   readonly certificateFile?: string | undefined
 }
 
-/** A socket under the REST surface. */
+/** A listening socket of the REST API. */
 export interface HttpListener extends Listener {
   readonly url: string
-  /** SHA-256 fingerprint of the certificate, in colons; undefined without TLS. */
+  /** SHA-256 fingerprint of the certificate, with colons; undefined without TLS. */
   readonly fingerprint: string | undefined
 }
 
 /** A running simulator. */
 export interface Simulator {
-  /** The whole REST surface, and the control surface, as one function without a socket. */
+  /** The whole REST API and the control API as one function, without a socket. */
   readonly handle: (request: SimRequest) => Promise<SimResponse>
-  /** A connection to the REST surface without a network, in plain HTTP: for the web sockets of consoles. */
+  /** Opens a plain HTTP connection to the REST API without a network, for the web sockets of consoles. */
   readonly connect: () => Duplex
-  /** What was typed into the console of a guest since it was turned on. */
+  /** The text typed into a guest's console since the guest was turned on. */
   readonly typed: (vmid: number) => string
   readonly clock: SimClock
-  /** The state as it is now; to be read. */
+  /** The current state; only for reading. */
   readonly state: State
   readonly guest: (vmid: number) => Guest | undefined
-  /** Whether two running guests are on one layer-2 network now. */
+  /** Whether two running guests are on the same layer-2 network now. */
   readonly reaches: (from: number, to: number) => boolean
-  /** Whether a node's own address and a guest with this address reach each other now. */
+  /** Whether a node's own address and a guest with this address can reach each other now. */
   readonly reachesHost: (node: string, vmid: number, address: string) => boolean
   /** Runs a command on a node, as over SSH. */
   readonly command: (node: string, words: readonly string[], input?: string) => Promise<CommandResult>
   readonly faults: FaultPlan
   readonly calls: CallLog
   readonly trace: Trace
-  /** The token of root@pam: `root@pam!simulator=…`, as it stands after `PVEAPIToken=`. */
+  /** The token of root@pam, `root@pam!simulator=…`, to put after `PVEAPIToken=`. */
   readonly rootToken: string
   readonly rootPassword: string
-  /** Opens the control surface `/simulator/…`. */
+  /** The token for the control API `/simulator/…`. */
   readonly controlToken: string
   /** The whole state as text. */
   readonly save: () => string
-  /** Puts a saved state back; running tasks are cut off, templates that it lacks are made. Throws, changing nothing, if the text is none. */
+  /** Restores a saved state: running tasks are cut off, missing templates are created. Throws, changing nothing, if the text is not a state. */
   readonly restore: (text: string) => void
-  /** Starts anew, with the same seed. */
+  /** Begins again with the initial state of the same seed. */
   readonly reset: () => void
   readonly listen: (options?: ListenOptions) => Promise<HttpListener>
   readonly ssh: (options?: SshOptions) => Promise<SshListener>
-  /** Closes every socket and stops everything that runs. */
+  /** Closes all sockets and stops everything that runs. */
   readonly close: () => Promise<void>
 }
 
@@ -136,7 +136,7 @@ const freshState = (
   return state
 }
 
-/** The screen of a guest that runs. */
+/** The screen of a running guest. */
 const screenOf = (world: World, vmid: number): Screen => {
   const there = world.pictures.get(vmid)
   if (there !== undefined) return there
@@ -150,10 +150,10 @@ const servedBy = (world: World, serve: Simulator["handle"]): Served => {
     const held = world.consoles.get(port)
     if (held === undefined) return undefined
     const { vmid } = held
-    // the proxy is there, and finds no QEMU to speak to
+    // the proxy exists, but finds no QEMU to connect to
     if (vmid !== undefined && world.state.guests.get(vmid)?.status !== "running") return undefined
     held.viewer = "here"
-    // one connection is taken, and the port is free for the next console
+    // only one connection is accepted; then the port is free for the next console
     world.consoles.delete(port)
     const onClose = () => void (held.viewer = "gone")
     if (vmid === undefined) return { ...held, screen: newScreen(held.node), onClose }
@@ -177,7 +177,7 @@ const openHttp = async (world: World, serve: Simulator["handle"], options: Liste
   return { ...listener, fingerprint: certificate?.fingerprint, url: `${secure ? "https" : "http"}://${name}:${listener.port}` }
 }
 
-/** Makes a simulator. Nothing listens anywhere until it is told to. */
+/** Creates a simulator. It opens no socket until `listen` or `ssh` is called. */
 export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const seed = options.seed ?? 1
   const given = options.clock ?? createRealClock({ speed: options.speed ?? 1 })
@@ -249,7 +249,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     restore: (text) => {
       restoreState(world, text)
       build()
-      // Whoever starts a simulator knows its own secrets, not those of the one that saved the state.
+      // whoever starts a simulator knows its own secrets, not those of the one that saved the state
       world.state.access.users.set("root@pam", {
         ...root,
         tokens: new Map([...(world.state.access.users.get("root@pam")?.tokens ?? []), ...root.tokens]),

@@ -2,12 +2,12 @@ import { failure } from "../core/errors.ts"
 import type { User } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 
-/** Makes known that rights may have changed. */
+/** Clears caches because rights may have changed. */
 export const touchAccess = (world: World): void => {
   world.state.access.version += 1
 }
 
-/** A user, or the failure that names the missing one. */
+/** Returns a user, or fails with the missing name. */
 export const userNamed = (world: World, userid: string): User => {
   const user = world.state.access.users.get(userid)
   if (user === undefined) throw failure(`no such user ('${userid}')`)
@@ -18,10 +18,10 @@ export const userNamed = (world: World, userid: string): User => {
 export const groupsOf = (world: World, userid: string): string[] =>
   [...world.state.access.groups].filter(([, group]) => group.members.has(userid)).map(([name]) => name)
 
-/** A member of an answer that is left out when there is no value. */
+/** A member of an answer that is omitted without a value. */
 export const present = <T>(key: string, value: T | undefined): Record<string, T> => (value === undefined ? {} : { [key]: value })
 
-/** Takes a subject out of the access list. */
+/** Removes a subject from the access list. */
 export const forgetSubject = (world: World, matches: (subject: string) => boolean): void => {
   for (const [path, entries] of world.state.access.acl) {
     for (const subject of entries.keys()) if (matches(subject)) entries.delete(subject)
@@ -37,10 +37,10 @@ export const describeToken = (token: { comment: string | undefined; expire: numb
   privsep: token.privsep ? 1 : 0,
 })
 
-/** The part of a user id behind its last @. */
+/** The part of a user id after its last @. */
 export const realmOf = (userid: string): string => userid.slice(userid.lastIndexOf("@") + 1)
 
-/** A role, or the failure that names the missing one. */
+/** Returns a role, or fails with the missing name. */
 export const roleNamed = (world: World, id: string) => {
   const role = world.state.access.roles.get(id)
   if (role === undefined) throw failure(`role '${id}' does not exist`)

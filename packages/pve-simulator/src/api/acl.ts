@@ -31,7 +31,7 @@ const getAcl = (call: Call): unknown[] => {
   return out
 }
 
-/** The subjects that a change of the access list names, each of which must exist, also where it loses a role. */
+/** The subjects named in a change of the access list. Each must exist, even if it loses a role. */
 const subjectsIn = (call: Call): string[] => {
   const { access } = call.world.state
   const users = splitList(optionalText(call, "users") ?? "")
@@ -46,7 +46,7 @@ const subjectsIn = (call: Call): string[] => {
   return [...users, ...groups.map((group) => `@${group}`), ...tokens]
 }
 
-/** Who may hand out rights at a path only because the machines, storages or pool there are theirs hands out no more than they have. */
+/** Without Permissions.Modify on the path, a caller (who may allocate machines, storages or pools there) may grant only privileges they have. */
 const checkRole = (call: Call, path: string, role: string, propagate: boolean): void => {
   const { world, identity } = call
   const own = rightsWithPropagation(world, identity.authId, path)

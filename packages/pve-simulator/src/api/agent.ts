@@ -7,13 +7,13 @@ import { runCommand } from "../guest/commands.ts"
 import { flag, guestOf, optionalText, text, type Call, type Handler, type Routes } from "../http/call.ts"
 import { shutDown, turnOff } from "./guest-power.ts"
 
-/** A guest whose agent answers, with its system. */
+/** A guest whose agent answers, with its operating system. */
 interface Reached {
   readonly guest: Guest
   readonly os: GuestOs
 }
 
-/** Finds the agent of a guest, whose option only has to be there; one that does not answer costs the time of a ping. */
+/** Finds a guest's agent; the option `agent` only has to be set. If the agent does not answer, the call takes the time of a ping. */
 function* reach(call: Call): Routine<Reached> {
   const guest = guestOf(call)
   if (guest.config["agent"] === undefined) throw failure("No QEMU guest agent configured")
@@ -92,7 +92,7 @@ function* execStatus(call: Call): Routine<unknown> {
   const found = guest.execs.get(pid)
   if (found === undefined) throw failure(`Agent error: PID ${pid} does not exist`)
   if (!found.exited) return { exited: 0 }
-  // The agent hands a result out once and forgets it.
+  // the agent returns a result once, and forgets it
   guest.execs.delete(pid)
   return {
     exited: 1,
@@ -129,7 +129,7 @@ function* shutdown(call: Call): Routine<unknown> {
   return { result: {} }
 }
 
-/** The system sleeps with its memory kept, until it is resumed, or goes off with its memory on its own disk. */
+/** Suspends the system: it sleeps with its memory until it is resumed, or saves its memory to its own disk and powers off. */
 const suspend = (toDisk: boolean): Handler =>
   function* (call: Call): Routine<unknown> {
     const { guest } = yield* reach(call)
@@ -138,7 +138,7 @@ const suspend = (toDisk: boolean): Handler =>
     return { result: {} }
   }
 
-/** Answers how many file systems it has frozen or thawed. */
+/** Returns how many file systems were frozen or thawed. */
 const freeze = (wanted: boolean): Handler =>
   query(({ guest }) => {
     const changed = (guest.frozen === true) !== wanted
@@ -158,7 +158,7 @@ const anyCommand: Handler = (call) => {
 const at = (verb: string, name: string): string => `${verb} /nodes/{node}/qemu/{vmid}/agent/${name}`
 const empty = query(() => ({}))
 
-/** The guest agent: what it answers about a running guest, and commands in it. */
+/** The guest agent: information about a running guest, and commands in it. */
 export const agentRoutes: Routes = {
   "GET /nodes/{node}/qemu/{vmid}/agent": (call) => (guestOf(call), commands.map((name) => ({ name }))),
   "POST /nodes/{node}/qemu/{vmid}/agent": anyCommand,

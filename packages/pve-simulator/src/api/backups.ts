@@ -18,7 +18,7 @@ import { parsePropertyString } from "../schema/validate.ts"
 import { withConfig } from "./guest-locks.ts"
 import { powerOn, shutDown } from "./guest-power.ts"
 
-/** The disks of a guest that a backup takes: no discs, and none that is left out by its option. */
+/** The disks of a guest that a backup includes: no discs, and no disk with `backup=0`. */
 const diskEntries = ({ config }: Guest): [string, string][] =>
   Object.entries(config)
     .filter(([key, value]) => isDisk(key) && !isCdrom(String(value)))
@@ -43,7 +43,7 @@ const contentOf = (world: World, guest: Guest): Backup => ({
 
 const extensions: Readonly<Record<string, string>> = { gzip: ".gz", "1": ".lzo", lzo: ".lzo", zstd: ".zst" }
 
-/** What a storage's name for a backup tells: the guest and the time. */
+/** The guest and the time in a backup's volume name. */
 const archiveName = (vmid: number, seconds: number, compress: string): string => {
   const time = new Date(seconds * 1000).toISOString().slice(0, 19).replaceAll("-", "_").replace("T", "-").replaceAll(":", "_")
   return `backup/vzdump-qemu-${vmid}-${time}.vma${extensions[compress] ?? ""}`
@@ -52,7 +52,7 @@ const archiveName = (vmid: number, seconds: number, compress: string): string =>
 const keepRules = (value: string | undefined): Record<string, string> =>
   value === undefined ? {} : parsePropertyString(namedStrings["prune-backups"]!.format, value, "prune-backups")
 
-/** The rules of the call, or those of the storage. */
+/** The retention rules of the call, else those of the storage. */
 const rulesOf = (call: Call, storage: StorageState): Record<string, string> => {
   const own = storage.options["prune-backups"]
   return keepRules(optionalText(call, "prune-backups") ?? (own === undefined ? undefined : String(own)))
@@ -81,7 +81,7 @@ const describe = (template: string, guest: Guest): string =>
 
 function* backUp(call: Call, guest: Guest, storage: StorageState, task: TaskHandle): Routine<void> {
   const { world } = call
-  // its file is locked for a moment, and its configuration until the backup is made
+  // the configuration file is locked for a moment; the `lock` option stays until the backup is finished
   yield* withConfig(world, guest.vmid, function* (): Routine<void> {
     const lock = lockOf(guest.config)
     if (lock !== undefined) throw failure(`VM is locked (${lock})`)
@@ -131,7 +131,7 @@ function* backUp(call: Call, guest: Guest, storage: StorageState, task: TaskHand
   }
 }
 
-/** The guests that a call or a job names: some, those of a pool, or all but some. */
+/** The guests of a call or a job: named ones, those of a pool, or all with exceptions. */
 const chosen = (world: World, options: Readonly<Record<string, unknown>>): number[] => {
   const pool = options["pool"]
   const excluded = new Set(splitList(asText(options["exclude"] ?? "")).map(Number))
@@ -181,7 +181,7 @@ const vzdump = (call: Call): string => {
         yield* backUp(call, guest, storage, task)
         task.log(`INFO: Finished Backup of VM ${vmid}`)
       } catch (error) {
-        // a task that is stopped goes no further
+        // stops here if the task was stopped
         if (!(error instanceof Error) || error.name !== "PveError") throw error
         failed = true
         task.log(`ERROR: Backup of VM ${vmid} failed - ${error.message}`)
@@ -233,13 +233,13 @@ const jobNamed = (call: Call): Config => {
 
 const objects = ["prune-backups", "fleecing", "performance"] as const
 
-/** When a job runs next; undefined if it is off or never. */
+/** The next time a job runs; undefined if it is disabled or never due. */
 const nextRun = (world: World, job: Config): number | undefined => {
   const calendar = job["enabled"] === 0 ? undefined : parseCalendar(String(job["schedule"]))
   return calendar === undefined ? undefined : nextTime(calendar, world.clock.now())
 }
 
-/** A job as it is told: options that consist of parts are told by part. */
+/** A job as the API shows it: property strings as objects. */
 const shownJob = (world: World, id: string, job: Config) => ({
   ...job,
   ...(nextRun(world, job) === undefined ? {} : { "next-run": nextRun(world, job)! / 1000 }),
@@ -255,7 +255,7 @@ const shownJob = (world: World, id: string, job: Config) => ({
 
 const week = "mon,tue,wed,thu,fri,sat,sun"
 
-/** The options that a call sets; the old form of a time becomes a schedule. */
+/** The options that a call sets; the old time options become a schedule. */
 const jobOptions = (call: Call): Config => {
   const { id: _, delete: __, starttime: ___, dow: ____, ...given } = call.parameters
   const starttime = optionalText(call, "starttime")
@@ -289,7 +289,7 @@ const deleteJob = (call: Call): null => {
   return null
 }
 
-/** Runs a job: on its node, or on each one that has guests for it and is there. */
+/** Runs a job on its node, or on every online node that has guests for it. */
 const runJob = (world: World, job: Config): void => {
   for (const node of world.state.nodes.keys()) {
     if ((job["node"] ?? node) !== node || world.faults.isNodeDown(node)) continue
@@ -301,7 +301,7 @@ const runJob = (world: World, job: Config): void => {
   }
 }
 
-/** Runs the jobs when they are due. Gives the function to call when there may be others, or another time. */
+/** Runs jobs when they are due. Returns the function to call when jobs or the time may have changed. */
 export const watchJobs = (world: World): (() => void) => {
   let cancel = (): void => undefined
   const wake = (): void => {
@@ -327,7 +327,7 @@ export const watchJobs = (world: World): (() => void) => {
 const updateJob = (call: Call): null => {
   const job: Config = { ...jobNamed(call), ...jobOptions(call) }
   for (const name of splitList(optionalText(call, "delete") ?? "")) delete job[name]
-  // what is named anew takes the place of what named guests before
+  // a new selection of guests replaces the previous one
   const choice = ["vmid", "pool", "all"].filter((name) => call.parameters[name] !== undefined)
   if (choice.length > 0) for (const name of ["vmid", "pool", "all"]) if (!choice.includes(name)) delete job[name]
   checkJob(call, job)
@@ -365,7 +365,7 @@ const notBackedUp = (call: Call): unknown[] => {
     .map((guest) => ({ vmid: guest.vmid, name: guestName(guest), type: "qemu" }))
 }
 
-/** Backups of VMs, and the jobs for them. */
+/** Backups of VMs, and backup jobs. */
 export const backupRoutes: Routes = {
   "POST /nodes/{node}/vzdump": vzdump,
   "GET /nodes/{node}/vzdump/extractconfig": extractConfig,

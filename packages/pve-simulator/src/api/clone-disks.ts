@@ -17,7 +17,7 @@ import {
 import { makingOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 
-/** The source as it will be copied: the guest, or one of its snapshots. */
+/** The source to copy: the guest, or one of its snapshots. */
 export interface Source {
   readonly guest: Guest
   readonly config: Config
@@ -25,7 +25,7 @@ export interface Source {
   readonly snapshot?: string
 }
 
-/** A clone that was accepted, with everything chosen. */
+/** An accepted clone, with everything chosen. */
 export interface Plan {
   readonly source: Source
   readonly newid: number
@@ -38,7 +38,7 @@ export interface Plan {
   readonly description: string | undefined
 }
 
-/** Copies the source's configuration and disks into the new guest, and what stands on them. */
+/** Copies the source's configuration and disks, with their content, into the new guest. */
 export function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task: TaskHandle): Routine<void> {
   const { source } = plan
   const config: Config = {}
@@ -75,7 +75,7 @@ const stripMac = (text: string): string => {
   return [nic.model, ...rest.filter((part) => part !== nic.model)].join(",")
 }
 
-/** Copies one disk; the volume is in `made` from the moment it exists, so that a clone that ends early can take it away. */
+/** Copies one disk. The volume is in `made` from the moment it exists, so that an interrupted clone can remove it. */
 function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Volume[], task: TaskHandle): Routine<Volume> {
   const { source, newid } = plan
   const volid = volumeOf(disk)
@@ -106,7 +106,7 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Vo
     made.push(volume)
     return volume
   }
-  // A cloud-init drive is a few megabytes, made along the way.
+  // a cloud-init drive has only a few megabytes and is created in passing
   if (cloudinit) return logged(task, storage, make(original.usedBytes)())
   if (!full) {
     const volume = yield* link(world, storage, node, make(0, original))
@@ -136,7 +136,7 @@ function* underStorageLock<A>(world: World, storage: StorageState, node: string,
   )
 }
 
-/** A linked clone: a place among the few that a storage works on at once, its lock for the allocation, then the rest. */
+/** A linked clone: waits for one of the storage's few slots, holds its lock for the allocation, then does the rest. */
 function* link(world: World, storage: StorageState, node: string, work: () => Volume): Routine<Volume> {
   const slots = `clones ${storageLock(storage, node)}`
   const fail = () => storageLockFailure(storage)
@@ -155,7 +155,7 @@ function* link(world: World, storage: StorageState, node: string, work: () => Vo
 
 const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
 
-/** Copies the used part of a disk; its log tells the progress in the disk's size. */
+/** Copies the used part of a disk; its log shows the progress relative to the disk's full size. */
 export function* transfer(world: World, used: number, size: number, task: TaskHandle): Routine<void> {
   task.log(`transferred 0.0 B of ${gib(size)} (0.00%)`)
   yield* sleep(world.clock, Math.ceil(used / world.timing.copyBytesPerMs))

@@ -22,7 +22,7 @@ const nextid = (call: Call): string => {
 
 const optionsMethod = methods.get("PUT /cluster/options")!
 
-/** The options of the cluster; those that consist of parts, with their parts. */
+/** The options of the cluster, property strings as objects. */
 const options = (call: Call): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(call.world.state.options).map(([name, value]) => {

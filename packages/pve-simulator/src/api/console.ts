@@ -9,11 +9,11 @@ import { isVncTicket, makeVncTicket } from "../http/identity.ts"
 const FIRST_PORT = 5900
 const LAST_PORT = 5999
 
-/** How long a console waits for its viewer, and how often it looks whether that is still there, in real time. */
+/** How long a console waits for its viewer, and how often it checks whether the viewer is still connected, in real time. */
 const PATIENCE_MS = 10_000
 const LOOK_MS = 1000
 
-/** The guest of the path; undefined for the node itself. */
+/** The guest in the path; undefined for the node itself. */
 const ownerOf = (call: Call): number | undefined => (call.parameters["vmid"] === undefined ? undefined : vmidOf(call))
 
 const consolePath = (call: Call): string => {
@@ -26,7 +26,7 @@ const freePort = (call: Call): number => {
   throw failure("unable to find free port (5900-5999)")
 }
 
-/** Opens a console for ten real seconds: a ticket, a port, and a task that ends when nobody comes. */
+/** Opens a console for ten real seconds: a ticket, a port, and a task that ends if no viewer connects. */
 const open =
   (type: "vncproxy" | "termproxy") =>
   (call: Call): unknown => {
@@ -46,7 +46,7 @@ const open =
     })
     const ticket = makeVncTicket(world, identity.authId, consolePath(call), port)
     const login = `${identity.authId}:${ticket}`
-    // eight characters, which is all that VNC looks at
+    // eight characters: VNC ignores the rest
     const password = type === "vncproxy" ? randomHex(world.state.random, 8) : ""
     held = { upid, vmid, node: nodeOf(call).name, type, login, password, viewer: "none" }
     world.consoles.set(port, held)
@@ -54,7 +54,7 @@ const open =
     return type === "termproxy" ? common : { ...common, cert: world.certificate, password }
   }
 
-/** The check before a socket is opened; the answer is the port. */
+/** Checks the ticket before a web socket is opened; returns the port. */
 function* socket(call: Call): Routine<unknown> {
   const { world, identity } = call
   const port = Number(text(call, "port"))
@@ -67,7 +67,7 @@ function* socket(call: Call): Routine<unknown> {
   return { port: String(port) }
 }
 
-/** Consoles: tickets and the check before a socket. */
+/** Consoles: tickets, and the check before a web socket is opened. */
 export const consoleRoutes: Routes = {
   "POST /nodes/{node}/termproxy": open("termproxy"),
   "GET /nodes/{node}/vncwebsocket": socket,

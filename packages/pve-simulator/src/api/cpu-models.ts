@@ -11,7 +11,7 @@ const prefix = /^custom-/u
 /** The name of a model without its prefix. */
 const nameOf = (call: Call): string => text(call, "cputype").replace(prefix, "")
 
-/** The same, where the rest has to be a name too. */
+/** The same, checked to be a valid name. */
 const newName = (call: Call): string => {
   const name = nameOf(call)
   try {
@@ -41,7 +41,7 @@ const shown = (world: World, name: string, options: Config): Record<string, unkn
   digest: digestOf(world),
 })
 
-/** The models that the caller may know of, in the order of their names. */
+/** The models that the caller may see, sorted by name. */
 export const visibleModels = ({ world, identity }: Call): [string, Config][] =>
   [...world.state.cpuModels]
     .filter(([name]) => may(world, identity, `/mapping/cpu/${name}`, ["Mapping.Modify", "Mapping.Use", "Mapping.Audit"], true))
@@ -60,7 +60,7 @@ const existing = ({ state }: World, name: string): Config => {
   return model
 }
 
-/** The model that is changed; what a change misses has other words than what a reader misses. */
+/** The model to change. The server reports a missing model with another message here than when reading. */
 const own = ({ state }: World, name: string): Config => {
   const model = state.cpuModels.get(name)
   if (model === undefined) throw failure(`custom CPU model '${name}' does not exist`)
@@ -95,7 +95,7 @@ const remove = (call: Call): null => {
   return null
 }
 
-/** The name of the model that a VM's `cpu` names; undefined where it is one of the server's own. */
+/** The custom model in a VM's `cpu` option; undefined if it is a built-in one. */
 const customModel = (cpu: Config[string] | undefined): string | undefined => {
   const model = String(cpu ?? "")
     .split(",")
@@ -104,7 +104,7 @@ const customModel = (cpu: Config[string] | undefined): string | undefined => {
   return model !== undefined && prefix.test(model) ? model.replace(prefix, "") : undefined
 }
 
-/** A model that a VM is given must be there, and its giver may use it; other settings beside the model that it has need no right. */
+/** A model set for a VM must exist, and the caller must be allowed to use it. Changing other settings of `cpu` needs no such right. */
 export const checkCpuModel = (call: Call, cpu: Config[string] | undefined, before?: Config[string]): void => {
   const name = customModel(cpu)
   if (name === undefined) return
@@ -112,13 +112,13 @@ export const checkCpuModel = (call: Call, cpu: Config[string] | undefined, befor
   if (customModel(before) !== name) demand(call.world, call.identity, `/mapping/cpu/${name}`, ["Mapping.Use"])
 }
 
-/** Throws unless the model of a VM that starts is there. */
+/** Throws if the model of a starting VM does not exist. */
 export const needCpuModel = (world: World, cpu: Config[string] | undefined): void => {
   const name = customModel(cpu)
   if (name !== undefined) existing(world, name)
 }
 
-/** Processor models that an administrator has made. */
+/** Custom processor models. */
 export const cpuModelRoutes: Routes = {
   "GET /cluster/qemu/custom-cpu-models": list,
   "POST /cluster/qemu/custom-cpu-models": create,

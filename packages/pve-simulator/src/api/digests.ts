@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { failure } from "../core/errors.ts"
 import { optionalText, type Call } from "../http/call.ts"
 
-/** What changes with any part of it. */
+/** A digest that changes with any part of the value. */
 export const digestOfPart = (part: unknown): string =>
   createHash("sha1")
     .update(
@@ -10,7 +10,7 @@ export const digestOfPart = (part: unknown): string =>
     )
     .digest("hex")
 
-/** Refuses a change of what has changed since its caller read it. */
+/** Refuses a change if the value has changed since the caller read it. */
 export const checkDigest = (call: Call, part: unknown): void => {
   const given = optionalText(call, "digest")
   if (given !== undefined && given !== digestOfPart(part))

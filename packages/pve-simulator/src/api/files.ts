@@ -8,7 +8,7 @@ import { findVolume, isFileBased, usableStorage } from "../core/volumes.ts"
 import { nowSeconds } from "../core/world.ts"
 import { nodeOf, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
 
-/** A name as a storage keeps it. */
+/** A file name as a storage stores it. */
 const storedName = (name: string): string =>
   name
     .trim()
@@ -19,7 +19,7 @@ const refuseExtension = (type: string, filename: string): void => {
   if (fileExtensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
 }
 
-/** A file that came with the call, under its name in place of what had it. */
+/** Stores the uploaded file of the call, replacing one of the same name. */
 const upload = (call: Call): string => {
   const { world } = call
   const node = nodeOf(call).name
@@ -63,7 +63,7 @@ const keepFile = (call: Call, storage: StorageState, name: string, sizeBytes: nu
   })
 }
 
-/** Nothing is fetched: whatever is downloaded has this size. */
+/** Nothing is fetched: every download has this size. */
 const downloadBytes = 512 * 1024 ** 2
 
 function* fetchFile(call: Call, storage: StorageState, name: string): Routine<void> {
@@ -71,14 +71,14 @@ function* fetchFile(call: Call, storage: StorageState, name: string): Routine<vo
   keepFile(call, storage, name, downloadBytes)
 }
 
-/** Fails for what no checksum of that kind looks like. What does look like one is believed. */
+/** Fails if the text cannot be a checksum of this algorithm; any well-formed one is accepted. */
 const refuseChecksum = (algorithm: string, checksum: string, filename: string): void => {
   const got = createHash(algorithm).update(filename).digest("hex")
   if (checksum.length !== got.length || !/^[0-9a-f]+$/iu.test(checksum))
     throw failure(`checksum mismatch: got '${got}' != expect '${checksum}'`)
 }
 
-/** A download by the node: an image appears under its name. */
+/** A download by the node: an image appears with that name. */
 const download = (call: Call): string => {
   const { world } = call
   const node = nodeOf(call).name
@@ -97,7 +97,7 @@ const download = (call: Call): string => {
   })
 }
 
-/** What the node would learn of an address before it downloads from there. */
+/** The metadata that the node would get from a URL before a download. */
 const metadata = (call: Call) => {
   const filename = decoded(/^https?:\/\/[^/?#]*\/(?:[^?#]*\/)?([^/?#]*)/iu.exec(text(call, "url"))?.[1] ?? "")
   return { ...(filename === "" ? {} : { filename }), mimetype: "application/octet-stream", size: downloadBytes }
@@ -111,7 +111,7 @@ const decoded = (name: string): string => {
   }
 }
 
-/** Some of the templates of containers that a node knows from its installation. */
+/** Some of the container templates that a node knows. */
 const appliances = [
   {
     os: "alpine-3.22",
@@ -161,7 +161,7 @@ const fetchAppliance = (call: Call): string => {
   return spawn(call, "download", "", () => fetchFile(call, storage, `vztmpl/${template}`))
 }
 
-/** Files that are brought to a storage: uploads, downloads, templates of containers. */
+/** Files added to a storage: uploads, downloads, container templates. */
 export const fileRoutes: Routes = {
   "POST /nodes/{node}/storage/{storage}/upload": upload,
   "POST /nodes/{node}/storage/{storage}/download-url": download,

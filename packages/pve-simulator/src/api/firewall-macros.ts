@@ -4,5 +4,5 @@ const standard =
   "OpenVPN PBS PCA PMG POP3 POP3S PPtP Ping PostgreSQL Printer RDP RIP RNDC Razor Rdate Rsync SANE SMB SMBswat SMTP SMTPS SNMP SPAMD SPICEproxy SSH " +
   "SVN SixXS Squid Submission Syslog TFTP Telnet Telnets Time Trcrt VNC VNCL Web Webcache Webmin Whois"
 
-/** Names of protocols that stand for their ports in a rule. */
+/** Firewall macros: names for protocols with their ports. */
 export const firewallMacros: ReadonlySet<string> = new Set(standard.split(" "))

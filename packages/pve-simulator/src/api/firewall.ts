@@ -8,11 +8,11 @@ import { splitList } from "../schema/formats.ts"
 import { checkDigest, digestOfPart } from "./digests.ts"
 import { firewallMacros } from "./firewall-macros.ts"
 
-/** Whose firewall a path is about. */
+/** The owner of a firewall: the cluster, a node, a VM or a VNet. */
 interface Scope {
   readonly base: string
   readonly owner: (call: Call) => string
-  /** What stands below its path. */
+  /** Children of its path. */
   readonly children: readonly string[]
 }
 
@@ -42,7 +42,7 @@ const change = (scope: Scope, call: Call): Firewall => firewallToChange(call.wor
 
 const steering = new Set(["node", "vmid", "vnet", "group", "pos", "moveto", "digest", "delete", "name", "rename", "force"])
 
-/** What a call sets, without what steers it. */
+/** The options that a call sets, without parameters that only control the call. */
 const settings = (call: Call): Config =>
   Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !steering.has(key))) as Config
 
@@ -74,7 +74,7 @@ const ruleAt = (rules: readonly Config[], call: Call): Config => {
   return rule
 }
 
-/** Whether an address that is no number is known: an alias, or with `+` a set. */
+/** Whether a name used as an address exists: an alias, or with `+` an IP set. */
 const isKnownName = (call: Call, scope: Scope, address: string): boolean => {
   const [, mark, where, name = ""] = /^(\+?)(?:(dc|guest)\/)?(.+)$/u.exec(address) ?? []
   const places = [...(where === "dc" ? [] : [read(scope, call)]), ...(where === "guest" ? [] : [read(cluster, call)])]
@@ -94,7 +94,7 @@ const checkAddresses = (call: Call, scope: Scope, key: "source" | "dest", value:
 
 const withPorts = new Set(["tcp", "udp", "dccp", "sctp", "udplite", "6", "17", "33", "132", "136", "icmp", "ipv6-icmp"])
 
-/** Refuses a rule that names what is not there. */
+/** Refuses a rule with unknown names. */
 const checkRule = (call: Call, { scope, isGroup }: RuleList, rule: Config): void => {
   const action = String(rule["action"] ?? "")
   if (rule["type"] === "group") {
@@ -125,7 +125,7 @@ const createRule =
     const rules = list.rules(change(list.scope, call), call)
     checkDigest(call, rules)
     checkRule(call, list, rule)
-    // above all others, wherever it was asked for
+    // new rules go to the top, whatever position was requested
     rules.unshift(rule)
     return null
   }
@@ -149,7 +149,7 @@ const updateRule =
     return null
   }
 
-/** What is set to nothing is not there. */
+/** Drops empty values, which unset an option. */
 const withoutEmpty = (rule: Config): Config => Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== ""))
 
 const deleteRule =
@@ -262,7 +262,7 @@ const shownAlias = ({
   ...(isIP(cidr.split("/")[0]!) === 0 ? {} : { ipversion: isIP(cidr.split("/")[0]!) }),
 })
 
-// Sets of addresses
+// IP sets
 
 const setNamed = (firewall: Firewall, call: Call) => {
   const set = firewall.ipsets.get(text(call, "name"))
@@ -345,7 +345,7 @@ const setsOf = (scope: Scope): Routes => ({
   },
 })
 
-/** What rules of a scope may name. */
+/** The names that rules of a scope may use. */
 const refsOf = (scope: Scope): Routes => ({
   [`GET ${scope.base}/refs`]: (call) => {
     const wanted = optionalText(call, "type")
@@ -418,7 +418,7 @@ const groups: Routes = {
   "GET /cluster/firewall/macros": () => [...firewallMacros].map((macro) => ({ macro, descr: `Traffic of ${macro}` })),
 }
 
-/** Calls about a VNet leave the rights on it to themselves. */
+/** The schema prescribes no permissions for calls about a VNet: the handlers check them. */
 const ofVnet = (routes: Routes): Routes =>
   Object.fromEntries(
     Object.entries(routes).map(([key, handler]): [string, Handler] => [
@@ -435,7 +435,7 @@ const ofVnet = (routes: Routes): Routes =>
     ]),
   )
 
-/** Firewalls of the cluster, of nodes, of VMs and of VNets: what is configured. No traffic is filtered. */
+/** The firewall configuration of the cluster, nodes, VMs and VNets. No traffic is filtered. */
 export const firewallRoutes: Routes = {
   ...groups,
   ...ofVnet({ ...rulesOf(vnet), ...optionsOf(vnet) }),

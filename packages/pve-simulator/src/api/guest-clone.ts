@@ -28,7 +28,7 @@ const sourceOf = (call: Call): Source => {
   return { guest, config: snapshot.config, os: snapshot.os, snapshot: name }
 }
 
-/** Everything that can be refused at once is refused here, in the server's order. */
+/** Makes all checks that do not wait, in the server's order. */
 const planClone = (call: Call): Plan => {
   const { world } = call
   const target = optionalText(call, "target")
@@ -81,7 +81,7 @@ const clone = (call: Call): string => {
   return spawn(call, "qmclone", vmidOf(call), (task) => cloneTask(call, plan, task))
 }
 
-/** A source that runs is locked alone, one that does not beside other clones of it; then the new guest's file is. */
+/** Locks a running source exclusively, and a stopped one shared with other clones of it; then locks the new guest's file. */
 function cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
   const { world } = call
   const { guest: source } = plan.source

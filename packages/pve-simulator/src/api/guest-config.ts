@@ -35,7 +35,7 @@ export const optionsIn = (call: Call): Config => {
   return out
 }
 
-/** Values as the configuration file keeps them. */
+/** Values as stored in the configuration file. */
 export const normalise = (world: World, changes: Config): Config => {
   const out: Config = {}
   for (const [key, value] of Object.entries(changes)) {
@@ -47,7 +47,7 @@ export const normalise = (world: World, changes: Config): Config => {
   return out
 }
 
-/** Splits values into those that a configuration file can hold and the names of those that are empty: it has no line for them. */
+/** Splits values into those that the configuration file can store and the names of empty ones, for which it has no line. */
 export const withoutEmpty = (values: Config): { readonly kept: Config; readonly empty: readonly string[] } => ({
   kept: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== "")),
   empty: Object.keys(values).filter((key) => values[key] === ""),
@@ -84,7 +84,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   const made = yield* makeDisks(world, guest, edit.changes, log)
   const { kept: values, empty } = withoutEmpty(normalise(world, made))
   const isOff = guest.status === "stopped"
-  /** By the configuration as it was: a changed `hotplug` speaks for the next edit. */
+  /** Decided by the configuration before the edit: a changed `hotplug` counts from the next edit on. */
   const before = { ...guest.config }
   const takesEffect = (key: string, value: Config[string]): boolean => isOff || changeTakesEffect(before, key, value)
   const problems = isOff ? {} : yield* moveCards(world, guest, values, takesEffect)
@@ -110,8 +110,8 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
 }
 
 /**
- * Cards of a running guest that change now are off their networks for a moment. One whose new network is not on the node stays off, and
- * its change waits; what is told of these is given back by option.
+ * Changed cards of a running guest leave their networks for a moment. A card whose new network does not exist on the node stays unplugged,
+ * and its change stays pending; returns the errors of these cards by option.
  */
 function* moveCards(
   world: World,
@@ -135,7 +135,7 @@ function* moveCards(
   return problems
 }
 
-/** A card that stays the same one is plugged over by the server; for any other one QEMU calls its network script, which fails in numbers. */
+/** The server itself replugs a card that stays the same device; for any other card QEMU calls its network script, which reports only a status. */
 const hotplugFailure = (guest: Guest, key: string, value: string, problem: PlugProblem): string => {
   const before = guest.config[key]
   if (before !== undefined && isSameCard(String(before), value)) return problem.text
@@ -143,7 +143,7 @@ const hotplugFailure = (guest: Guest, key: string, value: string, problem: PlugP
   return `VM ${guest.vmid} qmp command 'netdev_add' failed - network script ${script} failed with status ${problem.status}`
 }
 
-/** A disk that leaves its place stays as an unused one; a cloud-init drive goes for good. */
+/** A replaced disk is kept as an unused one; a cloud-init drive is removed. */
 const replaceDisk = (world: World, guest: Guest, key: string): void => {
   const disk = String(guest.config[key])
   const volid = volumeOf(disk)
@@ -162,13 +162,13 @@ const removeOption = (world: World, guest: Guest, key: string): void => {
   delete guest.config[key]
 }
 
-/** A guest that is still being cloned is refused at once, though its file is locked until it is there. */
+/** Refuses a guest that is still being cloned at once, although its file is locked until the clone is finished. */
 const refuseUnfinished = (call: Call): void => {
   const guest = findGuest(call)
   if (guest !== undefined && lockOf(guest.config) === "clone") refuseLocked(call, guest)
 }
 
-/** PUT config: synchronous; waits for the lock and answers null. */
+/** PUT config: synchronous; waits for the lock and returns null. */
 function* put(call: Call): Routine<null> {
   refuseSkiplock(call)
   const edit = readEdit(call)

@@ -23,14 +23,14 @@ import { type Call, type Routes, flag, optionalText, spawn, text, vmidOf } from 
 import { demand, may } from "../http/permissions.ts"
 import { turnOnStopped } from "./guest-power.ts"
 
-/** Puts a guest into a pool that its creator named. */
+/** Puts a guest into the pool that its creator named. */
 export const joinPool = (world: World, pool: string | undefined, vmid: number): void => {
   if (pool === undefined) return
   world.state.pools.get(pool)?.vms.add(vmid)
   world.state.access.version += 1
 }
 
-/** Starts a new guest where its creator asked for that, in a task of its own. */
+/** Starts a new guest if the call asks for it, in a task of its own. */
 const startIfAsked = (call: Call, vmid: number): void => {
   const { world } = call
   const guest = world.state.guests.get(vmid)
@@ -38,7 +38,7 @@ const startIfAsked = (call: Call, vmid: number): void => {
   spawn(call, "qmstart", vmid, () => withConfig(world, vmid, () => turnOnStopped(world, guest)))
 }
 
-/** The backup that a guest is to be made from, for whoever may read it. */
+/** The backup to restore; fails if the caller may not read it. */
 const archiveOf = (call: Call, archive: string): Backup => {
   const { world, identity } = call
   const id = storageOf(archive)
@@ -50,7 +50,7 @@ const archiveOf = (call: Call, archive: string): Backup => {
   return volume.backup
 }
 
-/** Makes the disks of a backup anew, each on its own storage or on the one that is asked for. */
+/** Creates the disks of a backup, each on its original storage or on the requested one. */
 function* restoreDisks(call: Call, backup: Backup, made: Volume[]): Routine<Config> {
   const { world } = call
   const [vmid, node] = [vmidOf(call), text(call, "node")]
@@ -66,7 +66,7 @@ function* restoreDisks(call: Call, backup: Backup, made: Volume[]): Routine<Conf
   }
   for (const [key, disk] of ownDisks(config)) {
     if (backup.disks[key] !== undefined) continue
-    // a drive of cloud-init is made anew; what else was not in the backup is not there any more
+    // a cloud-init drive is created again; other disks that were not in the backup are dropped
     delete config[key]
     if (!isCloudInit(disk)) continue
     const storage = usableStorage(world, optionalText(call, "storage") ?? storageOf(volumeOf(disk)), node)
@@ -79,7 +79,7 @@ function* restoreDisks(call: Call, backup: Backup, made: Volume[]): Routine<Conf
   return config
 }
 
-/** Makes a guest from a backup; with `force` in place of one that is off. */
+/** Restores a guest from a backup; with `force`, over a stopped guest. */
 const restore = (call: Call, archive: string): string => {
   const { world } = call
   const vmid = vmidOf(call)
@@ -131,7 +131,7 @@ const restore = (call: Call, archive: string): string => {
   return upid
 }
 
-/** Other MAC addresses and identifiers than those of the guest that was backed up. */
+/** Replaces the MAC addresses and identifiers of the guest that was backed up. */
 const renewIdentity = (world: World, config: Config): void => {
   Object.assign(config, newIdentity(world))
   for (const [key, value] of Object.entries(config))
@@ -185,7 +185,7 @@ const missingIdentity = (world: World, config: Config): Config => {
   return Object.fromEntries(Object.entries(identity).filter(([key]) => config[key] === undefined))
 }
 
-/** Takes a guest out of everything that names it. */
+/** Removes all references to a guest. */
 export const forget = (world: World, vmid: number): void => {
   world.state.guests.delete(vmid)
   world.state.firewalls.delete(`vm ${vmid}`)

@@ -115,7 +115,7 @@ const resize = (call: Call): string => {
   )
 }
 
-/** The file of a template's disk is write protected. */
+/** The file of a template's disk is write-protected. */
 const isBaseFile = (volume: Volume): boolean => /\/base-[^/]+$/.test(volume.volid)
 
 const refusedResize = (path: string, format: string, size: number, log: (line: string) => void): Error => {
@@ -177,7 +177,7 @@ const nextUnused = (guest: Guest): string => {
   return `unused${n}`
 }
 
-/** Removal of VMs; resizing and moving of their disks. */
+/** Removal of VMs; resizing and moving their disks. */
 export const guestDiskRoutes: Routes = {
   "DELETE /nodes/{node}/qemu/{vmid}": destroy,
   "PUT /nodes/{node}/qemu/{vmid}/resize": resize,

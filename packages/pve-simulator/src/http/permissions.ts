@@ -15,7 +15,7 @@ const ancestors = (path: string): string[] => {
   return out
 }
 
-/** Roles of a subject on a path, by the rules of inheritance: deeper beats shallower, own entry beats a group's, NoAccess clears. */
+/** Roles of a subject on a path by the inheritance rules: deeper paths win, own entries win over those of groups, NoAccess clears all. */
 const rolesOn = (world: World, subject: string, groups: readonly string[], path: string): Map<string, boolean> => {
   let roles = new Map<string, boolean>()
   const steps = ancestors(path)
@@ -41,7 +41,7 @@ const groupsOf = (world: World, user: string): string[] => {
   return out
 }
 
-/** What was resolved for the present version of the access state; emptied when anything about access or pools changed. */
+/** Cache for the current version of the access state; cleared when anything about access or pools changes. */
 const cacheOf = (world: World): World["rights"] => {
   const cache = world.rights
   if (cache.version !== world.state.access.version) {
@@ -60,12 +60,12 @@ const cacheOf = (world: World): World["rights"] => {
   return cache
 }
 
-/** The paths of VMs and storages that are in pools, which give rights on them. */
+/** The paths of VMs and storages in pools, because rights on a pool apply to its members. */
 export const pathsInPools = (world: World): Iterable<string> => cacheOf(world).pools.keys()
 
 /**
- * Roles with "propagates" on a path that is in pools: those of all of them (a nested one takes its parents' by inheritance) beside those of
- * the path itself. What a pool gives does not hold below. NoAccess on the path clears all; on a pool it clears those of the path.
+ * Roles with "propagates" on a path that is in pools: those of all these pools (nested ones inherit from their parents) and those of the path
+ * itself. Roles from a pool do not propagate below. NoAccess on the path clears all roles; on a pool it clears those of the path.
  */
 const withPools = (own: Map<string, boolean>, pooled: ReadonlySet<string>): Map<string, boolean> => {
   if (pooled.size === 0 || own.has("NoAccess")) return own
@@ -88,7 +88,7 @@ const subjectRights = (world: World, subject: string, path: string): Map<string,
   return out
 }
 
-/** What an identity may do on a path: each privilege with whether it also holds below. */
+/** The privileges of an identity on a path, each with whether it propagates below. */
 export const rightsWithPropagation = (world: World, authId: string, path: string): Map<string, boolean> => {
   const [user = "", tokenid] = authId.split("!")
   if (tokenid === undefined) {
@@ -108,14 +108,14 @@ export const rightsWithPropagation = (world: World, authId: string, path: string
   )
 }
 
-/** root@pam and its tokens whose privileges are not separated may everything. */
+/** root@pam, and its tokens without privilege separation, may do everything. */
 const mayEverything = (world: World, authId: string): boolean => {
   if (authId === "root@pam") return true
   if (!authId.startsWith("root@pam!")) return false
   return world.state.access.users.get("root@pam")?.tokens.get(authId.slice("root@pam!".length))?.privsep === false
 }
 
-/** The privileges of an identity on a path; kept until anything about access or pools changes. */
+/** The privileges of an identity on a path; cached until anything about access or pools changes. */
 export const rightsOn = (world: World, authId: string, path: string): ReadonlySet<string> => {
   if (mayEverything(world, authId)) return everything
   const cache = cacheOf(world)
@@ -149,7 +149,7 @@ const fill = (template: string, given: Given): string =>
     return typeof value === "string" || typeof value === "number" ? String(value) : ""
   })
 
-/** Privileges that let their holder hand out rights on a path of that kind. */
+/** Privileges with which a user may grant rights on such a path. */
 export const modifyPrivileges = (path: string): readonly string[] => {
   if (path.startsWith("/storage/")) return ["Permissions.Modify", "Datastore.Allocate"]
   if (path.startsWith("/vms/")) return ["Permissions.Modify", "VM.Allocate"]
@@ -159,7 +159,7 @@ export const modifyPrivileges = (path: string): readonly string[] => {
 
 const realmOf = (userid: string): string => userid.slice(userid.lastIndexOf("@") + 1)
 
-/** Whoever may not change all users may change those of groups: into the ones that are given, and one that is in any of them. */
+/** A caller who may not change all users needs the right on all given groups and, for an existing user, on one of that user's groups. */
 const mayOnGroups = (
   world: World,
   identity: Identity,
@@ -174,7 +174,7 @@ const mayOnGroups = (
   return isNew || groupsOf(world, userid).some(mayOn)
 }
 
-/** Only of one who is to be made nobody knows yet. */
+/** Whether the check is about a user who does not exist, although the call does not create one. */
 const isMissingUser = (world: World, [kind, ...rest]: Check, given: Given): boolean =>
   kind === "userid-group" &&
   optionOf(rest.slice(1), "groups_param") !== "create" &&
@@ -217,7 +217,7 @@ const optionOf = (options: readonly unknown[], name: string): unknown => {
   return at < 0 ? undefined : options[at + 1]
 }
 
-/** What a failed check says: the first of its conditions that does not hold, the last of its alternatives. */
+/** The message of a failed check: its first condition that does not hold; of alternatives, the last. */
 const explain = (world: World, identity: Identity, check: Check, given: Given): string => {
   const [kind, ...rest] = check
   if (isMissingUser(world, check, given)) throw failure(`no such user ('${asText(given["userid"])}')`)

@@ -1,11 +1,11 @@
 import { methods, type Method } from "../schema/schema.ts"
 
-/** Where a request leads. */
+/** The route of a request. */
 export interface Match {
   readonly method: Method
   /** `VERB /path/{param}`. */
   readonly key: string
-  /** Values of the path's parameters. */
+  /** Values of the path parameters. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,7 @@ interface Branch {
 
 const branch = (): Branch => ({ fixed: new Map(), parameter: undefined, verbs: new Map() })
 
-/** Parameters that take the rest of the path, slashes and all. */
+/** Parameters that match the rest of the path, including slashes. */
 const greedy = new Set(["volume", "cidr"])
 
 const root = branch()
@@ -37,7 +37,7 @@ for (const method of methods.values()) {
   at.verbs.set(method.verb, method)
 }
 
-/** The path as it is routed: decoded, without doubled or trailing slashes. */
+/** Normalizes a path for routing: decoded, without doubled or trailing slashes. */
 export const normalisePath = (path: string): string => {
   let decoded = path
   if (path.includes("%")) {
@@ -53,7 +53,7 @@ export const normalisePath = (path: string): string => {
     .join("/")}`
 }
 
-/** Finds the call for a verb and a normalised path; undefined for an unknown route or the wrong verb. */
+/** Finds the call for a verb and a normalized path; undefined for an unknown route or the wrong verb. */
 export const matchRoute = (verb: string, path: string): Match | undefined => {
   const parameters: Record<string, string> = {}
   const segments = path === "/" ? [] : path.slice(1).split("/")

@@ -14,7 +14,7 @@ import { acceptConsole, isConsole, type OpenConsole } from "./websocket.ts"
 export interface Listener {
   readonly host: string
   readonly port: number
-  /** Stops taking requests and ends open connections. */
+  /** Stops accepting requests and closes open connections. */
   readonly close: () => Promise<void>
 }
 
@@ -26,7 +26,7 @@ const toRequest = (request: IncomingMessage, body: Buffer): SimRequest => {
   return { method: request.method ?? "GET", path: request.url ?? "/", headers, ...(body.length > 0 ? { body } : {}) }
 }
 
-/** A phrase that may stand in a status line. */
+/** A phrase that is safe in a status line. */
 const phrase = (text: string): string => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, "?").slice(0, 1000)
 
 const headersOf = (answer: SimResponse, isLast: boolean): Record<string, string> => ({
@@ -40,46 +40,46 @@ const write = (response: ServerResponse, answer: SimResponse, isLast: boolean): 
   response.end(answer.body)
 }
 
-/** Answers what Node could not read as a request. */
+/** Answers bytes that Node could not parse as a request. */
 const writeRaw = (socket: Duplex, answer: SimResponse): void => {
   const lines = Object.entries(headersOf(answer, true)).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${answer.status} ${phrase(answer.reason)}\r\n${lines.join("")}\r\n${answer.body}`, "latin1")
 }
 
-/** What a server answers with. */
+/** What a server serves. */
 export interface Served {
   readonly handle: (request: SimRequest) => Promise<SimResponse>
   readonly onConsole: (port: number) => OpenConsole | undefined
   readonly clock: SimClock
-  /** How long a client may say nothing in the middle of a request, in real milliseconds; 5 s unless told otherwise. */
+  /** How long a client may be silent in the middle of a request, in real milliseconds. Default: 5 s. */
   readonly patience?: number
 }
 
-/** Open connections: three workers with 500 each. */
+/** Maximum of open connections: three workers with 500 each. */
 const maxConnections = 1500
-/** Requests on one connection. */
+/** Maximum of requests on one connection. */
 const maxRequests = 100
-/** Lines of a request's headers with the empty one, and their bytes: from here on there is no answer. */
+/** A request whose header lines (including the empty one) or bytes reach these numbers gets no answer. */
 const maxHeaderLines = 64
 const maxHeaderBytes = 8192
-/** How long a connection stays open on which nothing is said. */
+/** How long an idle connection stays open. */
 const idle = 5000
 
 const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.length / 2 + 1 >= maxHeaderLines ||
   rawHeaders.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0) >= maxHeaderBytes
 
-/** Whether the client asks for the connection's end, or does not ask for more, as it must with HTTP/1.0. */
+/** Whether the connection ends after the answer: the client requests it or, with HTTP/1.0, does not request keep-alive. */
 const asksForEnd = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.connection === undefined ? httpVersion === "1.0" : /close/iu.test(headers.connection)
 
 const plain = (now: number, status: number, text: string): SimResponse => textResponse(now, status, text, text)
 
-/** What is said of a request line without a version, or with one of another protocol. */
+/** The answer to a request line without a version, or with an unsupported one. */
 const otherVersion = (now: number, version: string): SimResponse =>
   version === "0.9" ? plain(now, 400, "bad request") : plain(now, 506, `http protocol version ${version} not supported`)
 
-/** What is said of bytes that are no request: the first line is looked at, then the headers. */
+/** The answer to bytes that are not a request; the first line is checked before the headers. */
 const unreadable = (now: number, packet: string): SimResponse => {
   const [, method, version = ""] = /^[\r\n]*(\S+) \S+ HTTP\/(\d+\.\d+)\r?\n/u.exec(packet) ?? []
   if (method === undefined) return plain(now, 400, "bad request")
@@ -93,7 +93,7 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const served = new WeakMap<Duplex, number>()
   const patience = options.patience ?? idle
   const readBody = bodyReader(patience)
-  /** Reads what a client sends, unless it falls silent. A connection within the process has no time-out. */
+  /** Reads what a client sends, with a timeout for silence. In-process connections have no timeout. */
   const watched = async <A>({ socket }: { readonly socket: Partial<Socket> }, read: () => Promise<A>): Promise<A> => {
     socket.setTimeout?.(patience)
     try {
@@ -105,7 +105,7 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const closeLater = (socket: Duplex) => void clock.schedule(idle, () => socket.destroy())
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const count = (served.get(request.socket) ?? 0) + 1
-    // what was sent behind the last request that is answered has no effect
+    // requests after the last one that is answered have no effect
     if (count > maxRequests) return void request.socket.pause()
     const isRefused = hasTooManyHeaders(request)
     served.set(request.socket, isRefused ? maxRequests : count)
@@ -116,10 +116,10 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
         ? { ...toRequest(request, Buffer.alloc(0)), upload: () => watched(request, () => readUpload(request)) }
         : toRequest(request, await watched(request, () => readBody(request)))
       write(response, await handle(sent), count >= maxRequests || asksForEnd(request))
-      // a file that nobody wanted
+      // discards an upload that no handler read
       request.resume()
     } catch (error) {
-      // A dropped connection is an answer too; anything else must not reach the caller in words.
+      // a dropped connection is a valid answer; the message of any other error must not reach the caller
       if (!(error instanceof ConnectionReset)) response.statusCode = 500
       request.socket.destroy()
     }
@@ -128,7 +128,7 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const settings = {
     keepAliveTimeout: idle,
     headersTimeout: patience,
-    // an upload takes as long as it takes
+    // uploads may take any time
     requestTimeout: 0,
     connectionsCheckingInterval: Math.ceil(patience / 5),
     maxHeaderSize: 65_536,
@@ -157,7 +157,7 @@ const serverOf = (options: Served, certificate: Certificate | undefined) => {
   return server
 }
 
-/** Connections without a network: each call gives the client's side of one, in plain HTTP. */
+/** Opens connections without a network: each call returns the client's side of one, in plain HTTP. */
 export const connector = (served: Served): (() => Duplex) => {
   const server = serverOf(served, undefined)
   return () => {

@@ -9,25 +9,25 @@ import { Busboy } from "@fastify/busboy"
 import { readDisc, type Disc } from "../core/disc.ts"
 import { PveError } from "../core/errors.ts"
 
-/** A file that came as a part of a form, with the fields before it. */
+/** A file uploaded as part of a form, with the fields before it. */
 export interface Upload {
   readonly fields: Readonly<Record<string, string>>
   readonly filename: string
   readonly size: number
-  /** The file's checksum by the algorithm that the form named. */
+  /** The file's checksum by the algorithm that the form names. */
   readonly checksum: string | undefined
-  /** What is on it, where it is an image of a disc. */
+  /** Its content if it is a disc image. */
   readonly disc: Disc | undefined
 }
 
-/** The node's own disk would be full before. */
+/** Limit of the size: the node's own disk would be full before. */
 const maxBytes = 16 * 1024 ** 3
 
 const algorithms = new Set(["md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
 
 const path = /^\/+api2\/(?:json|extjs|htmljs)\/nodes\/[^/]+\/storage\/[^/]+\/upload\/?(?:\?|$)/u
 
-/** Whether a request brings a file: the only call that takes a form of several parts. */
+/** Whether a request uploads a file: the only call that accepts multipart forms. */
 export const isUpload = (request: IncomingMessage): boolean =>
   request.method === "POST" &&
   path.test(request.url ?? "") &&
@@ -35,7 +35,7 @@ export const isUpload = (request: IncomingMessage): boolean =>
 
 const broken = (text: string): PveError => new PveError(501, text, { body: false })
 
-/** Reads the form. The file goes over the disk and is gone again: what is kept of it is what is known about it. */
+/** Reads the form. The file is written to disk temporarily and removed; only facts about it are kept. */
 export const readUpload = async (request: IncomingMessage): Promise<Upload> => {
   const file = join(tmpdir(), `pveupload-${randomBytes(16).toString("hex")}`)
   const fields: Record<string, string> = Object.create(null)
@@ -57,7 +57,7 @@ export const readUpload = async (request: IncomingMessage): Promise<Upload> => {
       if (stream.truncated) throw broken("for data too large")
       return { filename, size, checksum: hash?.digest("hex") }
     })
-    // awaited below, when the form has ended
+    // awaited below, after the end of the form
     part.catch(() => {})
   })
   try {

@@ -7,20 +7,20 @@ import type { SimResponse } from "./message.ts"
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-/** A console whose socket may be opened. */
+/** A console whose web socket may be opened. */
 export interface OpenConsole {
   readonly type: "vncproxy" | "termproxy"
-  /** What a terminal waits for before it says anything, without the line's end. */
+  /** The line that a terminal waits for before it sends anything, without its newline. */
   readonly login: string
-  /** What a screen's viewer must know. */
+  /** The password that a screen's viewer must know. */
   readonly password: string
   readonly screen: Screen
-  /** Another screen than the built-in one. */
+  /** Opens a screen other than the built-in one. */
   readonly attach?: (() => Promise<Duplex>) | undefined
   readonly onClose: () => void
 }
 
-/** What a client may send besides text and bytes. A console that ends breaks its connection without a close of its own, as the server's proxy does. */
+/** Opcodes that a client may send besides text and bytes. A console that ends drops the connection without a close frame, as the server's proxy does. */
 const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 const frame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
@@ -35,11 +35,11 @@ const frame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
 interface Frame {
   readonly opcode: number
   readonly payload: Buffer
-  /** Bytes that it takes. */
+  /** Length of the frame in bytes. */
   readonly size: number
 }
 
-/** The first frame of a client, whose bytes are masked; undefined while it is not complete. Longer ones than 64 KiB are none of a terminal's. */
+/** The first (masked) frame of a client; undefined while it is incomplete. Terminals send no frames longer than 64 KiB. */
 const firstFrame = (data: Buffer): Frame | undefined => {
   const short = (data[1] ?? 0) & 0x7f
   const head = short === 126 ? 4 : 2
@@ -54,7 +54,7 @@ const firstFrame = (data: Buffer): Frame | undefined => {
 
 const longest = 65_536
 
-/** Carries another program's screen; what the viewer says waits until that is there. */
+/** Relays another program's screen; the viewer's bytes wait until it is connected. */
 const carry = (screen: Promise<Duplex>, socket: Duplex, write: (bytes: Buffer) => boolean, end: () => void) => {
   const connected = screen.then(
     (program) => {
@@ -73,14 +73,14 @@ const carry = (screen: Promise<Duplex>, socket: Duplex, write: (bytes: Buffer) =
   return (payload: Buffer) => void connected.then((program) => program?.write(payload))
 }
 
-/** Answers pings and the close, and shows the screen. A terminal says `OK` to who gives its ticket, and ends for others; there is nothing behind it. */
+/** Answers pings and the close, and shows the screen. A terminal answers `OK` to its ticket, and ends otherwise; there is no shell behind it. */
 const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenConsole): void => {
   let waiting: Buffer = Buffer.alloc(0)
   let said = ""
   let isKnown = type === "vncproxy"
   const end = () => void socket.end()
   const write = (bytes: Buffer) => {
-    // who does not read what was sent is not listened to
+    // stop reading from a client that does not read what was sent
     if (!socket.write(frame(opcodes.binary, bytes)) && !socket.isPaused()) {
       socket.pause()
       socket.once("drain", () => socket.resume())
@@ -113,10 +113,10 @@ const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenCo
   })
 }
 
-/** Whether a request asks for the socket of a console. */
+/** Whether a request is for the web socket of a console. */
 export const isConsole = (request: IncomingMessage): boolean => /\/vncwebsocket(?:\?|$)/.test(request.url ?? "")
 
-/** Opens the socket of a console after the API has checked its ticket. One that has nothing to show is opened, and ends without a word. */
+/** Opens the web socket of a console after the API has checked its ticket. If there is nothing to show, it opens and ends without data. */
 export const acceptConsole = async (
   request: IncomingMessage,
   socket: Duplex,

@@ -11,7 +11,7 @@ const loadOf = (world: World, pool: string): WorkerLoad => {
   return load
 }
 
-/** Does a request's work in a worker of the pool, one request at a time each; those that find none free wait in the order they came. */
+/** Runs a request in a worker of the pool. A worker serves one request at a time; requests wait for a free one in order of arrival. */
 function* inWorker<A>(world: World, pool: string, work: () => Routine<A>): Routine<A> {
   const { clock, timing } = world
   const load = loadOf(world, pool)
@@ -33,8 +33,8 @@ function* inWorker<A>(world: World, pool: string, work: () => Routine<A>): Routi
 }
 
 /**
- * Serves a request where it belongs: calls that need the node's root (`protected`) by its pvedaemon, all others by pveproxy, each of which has a
- * few workers. The daemon that was asked waits a while for the one that it has handed a call over to; then it answers 596, and the call goes on.
+ * Serves a request in the right daemon: calls that need root on the node (`protected`) in its pvedaemon, all others in pveproxy; each has a
+ * few workers. The daemon that got the request waits a while for the one to which it forwarded it; then it answers 596, and the call goes on.
  */
 export function* serve<A>(world: World, method: Method, node: string | undefined, work: () => Routine<A>): Routine<A> {
   const [home = ""] = world.state.nodes.keys()

@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net"
 import { parseCalendar } from "../core/calendar.ts"
 
-/** What a value violates; the message is the server's own, with its line end. */
+/** A violated format; the message is the server's own, with its newline. */
 export class FormatError extends Error {}
 
 type Checker = (text: string) => void
@@ -68,7 +68,7 @@ const poolId: Checker = (text) => {
   if (!/^[A-Za-z0-9.\-_]+(?:\/[A-Za-z0-9.\-_]+){0,2}$/.test(text)) no(`pool name '${text}' contains invalid characters`)
 }
 
-/** The privileges of PVE 9, by the section under which a ticket lists them. */
+/** The privileges of PVE 9, by the section in which a ticket lists them. */
 export const privileges: readonly string[] = [
   "Datastore.Allocate Datastore.AllocateSpace Datastore.AllocateTemplate Datastore.Audit Group.Allocate Mapping.Audit",
   "Mapping.Modify Mapping.Use Permissions.Modify Pool.Allocate Pool.Audit Realm.Allocate Realm.AllocateUser SDN.Allocate",
@@ -123,7 +123,7 @@ const firewallPorts: Checker = (text) => {
   }
 }
 
-/** The formats by name; one that is not here accepts everything. Names may end in `-list` or `-opt`. */
+/** The formats by name; unknown formats accept everything. Names may end in `-list` or `-opt`. */
 const checkers: Readonly<Record<string, Checker>> = {
   CIDR: test((text) => isCidr(text, 0), "value does not look like a valid CIDR network"),
   CIDRv4: test((text) => isCidr(text, 4), "value does not look like a valid IPv4 CIDR network"),
@@ -221,7 +221,7 @@ const checkers: Readonly<Record<string, Checker>> = {
   urlencoded: match(/^(?:[-\w.~]|%[0-9A-Fa-f]{2})*$/, (text) => `invalid urlencoded string: ${text}`),
 }
 
-/** Splits a list as the server does: at commas, semicolons and white space, or at NUL when there is one. */
+/** Splits a list as the server does: at commas, semicolons and white space, or only at NUL if there is one. */
 export const splitList = (text: string): string[] =>
   (text.includes("\0") ? text.split("\0") : text.split(/[,;\s]+/)).filter((part) => part !== "")
 

@@ -7,7 +7,7 @@ const number: Property = { type: "number", optional: 1 }
 
 const hex = (digits: number): Property => ({ type: "string", optional: 1, pattern: `(0x)?[0-9A-Fa-f]{1,${digits}}` })
 
-/** A disk of the IDE kind, under the name that the server gives it in its complaints. */
+/** An IDE disk; the server's error messages call it by this name. */
 const ideDisk: Readonly<Record<string, Property>> = {
   file: { type: "string", format: "pve-volume-id-or-qm-path", default_key: 1 },
   volume: { alias: "file" },
@@ -27,7 +27,7 @@ const ideDisk: Readonly<Record<string, Property>> = {
   ...Object.fromEntries(["mbps", "mbps_rd", "mbps_wr", "mbps_max", "mbps_rd_max", "mbps_wr_max"].map((key) => [key, number])),
 }
 
-/** Property strings that the schema only names: their keys, as far as anybody may send them. */
+/** Keys of the property strings that the schema mentions only by name, as far as callers may send them. */
 export const namedStrings: Readonly<
   Record<string, { readonly format: Readonly<Record<string, Property>>; readonly path?: string }>
 > = {
@@ -129,7 +129,7 @@ export const namedStrings: Readonly<
   },
 }
 
-/** The processor flags that a VM may have beside those of its model. */
+/** The processor flags that a VM may have in addition to those of its model. */
 export const cpuFlags: ReadonlySet<string> = new Set(
   "nested-virt md-clear pcid spec-ctrl ssbd ibpb virt-ssbd amd-ssbd amd-no-ssb pdpe1gb hv-tlbflush hv-evmcs aes".split(" "),
 )

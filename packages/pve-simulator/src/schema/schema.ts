@@ -33,10 +33,10 @@ export interface Method {
   readonly open: boolean
   readonly allowToken: boolean
   readonly proxyToNode: boolean
-  /** Root on the node does it: pveproxy hands it over to pvedaemon. */
+  /** Needs root on the node: pveproxy forwards it to pvedaemon. */
   readonly isProtected: boolean
   readonly check: Check | undefined
-  /** `all`: any user, `world`: nobody needs to log in; undefined without a check: root@pam only. */
+  /** `all`: any user, `world`: no login needed; undefined without a check: root@pam only. */
   readonly user: "all" | "world" | undefined
 }
 
@@ -54,7 +54,7 @@ interface RawSchema {
   readonly methods: Readonly<Record<string, RawMethod>>
 }
 
-/** How many members each numbered family (`net[n]` in the schema) has. */
+/** How many members each numbered family of options (`net[n]` in the schema) has. */
 const families: Readonly<Record<string, number>> = {
   net: 32,
   scsi: 31,
@@ -84,7 +84,7 @@ const expand = (parameters: Readonly<Record<string, number>>): Record<string, Pr
   return out
 }
 
-/** Every call the schema knows, by `VERB /path/{param}`. */
+/** Every call of the schema, by `VERB /path/{param}`. */
 export const methods: ReadonlyMap<string, Method> = new Map(
   Object.entries(raw.methods).map(([key, entry]) => {
     const [verb, path] = key.split(" ") as [string, string]
@@ -108,12 +108,12 @@ export const methods: ReadonlyMap<string, Method> = new Map(
 
 const options = methods.get("PUT /nodes/{node}/qemu/{vmid}/config")!.parameters
 
-/** The options a VM's configuration may hold, without those that steer a call. */
+/** The options that a VM's configuration may contain, without parameters that only control a call. */
 export const guestOptions: ReadonlySet<string> = new Set(
   Object.keys(options).filter((name) => !["node", "vmid", "digest", "delete", "revert", "force", "skiplock"].includes(name)),
 )
 
-/** The keys of an option of a VM that is a property string; undefined for one that is not, or whose keys the schema does not tell. */
+/** The keys of a VM option that is a property string; undefined if it is none, or if the schema does not list its keys. */
 export const optionFormat = (name: string): Readonly<Record<string, Property>> | undefined => {
   const format = options[name]?.format
   return typeof format === "object" ? format : undefined

@@ -3,12 +3,12 @@ import { checkFormat, FormatError } from "./formats.ts"
 import { cpuFlags, cpuModels, namedStrings } from "./named-strings.ts"
 import type { Method, Property } from "./schema.ts"
 
-/** Complaints by parameter name; nested ones are `net0.model`. */
+/** Errors by parameter name; nested ones are named like `net0.model`. */
 export type Complaints = Record<string, string>
 
 const patterns = new Map<string, RegExp>()
 
-/** A pattern of the schema (Perl) as a whole-string expression of this language. */
+/** Translates a pattern of the schema (Perl) into a JavaScript expression that matches the whole string. */
 export const compilePattern = (pattern: string): RegExp => {
   const known = patterns.get(pattern)
   if (known !== undefined) return known
@@ -18,7 +18,7 @@ export const compilePattern = (pattern: string): RegExp => {
     .replaceAll(String.raw`\z`, "$")
     .replaceAll(String.raw`\A`, "^")
     .replaceAll("[:alnum:]", "A-Za-z0-9")
-    // no lower bound: none, since Perl 5.34; here it would be a text
+    // since Perl 5.34 a missing lower bound is 0; in JavaScript it would match literally
     .replaceAll(/\{,(\d+)\}/g, "{0,$1}")
   const compiled = new RegExp(`^(?:${translated})$`, "s")
   patterns.set(pattern, compiled)
@@ -28,7 +28,7 @@ export const compilePattern = (pattern: string): RegExp => {
 const integer = /^[+-]?\d+$/
 const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** The value as the server shows it in a complaint. */
+/** The value as the server shows it in an error. */
 const shown = (value: unknown): string =>
   Array.isArray(value) ? "ARRAY" : typeof value === "object" && value !== null ? "HASH" : `'${String(value)}'`
 
@@ -58,7 +58,7 @@ const hasType = (type: string, value: unknown): boolean => {
   }
 }
 
-/** Checks one value; the first complaint about it ends the check, as on the server. */
+/** Checks one value; the first error ends the check, as on the server. */
 export const checkProperty = (path: string, definition: Property, value: unknown, out: Complaints): void => {
   if (definition.oneOf !== undefined) return checkAlternatives(path, definition.oneOf, value, out)
   if (value === undefined) {
@@ -135,7 +135,7 @@ const checkAnyFormat = (format: NonNullable<Property["format"]>, text: string, p
   if (format === "pve-vm-cpu-conf") checkCpu(parsed)
 }
 
-/** Whether a model with the prefix is there, its giver's call checks. */
+/** Checks a `cpu` value. The handler checks whether a model with the prefix `custom-` exists. */
 const checkCpu = ({ cputype: model, flags, ...others }: Readonly<Record<string, string>>): void => {
   if (model === undefined) throw new FormatError("CPU is missing cputype\n")
   if (!model.startsWith("custom-") && !cpuModels.has(model)) {
@@ -168,7 +168,7 @@ const checkObject = (
 
 /**
  * Reads a property string such as `virtio=BC:24:11:00:00:01,bridge=vmbr0` by its format and returns its keys.
- * Throws a `FormatError` with all complaints; their keys begin with `path`.
+ * Throws a `FormatError` with all errors; their keys begin with `path`.
  */
 export const parsePropertyString = (
   format: Readonly<Record<string, Property>>,
@@ -208,7 +208,7 @@ export const parsePropertyString = (
   return out
 }
 
-/** Inside a property string more spellings of a boolean are read than elsewhere. */
+/** Property strings accept more spellings of a boolean than other parameters. */
 export const parseBoolean = (text: string): string => {
   if (/^(1|on|yes|true)$/i.test(text)) return "1"
   if (/^(0|off|no|false)$/i.test(text)) return "0"
@@ -217,7 +217,7 @@ export const parseBoolean = (text: string): string => {
 
 /**
  * Checks the parameters of a call and returns them with numbers and booleans in their own type (booleans as 0 and 1).
- * Throws the 400 of the server with every complaint.
+ * Throws the server's 400 with all errors.
  */
 export const validateParameters = (method: Method, given: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const complaints: Complaints = Object.create(null)
@@ -230,7 +230,7 @@ export const validateParameters = (method: Method, given: Readonly<Record<string
 }
 
 const checkGiven = (method: Method, given: Readonly<Record<string, unknown>>, out: Complaints): void => {
-  // Only parameters that are given or required need a look: a VM's configuration has several hundred optional ones.
+  // check only parameters that are given or required: a VM's configuration has several hundred optional ones
   for (const name of requiredOf(method))
     if (given[name] === undefined) checkProperty(name, method.parameters[name]!, undefined, out)
   for (const [name, value] of Object.entries(given)) {
@@ -258,7 +258,7 @@ const requiredOf = (method: Method): readonly string[] => {
   return names
 }
 
-/** A scalar for an array becomes a list of one, and a list for a `-list` string is joined, as the server does. */
+/** Turns a scalar for an array into a list of one, and joins a list for a `-list` string, as the server does. */
 const listsJoined = (method: Method, given: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const out: Record<string, unknown> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {

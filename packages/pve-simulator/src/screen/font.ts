@@ -44,7 +44,7 @@ const columns: Readonly<Record<string, string>> = {
 
 const unknown = "7f4141417f"
 
-/** Whether a dot of a letter is lit; letters have no small form. */
+/** Whether a dot of a letter is lit; there are only capital letters. */
 export const isLit = (letter: string, x: number, y: number): boolean => {
   if (letter === " " || x > 4 || y > 6) return false
   const glyph = columns[letter.toUpperCase()] ?? unknown

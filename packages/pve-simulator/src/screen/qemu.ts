@@ -7,11 +7,11 @@ import { createInterface } from "node:readline"
 import type { Duplex } from "node:stream"
 import { setTimeout as pause } from "node:timers/promises"
 
-/** What shows the screens of guests in place of the built-in picture. */
+/** A provider of guest screens that replaces the built-in picture. */
 export interface Screens {
-  /** A connection to the screen of a guest, from RFB's greeting on. It asks for this password, and from then on for no other. */
+  /** Opens a connection to a guest's screen, beginning with the RFB greeting. From then on the screen accepts only this password. */
   readonly open: (vmid: number, password: string) => Promise<Duplex>
-  /** The guest is off. */
+  /** Called when the guest is off. */
   readonly end: (vmid: number) => void
   readonly close: () => void
 }
@@ -28,13 +28,13 @@ const isThere = (file: string): boolean => {
   }
 }
 
-/** Why there are no screens of QEMU's here; undefined: there are. */
+/** Why QEMU screens are not available here; undefined if they are. */
 export const qemuObstacle = (): string | undefined => {
   const missing = [program, keeper].find((file) => !isThere(file))
   return missing === undefined ? undefined : `${missing} is not there (Debian's packages: qemu-system-x86, util-linux)`
 }
 
-/** Milliseconds for QEMU to listen, and between two looks. */
+/** Milliseconds that QEMU may take until it listens, and between two attempts. */
 const patience = 10_000
 const every = 20
 
@@ -42,11 +42,11 @@ interface Machine {
   readonly child: ChildProcess
   readonly vnc: string
   readonly qmp: string
-  /** Orders are given one after another. */
+  /** Monitor commands are sent one after another. */
   turn: Promise<unknown>
 }
 
-/** Connects as soon as somebody listens. */
+/** Connects as soon as QEMU listens. */
 const reach = async (path: string, child: ChildProcess): Promise<Socket> => {
   const until = performance.now() + patience
   for (;;) {
@@ -61,12 +61,12 @@ const reach = async (path: string, child: ChildProcess): Promise<Socket> => {
   }
 }
 
-/** Gives QEMU one order over its monitor. */
+/** Sends QEMU one command over its monitor. */
 const order = async ({ qmp, child }: Machine, execute: string, parameters: object): Promise<void> => {
   const socket = await reach(qmp, child)
   try {
     const say = (message: object) => socket.write(`${JSON.stringify(message)}\n`)
-    // the greeting, the answer to the capabilities, and that to the order; events come in between
+    // the greeting, the answer to `qmp_capabilities`, and the answer to the command; events may come in between
     let answers = 0
     for await (const line of createInterface({ input: socket })) {
       const said = JSON.parse(line) as {
@@ -87,7 +87,7 @@ const order = async ({ qmp, child }: Machine, execute: string, parameters: objec
   }
 }
 
-/** Screens of QEMU itself, without a disk: a machine for each guest that is looked at, gone when the guest is off and when this process ends. */
+/** QEMU's own screens: a QEMU without a disk for each guest that is viewed, ended when the guest is off or this process ends. */
 export const qemuScreens = (): Screens => {
   const folder = mkdtempSync(join(tmpdir(), "pve-screens-"))
   const machines = new Map<number, Machine>()

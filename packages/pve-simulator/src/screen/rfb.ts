@@ -1,7 +1,7 @@
 import { createCipheriv, randomBytes } from "node:crypto"
 import { height, paint, press, type Screen, width } from "./screen.ts"
 
-/** How a viewer wants its dots: colours in the bits of a number. */
+/** A viewer's pixel format: colors in the bits of a number. */
 interface PixelFormat {
   readonly bytes: number
   readonly bigEndian: boolean
@@ -18,7 +18,7 @@ const readFormat = (bytes: Buffer): PixelFormat => ({
   shift: [bytes[10]!, bytes[11]!, bytes[12]!],
 })
 
-/** All dots in the viewer's format. */
+/** All pixels in the viewer's format. */
 const encode = (screen: Screen, { bytes, bigEndian, max, shift }: PixelFormat): Buffer => {
   const at = paint(screen)
   const dots = Buffer.alloc(width * height * bytes)
@@ -32,14 +32,14 @@ const encode = (screen: Screen, { bytes, bigEndian, max, shift }: PixelFormat): 
   return dots
 }
 
-/** VNC takes the bits of each byte of its key in the other order. */
+/** VNC reverses the bits of each byte of its key. */
 const mirrored = (byte: number): number => {
   let turned = 0
   for (let bit = 0; bit < 8; bit += 1) turned |= ((byte >> bit) & 1) << (7 - bit)
   return turned
 }
 
-/** How a viewer that knows the password answers a challenge. */
+/** The answer of a viewer that knows the password to a challenge. */
 export const answerOf = (password: string, challenge: Buffer): Buffer => {
   const key = Buffer.alloc(8)
   Buffer.from(password, "latin1")
@@ -50,7 +50,7 @@ export const answerOf = (password: string, challenge: Buffer): Buffer => {
     .update(challenge)
 }
 
-/** Message of a viewer: how many bytes it takes, as far as that is known from those that are there. */
+/** The length of a viewer's message in bytes, as far as the received bytes tell it. */
 const lengths: Readonly<Record<number, (data: Buffer) => number>> = {
   0: () => 20,
   2: (data) => (data.length < 4 ? 4 : 4 + 4 * data.readUInt16BE(2)),
@@ -60,18 +60,18 @@ const lengths: Readonly<Record<number, (data: Buffer) => number>> = {
   6: (data) => (data.length < 8 ? 8 : 8 + data.readUInt32BE(4)),
 }
 
-/** What a session tells whoever carries its bytes. */
+/** Callbacks of a session to its transport. */
 interface Carrier {
   readonly write: (bytes: Buffer) => void
   readonly end: () => void
 }
 
-/** Longest message that is waited for. */
+/** Maximum length of a message in bytes. */
 const longest = 64 * 1024
 
 /**
- * One viewer of a screen, as QEMU's VNC server treats it (RFC 6143): RFB 3.8, the password, then the whole picture, raw, whenever it is asked for and
- * has changed. Returns what takes the viewer's bytes.
+ * Serves one viewer of a screen like QEMU's VNC server (RFC 6143): RFB 3.8, the password, then the whole picture, raw, whenever the viewer
+ * requests it and it has changed. Returns a function that takes the viewer's bytes.
  */
 export const rfbSession = (screen: Screen, password: string, { write, end }: Carrier): ((bytes: Buffer) => void) => {
   const challenge = randomBytes(16)
@@ -109,7 +109,7 @@ export const rfbSession = (screen: Screen, password: string, { write, end }: Car
     }
     if (data[0] === 4 && data[1] !== 0) press(screen, data.readUInt32BE(4))
   }
-  /** The bytes that the next part takes; undefined: the viewer speaks another language. */
+  /** The length of the next message in bytes; undefined if the viewer uses another protocol. */
   const needed = (): number | undefined => {
     const fixed = { version: 12, type: 1, answer: 16, init: 1 } as const
     return stage === "running" ? lengths[waiting[0]!]?.(waiting) : stage === "over" ? undefined : fixed[stage]

@@ -15,7 +15,7 @@ const verbs: Readonly<Record<string, string>> = { get: "GET", create: "POST", se
 
 const optionShape = /^--?([a-z][\w-]*)$/i
 
-/** `--name value` and `-name value`, after the path; a flag without a value is 1. */
+/** Parses `--name value` and `-name value` after the path; a flag without a value is 1. */
 const optionsOf = (words: readonly string[]): Record<string, unknown> | undefined => {
   const out: Record<string, unknown> = Object.create(null)
   for (let i = 0; i < words.length; i += 1) {
@@ -31,7 +31,7 @@ const optionsOf = (words: readonly string[]): Record<string, unknown> | undefine
   return out
 }
 
-/** pvesh: the same API, as root@pam itself. Errors go to its error output; its exit code is 0 or 255. */
+/** pvesh: calls the same API as root@pam. Errors go to standard error; the exit code is 0 or 255. */
 const pvesh = async (api: Api, args: readonly string[]): Promise<CommandResult> => {
   const [command = "", path = "", ...rest] = args
   const verb = Object.hasOwn(verbs, command) ? verbs[command] : undefined
@@ -103,7 +103,7 @@ const routes = (node: NodeState): string =>
     })
     .join("")
 
-/** The files of the cluster's file system that are shown, from the state they are kept in. */
+/** The files of the cluster file system that can be read, made from the state. */
 const file = (world: World, node: NodeState, path: string): CommandResult => {
   const guest = /^\/etc\/pve\/(?:nodes\/([^/]+)\/)?qemu-server\/(\d+)\.conf$/.exec(path)
   if (guest !== null) {
@@ -130,7 +130,7 @@ const file = (world: World, node: NodeState, path: string): CommandResult => {
   return failed(1, `cat: ${path}: No such file or directory\n`)
 }
 
-/** Runs one command on a node as root would, with this on its standard input; what is not known exits with 127. */
+/** Runs one command on a node as root, with this standard input; unknown commands exit with 127. */
 export const runNodeCommand = async (api: Api, node: NodeState, words: readonly string[], input = ""): Promise<CommandResult> => {
   const { world } = api
   const [program = "", ...args] = words

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import ssh2 from "ssh2"
 
-/** A host key and how clients pin it: `SHA256:` with unpadded base64. */
+/** A host key with its fingerprint, by which clients pin it: `SHA256:` and unpadded base64. */
 export interface HostKey {
   readonly privateKey: string
   readonly fingerprint: string

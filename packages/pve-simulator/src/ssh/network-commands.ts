@@ -1,7 +1,7 @@
 import { deviceTowards, hostAddresses, setHostAddress } from "../core/host-network.ts"
 import type { NodeState } from "../core/state.ts"
 
-/** How a command on a node ended. */
+/** The result of a command on a node. */
 export interface CommandResult {
   readonly exitCode: number
   readonly stdout: string
@@ -44,7 +44,7 @@ const route = (node: NodeState, network: string, via: string | undefined, device
   return ok()
 }
 
-/** `ip`, as far as a range manager uses it; undefined: not these words. */
+/** Runs `ip` as far as a range manager uses it; undefined for any other command. */
 export const ipCommand = (node: NodeState, words: readonly string[]): CommandResult | undefined => {
   const line = words.join(" ")
   if (line === "-json -4 address show") return ok(addresses(node))
@@ -68,7 +68,7 @@ export const ipCommand = (node: NodeState, words: readonly string[]): CommandRes
   return led === null ? undefined : route(node, led[1]!, led[2], led[3]!)
 }
 
-/** Commands on the node's own files; undefined: not these words. */
+/** Runs commands on the node's own files; undefined for any other command. */
 export const fileCommand = (
   { host: { files } }: NodeState,
   [program = "", ...args]: readonly string[],

@@ -8,7 +8,7 @@ import type { CommandResult } from "./network-commands.ts"
 import { makeHostKey } from "./host-key.ts"
 import { splitWords } from "./words.ts"
 
-/** An open shell of a node. */
+/** A node's SSH server that is listening. */
 export interface SshListener {
   readonly host: string
   readonly port: number
@@ -17,14 +17,14 @@ export interface SshListener {
   readonly close: () => Promise<void>
 }
 
-/** Where a shell listens, whose it is, and who may log in. */
+/** Where the server listens, for which node, and who may log in. */
 export interface SshOptions {
   readonly host?: string
   /** 0 (default): any free port. */
   readonly port?: number
   /** The node whose shell this is. Default: the first. */
   readonly node?: string
-  /** Public keys (OpenSSH form) that may log in as root beside the password. */
+  /** Public keys (OpenSSH format) that may log in as root, in addition to the password. */
   readonly authorizedKeys?: readonly string[]
 }
 
@@ -56,7 +56,7 @@ const authenticate = (context: ssh2.AuthContext, password: string, keys: readonl
   context.reject(["password", "publickey"])
 }
 
-/** The commands that read what is sent to them; the others do not wait for its end. */
+/** Commands that read their standard input; the others do not wait for its end. */
 const readers: ReadonlySet<string> = new Set(["dd"])
 
 const execute = async (api: Api, node: NodeState, line: string, channel: ssh2.ServerChannel): Promise<CommandResult> => {
@@ -70,7 +70,7 @@ const execute = async (api: Api, node: NodeState, line: string, channel: ssh2.Se
   }
 }
 
-/** Everything that comes to a command before the end of its input; what is too much is left out. */
+/** Reads a command's input to its end; drops what exceeds the limit. */
 const inputOf = async (channel: ssh2.ServerChannel): Promise<string> => {
   const chunks: Buffer[] = []
   let size = 0
@@ -81,7 +81,7 @@ const inputOf = async (channel: ssh2.ServerChannel): Promise<string> => {
   return Buffer.concat(chunks).subarray(0, MAX_INPUT).toString()
 }
 
-/** Opens the shell of a node to root, by password or key. It runs single commands; there is no terminal. */
+/** Serves a node's shell over SSH to root, by password or key. It runs single commands; there is no terminal. */
 export const listenSsh = async (api: Api, rootPassword: string, options: SshOptions = {}): Promise<SshListener> => {
   const nodes = api.world.state.nodes
   const name = options.node ?? [...nodes.keys()][0] ?? ""

@@ -1,6 +1,6 @@
 /**
- * The words of a command line: blanks separate, quotes and backslashes keep together. Undefined for a line with anything
- * a shell would act on (pipes, redirections, substitutions, several commands) or an open quote.
+ * Splits a command line into words at blanks, with quotes and backslashes. Undefined for an open quote, and for anything else that a shell
+ * would interpret (pipes, redirections, substitutions, several commands).
  */
 export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = []
