@@ -38,7 +38,7 @@ const localDisks = (world: World, guest: Guest) =>
       is_unused: drivename.startsWith("unused") ? 1 : 0,
     }))
 
-/** Devices of the node that a guest uses: it cannot leave with them. */
+/** Local devices of the node that a guest uses, which prevent its migration. */
 const localResources = ({ config }: Guest): string[] =>
   Object.entries(config)
     .filter(([key, value]) =>
@@ -50,7 +50,7 @@ const localResources = ({ config }: Guest): string[] =>
     )
     .map(([key]) => key)
 
-/** Storages of a guest's disks that the node lacks. */
+/** Storages of a guest's disks that the node does not have. */
 const missingStorages = (world: World, guest: Guest, node: string): string[] => [
   ...new Set(
     Object.entries(guest.config)
@@ -93,10 +93,10 @@ const preconditions = (call: Call) => {
   }
 }
 
-/** Where disks on local storages go: each to its own, unless the caller names others. */
+/** Target storages of local disks: each disk's own storage, unless the caller names others. */
 type Places = (storage: string) => string
 
-/** `a:b,c` puts disks of `a` on `b` and all others on `c`; `1` leaves each on its own. */
+/** `a:b,c` puts disks of `a` on `b` and all others on `c`; `1` keeps each on its own. */
 const placesOf = (call: Call): Places => {
   const given = optionalText(call, "targetstorage")
   if (given === undefined || given === "1") return (storage) => storage
@@ -109,7 +109,7 @@ const placesOf = (call: Call): Places => {
   return (storage) => map.get(storage) ?? others[0]?.[0] ?? storage
 }
 
-/** Refuses storages that the target lacks, that take no disks, or where the caller may not put any. */
+/** Refuses storages that the target node does not have, that cannot store disks, or on which the caller may not allocate. */
 const checkPlaces = (call: Call, guest: Guest, target: string, places: Places): void => {
   const { world, identity } = call
   if (optionalText(call, "targetstorage") === undefined) {
@@ -125,7 +125,7 @@ const checkPlaces = (call: Call, guest: Guest, target: string, places: Places): 
   }
 }
 
-/** What keeps a guest from the node, found out when the other side is asked. */
+/** The reason why a guest cannot run on the target node; undefined if it can. Found only when the target is contacted. */
 const obstacle = (world: World, guest: Guest, target: string, withLocalDisks: boolean): string | undefined => {
   const node = world.state.nodes.get(target)
   if (node === undefined || world.faults.isNodeDown(target)) return "migration aborted"
@@ -140,7 +140,7 @@ const obstacle = (world: World, guest: Guest, target: string, withLocalDisks: bo
   return problem === undefined ? undefined : `migration aborted: ${problem.text}`
 }
 
-/** Brings a guest to another node: its configuration changes hands, local disks are copied, and one that runs goes on there. */
+/** Migrates a guest to another node: moves its configuration, copies local disks, and continues a running guest there. */
 export function* moveGuest(
   world: World,
   guest: Guest,
@@ -164,7 +164,7 @@ export function* moveGuest(
     )
     if (world.faults.isNodeDown(target) || !hasQuorum(world)) throw failure("migration aborted")
   } catch (error) {
-    // not so where the power goes: then the lock stays
+    // if the node loses power instead, the lock stays
     delete guest.config["lock"]
     throw error
   }
@@ -230,7 +230,7 @@ const migrate = (call: Call): string => {
   )
 }
 
-/** Moving VMs between nodes. */
+/** Migration of VMs between nodes. */
 export const guestMigrateRoutes: Routes = {
   "GET /nodes/{node}/qemu/{vmid}/migrate": preconditions,
   "POST /nodes/{node}/qemu/{vmid}/migrate": migrate,

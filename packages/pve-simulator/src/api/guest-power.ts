@@ -22,24 +22,24 @@ import { isManaged, requestState } from "../ha/resources.ts"
 import { needCpuModel } from "./cpu-models.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
-/** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
+/** Whether a bridge of that name exists on the node: a configured interface or an applied VNet. */
 const hasBridge = (node: NodeState, bridge: string): boolean => {
   const iface = node.interfaces.get(bridge)
   return node.vnets.has(bridge) || (iface !== undefined && ["bridge", "OVSBridge"].includes(String(iface["type"])))
 }
 
-/** Ports of a bridge that lead out of the node. */
+/** Physical ports of a bridge. */
 const physical = /^(?:(?:eth|bond)\d+|en[^.]+)(?:\.\d+)?$/u
 
-/** Why a card cannot be plugged in, and how the network script ends that finds out. */
+/** Why a card cannot be plugged in, with the exit status of the network script. */
 export interface PlugProblem {
   readonly text: string
   readonly status: number
 }
 
 /**
- * Why a card cannot be plugged in on the node; undefined if it can. A card with a tag needs a bridge that knows VLANs: on any other one the
- * node makes an interface for the VLAN on the physical port, and there may be none.
+ * Why a card cannot be plugged in on the node; undefined if it can. A card with a tag needs a VLAN-aware bridge: for any other bridge, the
+ * node creates a VLAN interface on the physical port, which may not exist.
  */
 export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge" | "tag">): PlugProblem | undefined => {
   if (bridge === undefined) return undefined
@@ -51,25 +51,25 @@ export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge"
   return leads ? undefined : { text: `no physical interface on bridge '${bridge}'`, status: 65_280 }
 }
 
-/** The volumes in the drives for discs. */
+/** The volumes in the disc drives. */
 const cdroms = ({ config, pending }: Guest): readonly string[] =>
   Object.entries({ ...config, ...pending })
     .filter(([key, value]) => isDisk(key) && value !== undefined && isCdrom(String(value)))
     .map(([, value]) => volumeOf(String(value)))
     .filter((volume) => volume.includes(":"))
 
-/** What a configuration keeps of a guest that hibernates. */
+/** The options that a hibernating guest has in its configuration. */
 const hibernation = ["lock", "vmstate", "runningmachine", "runningcpu"]
 
-/** The machine that new guests have. */
+/** The machine type of new guests. */
 export const machineType = "pc-i440fx-10.1+pve0"
 
 const runningCpu = "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
 
-/** Whether a guest's memory is on disk, and its machine off. */
+/** Whether a guest hibernates: its memory is on disk and it is off. */
 const isHibernated = (guest: Guest): boolean => lockOf(guest.config) === "suspended"
 
-/** Turns a guest's machine on: pending changes take effect, then the system boots. */
+/** Turns a guest on: pending changes take effect, then the system boots. */
 export const powerOn = (world: World, guest: Guest): void => {
   const node = world.state.nodes.get(guest.node)!
   for (const nic of nicsOf(guest.config)) {
@@ -97,7 +97,7 @@ const applyPending = (guest: Guest): void => {
   guest.pending = {}
 }
 
-/** Turns a guest's machine off. */
+/** Turns a guest off. */
 export const turnOff = (world: World, guest: Guest): void => {
   touch(world, guest)
   powerOff(world, guest)
@@ -111,7 +111,7 @@ export const turnOff = (world: World, guest: Guest): void => {
   applyPending(guest)
 }
 
-/** Starts a machine that is off, with all that comes before; one that hibernated goes on where it was. */
+/** Starts a guest that is off, after all checks; a hibernating guest continues where it was. */
 export function* turnOnStopped(world: World, guest: Guest): Routine<void> {
   yield* sleep(world.clock, world.timing.startTask)
   const hibernated = isHibernated(guest)
@@ -122,7 +122,7 @@ export function* turnOnStopped(world: World, guest: Guest): Routine<void> {
   for (const key of hibernation) delete guest.config[key]
 }
 
-/** Where the manager of high availability decides, a call only tells it what is wanted, and the state follows later. */
+/** For guests under high availability, a call only sets the requested state; the manager acts later. */
 const askManager = (call: Call, type: string, state: "started" | "stopped"): string =>
   spawn(call, type, vmidOf(call), function* (): Routine<void> {
     yield* sleep(call.world.clock, call.world.timing.configTask)
@@ -159,14 +159,14 @@ const stop = (call: Call): string => {
   )
 }
 
-/** How long the system in a guest needs to go down; undefined if nothing in it hears the request. */
+/** How long the system in a guest needs to shut down; undefined if it does not react. */
 const shutdownTime = (world: World, guest: Guest): number | undefined => {
   if (guest.boot.kind !== "up") return undefined
   if (hasAgent(guest.config) && !agentAnswers(world, guest)) return undefined
   return guest.os?.family === "windows" ? world.timing.shutdownWindows : world.timing.shutdownLinux
 }
 
-/** Waits until the system is down, or fails (or pulls the plug) at the time limit. */
+/** Waits until the system is down; at the time limit it fails, or turns the guest off. */
 export function* shutDown(world: World, guest: Guest, limitMs: number, force: boolean): Routine<void> {
   const asked = world.clock.now()
   for (;;) {
@@ -206,7 +206,7 @@ const shutdown = (call: Call): string => {
   )
 }
 
-/** The guest of a call that needs a running machine. */
+/** The guest of a call that needs it to run. */
 const runningGuest = (call: Call): Guest => {
   const guest = findGuest(call)
   if (guest === undefined)
@@ -263,7 +263,7 @@ const suspend = (call: Call): string => {
   )
 }
 
-/** Where the memory of a guest that hibernates is kept: as asked for, as configured, or beside its first disk. */
+/** The storage for the memory of a hibernating guest: the requested one, the configured one, or that of its first disk. */
 const storageOfState = (call: Call, guest: Guest): StorageState => {
   const { world } = call
   const [, disk] = ownDisks(guest.config).find(([, each]) => !isCdrom(each)) ?? ["", "local:"]
@@ -272,7 +272,7 @@ const storageOfState = (call: Call, guest: Guest): StorageState => {
   return usableStorage(world, String(id), guest.node)
 }
 
-/** Saves a guest's memory to disk and turns its machine off. */
+/** Saves a guest's memory to disk and turns it off. */
 function* hibernate(world: World, guest: Guest, storage: StorageState): Routine<void> {
   const bytes = memoryMb(guest.config) * 1024 ** 2
   const purpose = `state-suspend-${new Date(world.clock.now()).toISOString().slice(0, 10)}`

@@ -7,7 +7,7 @@ import { storageNamed, storageOf } from "../core/volumes.ts"
 import { type Call } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 
-/** Options that only root@pam itself may set. */
+/** Options that only root@pam may set. */
 const rootOnly = new Set(["args", "lock", "hookscript", "affinity"])
 
 const isRealDevice = (key: string, value: string): boolean =>
@@ -28,13 +28,13 @@ const privilegeOf = (key: string): string => {
   return "VM.Config.Options"
 }
 
-/** A right on a VM, or for one that is being made on the pool it will be in. */
+/** Checks a right on a VM; for a new VM, also on its pool. */
 export const demandOnGuest = (call: Call, vmid: number, privilege: string, pool?: string): void => {
   if (pool !== undefined && may(call.world, call.identity, `/pool/${pool}`, [privilege])) return
   demand(call.world, call.identity, `/vms/${vmid}`, [privilege])
 }
 
-/** The rights on each option, on the storages of new disks and on the bridges of network devices. */
+/** Checks the rights on each option, on the storages of new disks and on the bridges of network devices. */
 export const checkOptions = (call: Call, vmid: number, changes: Config, removed: readonly string[], pool?: string): void => {
   const { identity } = call
   for (const key of [...Object.keys(changes), ...removed]) {
@@ -62,7 +62,7 @@ const checkDisk = (call: Call, vmid: number, disk: string): void => {
   else mayUseVolume(call, vmid, volume)
 }
 
-/** Images of discs for whoever sees the storage, disks of another VM for whoever may configure its disks. */
+/** A caller who can see the storage may use its disc images; a disk of another VM needs the right to configure that VM's disks. */
 const mayUseVolume = (call: Call, vmid: number, volid: string): void => {
   const { world, identity } = call
   const storage = `/storage/${storageOf(volid)}`
@@ -75,7 +75,7 @@ const mayUseVolume = (call: Call, vmid: number, volid: string): void => {
   if (owner !== vmid) demand(world, identity, `/vms/${owner}`, ["VM.Config.Disk"])
 }
 
-/** A bridge of a node is a VNet of the zone `localnetwork` for the access list; an SDN VNet belongs to its own zone. */
+/** In the access list, a node's bridge is a VNet of the zone `localnetwork`; an SDN VNet is in its own zone. */
 export const checkBridge = (call: Call, text: string): void => {
   const nic = parseNic(0, text)
   if (nic.bridge === undefined) return

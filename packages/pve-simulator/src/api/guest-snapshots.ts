@@ -89,7 +89,7 @@ const keep = (world: World, guest: Guest, name: string, description: string, mem
   guest.parent = name
 }
 
-/** The volume that holds a saved memory, beside the first disk. */
+/** The volume for a saved memory, on the storage of the first disk. */
 const memoryVolume = (world: World, guest: Guest, name: string): string => {
   const [, disk] = ownDisks(guest.config)[0] ?? ["", "local:"]
   const storage = storageNamed(world, storageOf(volumeOf(disk)))
@@ -122,14 +122,14 @@ function* describe(call: Call): Routine<null> {
   return null
 }
 
-/** Volumes that are out of use and the description belong to no snapshot. */
+/** A rollback does not change the description and unused volumes. */
 const isNeverRolledBack = (key: string): boolean => key === "description" || /^unused\d+$/.test(key)
 
-/** The configuration that a snapshot kept, with what stays as it is now. */
+/** The configuration after a rollback: the snapshot's, except for options that keep their present value. */
 const rolledBack = (world: World, now: Config, { vmstate: _memory, ...kept }: Config): Config => ({
   ...Object.fromEntries(Object.entries(kept).filter(([key]) => !isNeverRolledBack(key))),
   ...Object.fromEntries(Object.entries(now).filter(([key]) => isNeverRolledBack(key))),
-  // the guest is told that it is another generation
+  // a new generation ID tells the guest that it was rolled back
   ...(kept["vmgenid"] === undefined ? {} : { vmgenid: randomUuid(world.state.random) }),
 })
 
@@ -159,7 +159,7 @@ const rollback = (call: Call): string => {
   )
 }
 
-/** With its memory back a guest is at once where it was, and shows the time of then. */
+/** A guest whose memory was restored runs at once where it was, with the clock of the snapshot. */
 const resume = (world: World, guest: Guest, { memory, time, clockBehind = 0 }: Snapshot): void => {
   powerOn(world, guest)
   if (!memory) return

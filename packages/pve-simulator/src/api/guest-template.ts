@@ -8,7 +8,7 @@ import { findVolume, hasClones } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
 import { type Call, type Routes, guestOf, optionalText, spawn } from "../http/call.ts"
 
-/** Makes a guest a template: its disks become base volumes. */
+/** Turns a guest into a template: its disks become base volumes. */
 const template = (call: Call): string => {
   const { world } = call
   const guest = guestOf(call)
@@ -28,7 +28,7 @@ const template = (call: Call): string => {
   )
 }
 
-/** Fails while a linked clone builds on one of a guest's disks. */
+/** Fails if a linked clone depends on one of a guest's disks. */
 export const refuseUsedBase = (world: World, guest: Guest): void => {
   for (const [, disk] of ownDisks(guest.config)) {
     const volume = findVolume(world, guest.node, volumeOf(disk))

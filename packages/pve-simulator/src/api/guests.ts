@@ -26,11 +26,11 @@ const qmpStatus = ({ status, paused }: Guest): string =>
 
 const MASK = "**********"
 
-/** A configuration as the API shows it: its password hidden, its digest beside. */
+/** A configuration as the API shows it: with its password hidden, and its digest added. */
 export const shownConfig = (config: Config): Config =>
   config["cipassword"] === undefined ? { ...config } : { ...config, cipassword: MASK }
 
-/** The configuration that a snapshot keeps, with the snapshot's own description. */
+/** The configuration of a snapshot, with the snapshot's own description. */
 export const shownSnapshot = (snapshot: Snapshot): Config => ({
   ...shownConfig(snapshot.config),
   ...(snapshot.description === "" ? {} : { description: snapshot.description }),
@@ -56,7 +56,7 @@ const usage = (world: World, guest: Guest) => {
   return { cpu: running ? 0.03 : 0, cpus, disk: 0, maxdisk, maxmem, mem, memhost: mem, netin: 0, netout: 0, uptime }
 }
 
-/** Nothing in a guest ever waits for the processor, the disk or memory. */
+/** Pressure figures: guests never wait for processor, disk or memory. */
 const pressure = {
   pressurecpufull: 0,
   pressurecpusome: 0,
@@ -66,11 +66,11 @@ const pressure = {
   pressurememorysome: 0,
 }
 
-/** The traffic of a running guest by its cards. */
+/** The traffic of a running guest per card. */
 const nicTraffic = (guest: Guest) =>
   Object.fromEntries(nicsOf(guest.config).map(({ index }) => [`tap${guest.vmid}i${index}`, { netin: 0, netout: 0 }]))
 
-/** What the status calls show of a guest, always up to date. */
+/** A guest in the status calls, always up to date. */
 export const guestStatus = (world: World, guest: Guest, full: boolean): Record<string, unknown> => {
   const lock = lockOf(guest.config)
   return {
@@ -169,7 +169,7 @@ const feature = (call: Call) => {
   return { hasFeature: has ? 1 : 0, nodes }
 }
 
-/** Whether all disks of a guest stand on storage that can keep snapshots. */
+/** Whether all disks of a guest are on storage that supports snapshots. */
 export const canSnapshot = (world: World, guest: Guest): boolean =>
   Object.entries(guest.config)
     .filter(([key, value]) => isDisk(key) && !isCdrom(String(value)))
@@ -210,7 +210,7 @@ const sendkey = (call: Call): null => {
   return null
 }
 
-/** What is read of VMs: lists, status, configuration, pending changes. */
+/** Reads of VMs: lists, status, configuration, pending changes. */
 export const guestRoutes: Routes = {
   "GET /nodes/{node}/qemu": list,
   "GET /nodes/{node}/qemu/{vmid}": (call) => (guestOf(call), children),

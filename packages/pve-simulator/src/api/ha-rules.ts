@@ -84,7 +84,7 @@ const edited = (call: Call, type: HaRule["type"], old: HaRule | undefined): HaRu
 const invalid = (rule: HaRule, what: Readonly<Record<string, string>>): PveError =>
   new PveError(400, `Rule '${rule.rule}' is invalid.`, { errors: what })
 
-/** What a rule names must be there, and be possible. */
+/** Checks that what a rule names exists, and that the rule can be fulfilled. */
 const check = (world: World, rule: HaRule): void => {
   const unmanaged = rule.resources.filter((vmid) => haOf(world, vmid) === undefined).map(sidOf)
   if (unmanaged.length > 0) throw failure(`cannot use unmanaged resource(s) ${unmanaged.join(", ")}.`)
@@ -145,12 +145,12 @@ const remove = (call: Call): null =>
     call.world.state.haRules.delete(text(call, "rule"))
   })
 
-/** Groups were the form of rules before version 9. */
+/** HA groups were replaced by rules in version 9. */
 const groupsAreGone = (what: string) => (): never => {
   throw failure(`cannot ${what}: ha groups have been migrated to rules`)
 }
 
-/** Rules of high availability: which nodes a resource may be on, and which resources belong together or apart. */
+/** High availability rules: the nodes on which a resource may be, and the resources that must be together or apart. */
 export const haRuleRoutes: Routes = {
   "GET /cluster/ha/rules": list,
   "POST /cluster/ha/rules": create,

@@ -5,7 +5,7 @@ import { isBroken } from "../ha/resources.ts"
 import { sidOf } from "../ha/rules.ts"
 import type { Call, Routes } from "../http/call.ts"
 
-/** What the manager makes of a resource now, in its own words. */
+/** The present state of a resource, in the local manager's terms. */
 export const serviceState = (world: World, resource: HaResource): string => {
   const { vmid, state, wanted } = resource
   const guest = world.state.guests.get(vmid)
@@ -17,13 +17,13 @@ export const serviceState = (world: World, resource: HaResource): string => {
   return guest.status === "running" ? "request_stop" : "stopped"
 }
 
-/** The same in the words of the cluster's manager, who does not know of a start under way. */
+/** The same in the cluster manager's terms, which have no state for a start in progress. */
 export const crmState = (world: World, resource: HaResource): string => {
   const state = serviceState(world, resource)
   return state === "starting" ? "started" : state
 }
 
-/** What the manager makes of a node; undefined while it has nothing to manage. */
+/** The manager's state of a node; undefined while it manages nothing. */
 export const nodeHaState = (world: World, node: string): string | undefined => {
   if (world.state.ha.size === 0) return undefined
   if (!world.faults.isNodeDown(node)) return "online"
@@ -64,7 +64,7 @@ const nodeRows = (world: World, services: readonly HaResource[]): unknown[] => {
   ]
 }
 
-/** What a resource has that was not configured. */
+/** Defaults of options that were not configured. */
 const optionDefaults = { max_restart: 1, max_relocate: 1, failback: 1, "auto-rebalance": 1 }
 
 const serviceRow = (world: World, resource: HaResource): unknown => {
@@ -124,7 +124,7 @@ const managerStatus = (call: Call): unknown => {
   }
 }
 
-/** What the manager of high availability does now. */
+/** The status of high availability. */
 export const haStatusRoutes: Routes = {
   "GET /cluster/ha/status": () => ["current", "manager_status"].map((name) => ({ name })),
   "GET /cluster/ha/status/current": current,

@@ -20,7 +20,7 @@ const resourceOf = (call: Call): HaResource => {
   return resource
 }
 
-/** What may be configured of a resource besides its state. */
+/** Options of a resource besides its state. */
 const optionNames = ["comment", "max_restart", "max_relocate", "failback", "auto-rebalance"]
 
 const refuseGroup = (call: Call): void => {
@@ -35,7 +35,7 @@ const givenOptions = (call: Call): HaResource["options"] =>
     }),
   )
 
-/** `enabled` is an old word for `started`. */
+/** `enabled` is the old name of `started`. */
 const givenState = (call: Call): HaResource["state"] | undefined => {
   const state = optionalText(call, "state")
   return state === "enabled" ? "started" : (state as HaResource["state"] | undefined)

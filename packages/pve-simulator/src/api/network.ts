@@ -9,10 +9,10 @@ import { splitList } from "../schema/formats.ts"
 import { isIPv4 } from "node:net"
 import { adoptSdn } from "./sdn-nodes.ts"
 
-/** The configuration as an edit would leave it. */
+/** The configuration with pending edits. */
 const edited = (node: NodeState): Map<string, Interface> => node.pendingInterfaces ?? node.interfaces
 
-/** The same, ready to be changed. */
+/** The same as a copy that may be changed. */
 const editable = (node: NodeState): Map<string, Interface> => {
   node.pendingInterfaces ??= structuredClone(node.interfaces)
   return node.pendingInterfaces
@@ -21,7 +21,7 @@ const editable = (node: NodeState): Map<string, Interface> => {
 const ranks = ["eth", "OVSPort", "OVSIntPort", "OVSBond", "bond", "OVSBridge", "bridge", "vlan"]
 const rankOf = ({ type }: Interface): number => ranks.indexOf(String(type))
 
-/** Changes the edit: the file that it becomes has cards first, then bonds, bridges and VLANs, and its order numbers them from 3 on. */
+/** Changes the pending edit. Its file has cards first, then bonds, bridges and VLANs; priorities count from 3 in this order. */
 const edit = (node: NodeState, change: (all: Map<string, Interface>) => void): null => {
   const all = editable(node)
   change(all)
@@ -34,7 +34,7 @@ const edit = (node: NodeState, change: (all: Map<string, Interface>) => void): n
 
 const keep = ["node", "iface", "delete", "skip_frr"]
 
-/** Address, mask and CIDR tell the same thing: whichever is given fills in the others. */
+/** Address with netmask and CIDR are equivalent: the given ones determine the others. */
 const withAddress = (values: Interface): Interface => {
   const cidr =
     values["cidr"] ??
@@ -87,7 +87,7 @@ const vnetBridges = (call: Call, node: NodeState): Record<string, unknown>[] =>
     })
     .map((vnet) => ({ iface: vnet, type: "vnet", active: 1 }))
 
-/** A comment stands after the options of its interface, one line of the file for each of its own. */
+/** A comment comes after its interface's options, one line in the file for each of its lines. */
 const commentLines = (iface: Interface): readonly string[] =>
   typeof iface["comments"] === "string"
     ? iface["comments"]
@@ -99,7 +99,7 @@ const commentLines = (iface: Interface): readonly string[] =>
 const isSame = (a: Interface, b: Interface): boolean =>
   JSON.stringify({ ...a, priority: 0 }) === JSON.stringify({ ...b, priority: 0 })
 
-/** The pending edit as text, in the form of a file comparison. */
+/** The pending edit as a diff. */
 const difference = (node: NodeState): string => {
   const stanza = (name: string, iface: Interface, sign: string) =>
     [
@@ -126,7 +126,7 @@ const difference = (node: NodeState): string => {
 const values = (call: Call): Interface => {
   const out: Interface = {}
   for (const [key, value] of Object.entries(call.parameters)) if (!keep.includes(key)) out[key] = value as string | number
-  // The file ends a comment with a line end, and so does what is read back.
+  // comments in the file end with a newline, so they are read back with one
   if (typeof out["comments"] === "string" && !out["comments"].endsWith("\n")) out["comments"] += "\n"
   return withAddress(out)
 }
@@ -134,11 +134,11 @@ const values = (call: Call): Interface => {
 const bridgeDefaults = (type: unknown): Interface =>
   type === "bridge" ? { bridge_ports: "", bridge_stp: "off", bridge_fd: "0" } : {}
 
-/** The VLANs of a bridge that knows them are all, unless some are named. */
+/** A VLAN-aware bridge has all VLANs, unless some are named. */
 const withVlans = (iface: Interface): Interface =>
   Number(iface["bridge_vlan_aware"] ?? 0) === 1 ? { bridge_vids: "2-4094", ...iface } : iface
 
-/** What stands after a reload: whatever stood before, and whatever begins with the node. */
+/** An interface after a reload: active if it was before, or if it starts with the node. */
 const brought = (iface: Interface): Interface => (Number(iface["autostart"] ?? 0) === 1 ? { ...iface, active: 1 } : iface)
 
 const create = (call: Call): null => {
@@ -184,7 +184,7 @@ const revert = (call: Call): null => {
 
 const never = () => failure("a network reload of this node did not end")
 
-/** ifreload: the edit becomes what runs, and the bridges of applied VNets stand. Two reloads of a node do not overlap. */
+/** ifreload: applies the pending edit, and creates the bridges of applied VNets. Reloads of a node do not overlap. */
 export function* reloadNetwork(world: World, node: NodeState, log: (line: string) => void): Routine<void> {
   yield* world.locks.exclusive(`reload ${node.name}`, Number.POSITIVE_INFINITY, never, function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.networkReload)
@@ -207,7 +207,7 @@ const apply = (call: Call): string => {
   return spawn(call, "srvreload", "networking", (task) => reloadNetwork(call.world, node, task.log))
 }
 
-/** Interfaces of a node: edits, their apply and their undoing. */
+/** Interfaces of a node: edits, applying and reverting them. */
 export const networkRoutes: Routes = {
   "GET /nodes/{node}/network": list,
   "POST /nodes/{node}/network": create,

@@ -15,7 +15,7 @@ import {
 import { makingOf } from "../core/volume-paths.ts"
 import type { World } from "../core/world.ts"
 
-/** A disk that is to be made: `storage:GiB` or `storage:cloudinit`. */
+/** A disk to create: `storage:GiB` or `storage:cloudinit`. */
 export const newDisk = (disk: string): { readonly storage: string; readonly gib: number | "cloudinit" } | undefined => {
   const parts = /^([^:]+):(cloudinit|\d+(?:\.\d+)?)$/.exec(volumeOf(disk))
   if (parts === null) return undefined
@@ -24,13 +24,13 @@ export const newDisk = (disk: string): { readonly storage: string; readonly gib:
 
 const CLOUDINIT_BYTES = 4 * 1024 * 1024
 
-/** For whom disks are made. */
+/** The guest for which disks are created. */
 interface Owner {
   readonly node: string
   readonly vmid: number
 }
 
-/** Makes the disks among the changes; the answer names their volumes. What was made goes again when one cannot be made. */
+/** Creates the new disks among the changes; returns the changes with their volumes. If one fails, those already created are removed. */
 export function* makeDisks(world: World, owner: Owner, changes: Config, log: (line: string) => void): Routine<Config> {
   const out: Config = { ...changes }
   const made: Volume[] = []

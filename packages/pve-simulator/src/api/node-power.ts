@@ -7,7 +7,7 @@ import { splitList } from "../schema/formats.ts"
 import { withConfig } from "./guest-locks.ts"
 import { powerOn, shutDown } from "./guest-power.ts"
 
-/** `startall` and `stopall` of a node, one guest after another as their order says. */
+/** `startall` and `stopall` of a node: one guest after another, in their configured order. */
 const allOf =
   (type: "startall" | "stopall", wanted: (guest: Guest) => boolean, act: (world: World, guest: Guest) => Routine<void>) =>
   (call: Call): string => {
@@ -37,7 +37,7 @@ function* stopOne(world: World, guest: Guest): Routine<void> {
   if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
 }
 
-/** Stops the node's guests, then the node; one that is to reboot comes back. The answer does not wait for it. */
+/** Stops the node's guests, then the node, and boots it again for a reboot. The answer does not wait for this. */
 const nodeCommand = (call: Call): null => {
   const { world } = call
   const { name } = nodeOf(call)
@@ -47,7 +47,7 @@ const nodeCommand = (call: Call): null => {
       for (const guest of state.guests.values())
         if (guest.node === name) yield* withConfig(world, guest.vmid, () => stopOne(world, guest))
       yield* sleep(world.clock, world.timing.nodeHalt)
-      // what was restored meanwhile knows nothing of it
+      // a state that was restored meanwhile is not affected
       if (world.state !== state) return
       const fault = world.faults.add({ kind: "node-off", node: name })
       if (text(call, "command") !== "reboot") return

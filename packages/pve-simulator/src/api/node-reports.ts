@@ -21,7 +21,7 @@ const serviceState = (call: Call, service: string) => ({
     : { state: "dead", "active-state": "inactive", "unit-state": "enabled" }),
 })
 
-/** Services run, and go on running. */
+/** All services run, and cannot be stopped. */
 const serviceTask =
   (type: string): Handler =>
   (call) => {
@@ -39,7 +39,7 @@ const services: Routes = {
   "POST /nodes/{node}/services/{service}/restart": serviceTask("srvrestart"),
 }
 
-// What happens
+// Logs
 
 const netstat = (call: Call): unknown[] =>
   [...call.world.state.guests.values()]
@@ -64,7 +64,7 @@ const linesOf = (node: string, task: TaskRecord): (readonly [number, string])[] 
   ]
 }
 
-/** The log has the beginnings and ends of tasks. */
+/** The node's log: the beginnings and ends of tasks. */
 const syslog = (call: Call): unknown[] => {
   const node = nodeOf(call)
   const service = optionalText(call, "service")
@@ -81,7 +81,7 @@ const syslog = (call: Call): unknown[] => {
   return wanted.length === 0 ? [{ n: 1, t: "no content" }] : wanted.slice(from, from + (optionalNumber(call, "limit") ?? 50))
 }
 
-// What virtual machines may have here
+// Capabilities of virtual machines
 
 const vendorOf = (model: string): string =>
   /^(?:EPYC|Opteron|athlon|phenom)/u.test(model)
@@ -116,7 +116,7 @@ const capabilities: Routes = {
     [...cpuFlags].map((name) => ({ name, "supported-on": [...call.world.state.nodes.keys()] })),
 }
 
-/** What nodes report of themselves: services, counters, their log, what they can. */
+/** Reports of nodes: services, counters, log, capabilities. */
 export const nodeReportRoutes: Routes = {
   ...services,
   ...capabilities,

@@ -125,7 +125,7 @@ const children = "qemu lxc firewall status version syslog tasks storage network 
   .split(" ")
   .map((name) => ({ name }))
 
-/** Nodes: list, load, time, name service. */
+/** Nodes: list, load, time, DNS. */
 export const nodeRoutes: Routes = {
   "GET /nodes": list,
   "GET /nodes/{node}": () => children,

@@ -142,7 +142,7 @@ const remove = (call: Call): null => {
   return null
 }
 
-/** Pools, in the form that takes nested ids and in the older one. */
+/** Pools: the API for nested ids, and the older one. */
 export const poolRoutes: Routes = {
   "GET /pools": list,
   "POST /pools": create,

@@ -13,7 +13,7 @@ const createRealm = (call: Call): null => {
   const id = text(call, "realm")
   const { realms } = call.world.state.access
   if (realms.has(id)) throw failure(`add auth server failed: authentication domain '${id}' already exists`)
-  // nobody is told a password again
+  // passwords are never shown again
   const { realm: _, type: __, comment: ___, default: ____, password: _____, ...options } = call.parameters
   realms.set(id, {
     type: text(call, "type"),

@@ -8,7 +8,7 @@ import { may } from "../http/permissions.ts"
 import { crmState, nodeHaState } from "./ha-status.ts"
 import { zoneStates } from "./sdn-nodes.ts"
 
-/** A guest as the cluster knows it: what the status daemon told, and what stands in its configuration. */
+/** A guest in the cluster's list: data from the status daemon and from its configuration. */
 const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
   const lock = lockOf(guest.config)
   const resource = haOf(world, guest.vmid)
@@ -20,7 +20,7 @@ const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
   }
 }
 
-/** A guest as the list of its pool's members shows it: what the status daemon told. */
+/** A guest in the list of its pool's members: data from the status daemon. */
 export const memberOf = (world: World, guest: Guest): Record<string, unknown> => {
   const reported = reportedOf(world, guest)
   const fixed = { id: `qemu/${guest.vmid}`, type: "qemu", vmid: guest.vmid, node: guest.node }
@@ -66,13 +66,13 @@ export const storageResource = (world: World, storage: StorageState, node: strin
   }
 }
 
-/** Load of a node: the part of its processors in use, and bytes of memory. */
+/** Load of a node: the used fraction of its processors, and bytes of memory. */
 export interface Load {
   readonly cpu: number
   readonly mem: number
 }
 
-/** What the running guests of each node take. */
+/** The load from the running guests of each node. */
 export const nodeLoads = (world: World): ReadonlyMap<string, Load> => {
   const loads = new Map([...world.state.nodes.keys()].map((name) => [name, { cores: 0, mem: 2 * 1024 ** 3 }]))
   for (const guest of world.state.guests.values()) {
@@ -122,7 +122,7 @@ const sdnResources = (world: World): Record<string, unknown>[] =>
       node: node.name,
       status: "ok",
     },
-    // a node that is gone has told nothing
+    // a node that is down reports nothing
     ...(world.faults.isNodeDown(node.name) ? [] : [...zoneStates(world, node)]).map(([zone, status]) => ({
       id: `sdn/${node.name}/${zone}`,
       type: "sdn",

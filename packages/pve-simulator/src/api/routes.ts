@@ -38,7 +38,7 @@ import { ticketRoutes } from "./tickets.ts"
 import { tokenRoutes } from "./tokens.ts"
 import { userRoutes } from "./users.ts"
 
-/** Every call the simulator answers. A call of the schema that is not here is "not implemented", as an unknown route is. */
+/** All calls that the simulator implements. Any other call of the schema answers "not implemented", like an unknown route. */
 export const routes: ReadonlyMap<string, Handler> = new Map(
   [
     aclRoutes,

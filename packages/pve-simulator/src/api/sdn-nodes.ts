@@ -6,7 +6,7 @@ import { nodeOf, text, type Call, type Routes } from "../http/call.ts"
 import { demand, may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 
-/** What a node says of a zone, or of a VNet with the words beside it. */
+/** The state that a node reports for a zone, or for a VNet with a message. */
 export interface NodeSdnStatus {
   readonly status: "available" | "pending" | "error"
   readonly statusmsg?: string
@@ -25,7 +25,7 @@ const spans = (zone: SdnObject, node: NodeState): boolean => {
 const zonesHere = (world: World, node: NodeState): ReadonlyMap<string, SdnObject> =>
   new Map([...world.state.sdn.running.zones].filter(([, zone]) => spans(zone, node)))
 
-/** The applied VNets of a zone, each as the node has it: one that missed an apply can say nothing of any. */
+/** The state of a zone's applied VNets on the node; a node that missed an apply reports all as pending. */
 const vnetStates = (world: World, node: NodeState, zone: string): ReadonlyMap<string, NodeSdnStatus> => {
   const { running, version } = world.state.sdn
   const stateOf = (vnet: string): NodeSdnStatus => {
@@ -36,7 +36,7 @@ const vnetStates = (world: World, node: NodeState, zone: string): ReadonlyMap<st
   return new Map([...running.vnets].flatMap(([id, vnet]) => (vnet["zone"] === zone ? [[id, stateOf(id)] as const] : [])))
 }
 
-/** The zones of a node: `pending` while it has missed the last apply, `error` when it could not make a VNet of the zone. */
+/** The zones of a node: `pending` if it missed the last apply, `error` if it could not create a VNet of the zone. */
 export const zoneStates = (world: World, node: NodeState): ReadonlyMap<string, NodeSdnStatus["status"]> => {
   const stateOf = (zone: string): NodeSdnStatus["status"] => {
     if (node.sdnVersion < world.state.sdn.version) return "pending"
@@ -46,7 +46,7 @@ export const zoneStates = (world: World, node: NodeState): ReadonlyMap<string, N
   return new Map([...zonesHere(world, node).keys()].map((zone) => [zone, stateOf(zone)] as const))
 }
 
-/** A reload of the node: it has read what was last applied. When the reload succeeds its VNets stand, otherwise those stand that stood before. */
+/** A reload of the node reads the applied configuration. If it succeeds, the VNets exist; otherwise those that existed before remain. */
 export const adoptSdn = (world: World, node: NodeState, made: boolean): void => {
   const { running, version } = world.state.sdn
   node.sdnVersion = version
@@ -71,7 +71,7 @@ const zoneOf = (call: Call): string => {
 const content = (call: Call): unknown[] =>
   [...vnetStates(call.world, nodeOf(call), zoneOf(call))].map(([vnet, state]) => ({ vnet, ...state }))
 
-/** The bridges of a zone's VNets that stand on the node, each with the cards of running guests on it. */
+/** The existing bridges of a zone's VNets on the node, each with the cards of running guests on it. */
 const bridges = (call: Call): unknown[] => {
   const { world } = call
   const node = nodeOf(call)
@@ -94,7 +94,7 @@ const bridges = (call: Call): unknown[] => {
     }))
 }
 
-/** What each node has made of the applied SDN configuration. */
+/** The state of the applied SDN configuration on each node. */
 export const sdnNodeRoutes: Routes = {
   "GET /nodes/{node}/sdn": () => [{ name: "zones" }],
   "GET /nodes/{node}/sdn/zones": listZones,

@@ -3,7 +3,7 @@ import { failure, wrapped } from "../core/errors.ts"
 import type { SdnObject, SdnView } from "../core/state.ts"
 import { flag, optionalText, type Call } from "../http/call.ts"
 
-/** The kinds of SDN objects with the keys that name them and never change. */
+/** The kinds of SDN objects, with their immutable keys. */
 export const kinds = {
   zone: { set: "zones", fixed: ["zone", "type"] },
   vnet: { set: "vnets", fixed: ["vnet", "type"] },
@@ -29,7 +29,7 @@ const differing = (from: SdnObject, to: SdnObject, fixed: readonly string[]): Re
 const only = (object: SdnObject, keys: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key)))
 
-/** One object as `pending=1` shows it: what runs, and what an apply would change. */
+/** An object as `pending=1` shows it: the running values, and what an apply would change. */
 const pendingView = (kind: Kind, running: SdnObject | undefined, config: SdnObject | undefined): Record<string, unknown> => {
   const { fixed } = kinds[kind]
   if (running === undefined)
@@ -43,7 +43,7 @@ const pendingView = (kind: Kind, running: SdnObject | undefined, config: SdnObje
 const listed = (kind: Kind, object: Record<string, unknown>): Record<string, unknown> =>
   kind === "subnet" ? { "dhcp-range": [], ...object } : object
 
-/** All objects of a kind in the view that the call asks for. */
+/** All objects of a kind in the view that the call requests. */
 export const viewOf = (call: Call, kind: Kind): Map<string, Record<string, unknown>> => {
   const { config, running } = call.world.state.sdn
   const { set } = kinds[kind]
@@ -66,7 +66,7 @@ export const hasPending = (call: Call): boolean => {
   return (Object.keys(kinds) as Kind[]).some((kind) => digestOf(config, kind) !== digestOf(running, kind))
 }
 
-/** A write: with the lock's token where the configuration is locked, and with failures under the name of the operation. */
+/** Makes a write: requires the lock's token if the configuration is locked, and prefixes failures with the operation's name. */
 export const edit = (call: Call, operation: string, change: () => void): null => {
   const { lock } = call.world.state.sdn
   try {
@@ -81,7 +81,7 @@ export const edit = (call: Call, operation: string, change: () => void): null =>
   return null
 }
 
-/** Refuses an edit that was made from an older view. */
+/** Refuses an edit that is based on an older version. */
 export const checkDigest = (call: Call, kind: Kind): void => {
   const digest = optionalText(call, "digest")
   if (digest !== undefined && digest !== digestOf(call.world.state.sdn.config, kind)) {

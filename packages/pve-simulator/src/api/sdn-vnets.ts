@@ -24,7 +24,7 @@ const vnetNamed = (call: Call): SdnObject => {
 
 const overlay = new Set(["vxlan", "evpn"])
 
-/** The rules of tags: what the zone's type wants, and no two of one kind. */
+/** Checks a tag: as the zone's type requires, and not used twice among zones of the same type. */
 const checkTag = (call: Call, vnet: SdnObject): void => {
   const { zones, vnets } = call.world.state.sdn.config
   const zone = zones.get(String(vnet["zone"]))
@@ -152,7 +152,7 @@ const createSubnet = (call: Call): null => {
   })
 }
 
-/** Whoever may change a VNet may change its subnets. */
+/** The right to change a VNet includes its subnets. */
 const demandVnet = (call: Call): void => {
   demand(call.world, call.identity, `/sdn/zones/${vnetNamed(call)["zone"]}/${text(call, "vnet")}`, ["SDN.Allocate"])
 }

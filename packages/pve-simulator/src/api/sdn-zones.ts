@@ -7,7 +7,7 @@ import { checkDigest, edit, viewOf } from "./sdn-views.ts"
 
 const common = ["nodes", "mtu", "dns", "reversedns", "dnszone", "ipam"]
 
-/** What a zone of each type may have, and what it needs. */
+/** Allowed and required options by zone type. */
 const types: Readonly<Record<string, { readonly allowed: readonly string[]; readonly needed: readonly string[] }>> = {
   simple: { allowed: [...common, "dhcp"], needed: [] },
   vlan: { allowed: [...common, "bridge", "bridge-disable-mac-learning"], needed: ["bridge"] },

@@ -30,12 +30,12 @@ const unlock = (call: Call): null => {
   return null
 }
 
-/** An apply or a rollback gives the lock back unless told not to. */
+/** An apply or a rollback releases the lock, unless `release-lock` is 0. */
 const release = (call: Call): void => {
   if (call.parameters["release-lock"] === undefined || flag(call, "release-lock")) call.world.state.sdn.lock = undefined
 }
 
-/** Commits at once; the task then has every node reload its network. It ends OK even when a node fails. */
+/** Commits at once; the task then makes every node reload its network. It ends OK even if a node fails. */
 const apply = (call: Call): string => {
   const { world } = call
   edit(call, "could not apply SDN configuration", () => {
@@ -87,7 +87,7 @@ const rollback = (call: Call): null => {
   return null
 }
 
-/** The addresses that are taken in subnets: gateways alone, since guests here take theirs without the cluster's knowledge. */
+/** The allocated addresses of subnets: only gateways, because the cluster does not know the guests' addresses here. */
 const ipamStatus = (call: Call): unknown[] => {
   const { vnets, subnets } = call.world.state.sdn.config
   if (text(call, "ipam") !== "pve") throw failure(`sdn ipam '${text(call, "ipam")}' does not exist`)

@@ -68,7 +68,7 @@ const nodeStorage = (call: Call): StorageState => {
   return storage
 }
 
-/** The status of a storage that the node has; any other is a wrong parameter there. */
+/** The status of a storage on the node; a storage that the node does not have is an invalid parameter. */
 const nodeStatus = (call: Call) => {
   const node = nodeOf(call).name
   const storage = call.world.state.storages.get(text(call, "storage"))
@@ -102,13 +102,13 @@ const content = (call: Call): unknown[] => {
     }))
 }
 
-/** What is told of a backup alone. */
+/** Members of an answer that only backups have. */
 const ofBackup = ({ backup, notes, protected: kept }: Volume) =>
   backup === undefined
     ? {}
     : { subtype: "qemu", ...(notes === undefined ? {} : { notes }), ...(kept === true ? { protected: 1 } : {}) }
 
-/** The full id of a volume that a path names with or without its storage, which may be on another. */
+/** The full id of the volume in a path, with or without its storage, which may be another one than the path's. */
 const volid = (call: Call): string => {
   const name = text(call, "volume")
   const id = name.includes(":") ? name : `${text(call, "storage")}:${name}`
@@ -148,7 +148,7 @@ const updateVolume = (call: Call): null => {
   return null
 }
 
-/** A copy of a volume under another name, here or on another node. */
+/** Copies a volume to another name, here or on another node. */
 const copyVolume = (call: Call): string => {
   const { world } = call
   const from = nodeOf(call).name
@@ -231,7 +231,7 @@ const list = (call: Call): unknown[] => {
 
 const fixed = new Set(["storage", "type", "content", "nodes", "disable", "shared", "delete", "digest"])
 
-/** What a call sets beside what every storage has. */
+/** The options that a call sets, without those that every storage has. */
 const optionsOf = (call: Call) =>
   Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !fixed.has(key))) as Record<string, string | number>
 

@@ -15,14 +15,14 @@ const parsed = (call: Call): string => {
   return upid
 }
 
-/** A task is shown to who started it, to its user, and to auditors of its node. */
+/** A task is visible to the user or token that started it, to the token's user, and to auditors of its node. */
 const isVisible = (call: Call, task: TaskRecord): boolean => {
   const { identity } = call
   const own = task.user === identity.user && (identity.tokenid === undefined || task.tokenid === identity.tokenid)
   return own || may(call.world, identity, `/nodes/${task.node}`, ["Sys.Audit"])
 }
 
-/** What a single task call shows may also be the auditor's. */
+/** The task of a call about a single task; fails if the caller may not see it. */
 const taskOf = (call: Call): TaskRecord | undefined => {
   const task = call.world.state.tasks.get(parsed(call))
   if (task !== undefined && !isVisible(call, task)) demand(call.world, call.identity, `/nodes/${task.node}`, ["Sys.Audit"])
@@ -107,7 +107,7 @@ const list = (call: Call): unknown[] => {
   return found.slice(from, from + (optionalNumber(call, "limit") ?? 50)).map(listed)
 }
 
-/** A finished task has its end; a running one is listed with the token in its user. */
+/** A task in lists. A finished one has its end; a running one has the token as part of its user. */
 const listed = (task: TaskRecord) => {
   const { tokenid, ...shown } = { tokenid: undefined, ...described(task) }
   if (task.exitstatus === undefined)

@@ -12,7 +12,7 @@ const fullName = (call: Call): string => {
   return realm === undefined || name.endsWith(`@${realm}`) ? name : `${name}@${realm}`
 }
 
-/** The sections of what a ticket tells, each with the privileges that belong there. */
+/** The sections of a ticket's capabilities, with their privileges. */
 const sections: Readonly<Record<string, RegExp>> = {
   access: /^(?:User\.|Group\.|Permissions\.Modify)/u,
   dc: /^(?:Sys\.Audit|Sys\.Modify|SDN\.)/u,
@@ -23,7 +23,7 @@ const sections: Readonly<Record<string, RegExp>> = {
   vms: /^(?:VM\.|Permissions\.Modify)/u,
 }
 
-/** What a ticket tells about its user's rights, for user interfaces that hide what is not allowed: a right anywhere counts. */
+/** The capabilities in a ticket, for user interfaces that hide what is not allowed: a right on any path counts. */
 const capabilities = (world: World, user: string): Record<string, Record<string, number>> => {
   const found: Record<string, Set<string>> = Object.fromEntries(Object.keys(sections).map((name) => [name, new Set()]))
   const required = ["/", "/access/groups", "/mapping", "/nodes", "/sdn", "/storage", "/vms"]
@@ -122,7 +122,7 @@ const children = ["users", "groups", "roles", "acl", "domains", "openid", "tfa",
   (subdir) => ({ subdir }),
 )
 
-/** Log-in, passwords, and what one may do. */
+/** Login, passwords and the caller's permissions. */
 export const ticketRoutes: Routes = {
   "GET /access": () => children,
   "GET /access/ticket": () => null,

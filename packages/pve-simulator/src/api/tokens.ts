@@ -32,7 +32,7 @@ const createToken = (call: Call) => {
     hash: hashSecret("token", value),
   })
   touchAccess(world)
-  // What was given comes back as text, what was assumed as a number.
+  // given values are returned as text, defaults as numbers
   const info = {
     privsep: call.parameters["privsep"] === undefined ? 1 : text(call, "privsep"),
     ...present("comment", optionalText(call, "comment")),

@@ -119,7 +119,7 @@ const deleteUser = (call: Call): null => {
   return null
 }
 
-/** Nobody has a second factor. */
+/** No user has a second factor. */
 const secondFactors = (call: Call): unknown[] => (userNamed(call.world, text(call, "userid")), [])
 
 /** Users. */
