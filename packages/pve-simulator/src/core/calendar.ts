@@ -1,4 +1,4 @@
-/** When something is due: every value of each field. Times are in UTC. */
+/** A parsed schedule: all values of each field. Times are in UTC. */
 export interface Calendar {
   readonly weekdays: ReadonlySet<number>
   readonly years: ReadonlySet<number> | undefined
@@ -29,7 +29,7 @@ const span = (from: number, to: number, step = 1): number[] => {
   return out
 }
 
-/** Values such as `1,5..9,0/15`, in their order; undefined if a part is none or beyond its limits. */
+/** Parses values such as `1,5..9,0/15`, sorted; undefined if a part is invalid or out of range. */
 const values = (text: string, lowest: number, highest: number): number[] | undefined => {
   const out = new Set<number>()
   for (const part of text.split(",")) {
@@ -45,7 +45,7 @@ const values = (text: string, lowest: number, highest: number): number[] | undef
   return [...out].toSorted((a, b) => a - b)
 }
 
-/** Days such as `mon..fri,sun`. */
+/** Parses days such as `mon..fri,sun`. */
 const daysOfWeek = (text: string): Set<number> | undefined => {
   const out = new Set<number>()
   for (const part of text.toLowerCase().split(",")) {
@@ -77,7 +77,7 @@ const datesOf = (text: string): Pick<Calendar, "years" | "months" | "days"> | un
   return { years: years === undefined ? undefined : new Set(years), months: new Set(months), days: new Set(days) }
 }
 
-/** Reads a schedule such as `mon..fri 02:30`, `*-*-01 04:00` or `hourly`; undefined for one that is none. */
+/** Parses a schedule such as `mon..fri 02:30`, `*-*-01 04:00` or `hourly`; undefined if it is invalid. */
 export const parseCalendar = (text: string): Calendar | undefined => {
   const parts = (words[text.trim()] ?? text.trim()).split(/\s+/u)
   const week = /^[a-z]/iu.test(parts[0]!) ? daysOfWeek(parts.shift()!) : new Set(span(0, 6))
@@ -92,7 +92,7 @@ const allMonths: ReadonlySet<number> = new Set(span(1, 12))
 const allDays: ReadonlySet<number> = new Set(span(1, 31))
 const dayMs = 86_400_000
 
-/** The first time after `now` (in milliseconds) when it is due; undefined if that is not within eight years. */
+/** The first due time after `now` (in milliseconds); undefined if there is none within eight years. */
 export const nextTime = (calendar: Calendar, now: number): number | undefined => {
   const today = Math.floor(now / dayMs) * dayMs
   for (let day = today; day < today + 8 * 366 * dayMs; day += dayMs) {

@@ -1,21 +1,21 @@
-/** Stops a scheduled call; harmless once it ran. */
+/** Cancels a scheduled call; has no effect once it ran. */
 export type Cancel = () => void
 
-/** The only source of time of the simulator: it never sleeps or looks at the machine's clock by another way. */
+/** The simulator's only source of time: it never sleeps or reads the machine's clock in any other way. */
 export interface SimClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Simulated milliseconds in a real one; absent: it stands still until it is moved. */
+  /** Simulated milliseconds per real one; absent: time passes only when the clock is advanced. */
   readonly speed?: number
-  /** Calls `fn` once, `ms` simulated milliseconds from now; calls due at one instant run in the order they were asked for. */
+  /** Calls `fn` once, `ms` simulated milliseconds from now; calls due at the same instant run in the order in which they were scheduled. */
   readonly schedule: (ms: number, fn: () => void) => Cancel
 }
 
-/** A clock that stands still until it is told to move. Everything due runs inside `advance`, in order, before it returns. */
+/** A clock on which time passes only when it is advanced. Everything due runs inside `advance`, in order, before it returns. */
 export interface ManualClock extends SimClock {
-  /** Moves time on by `ms` and runs all that falls due on the way, including what that schedules. */
+  /** Advances time by `ms` and runs all calls that become due, including those scheduled meanwhile. */
   readonly advance: (ms: number) => void
-  /** Moves time to the next scheduled call and runs everything due at that instant; false if nothing is scheduled. */
+  /** Advances time to the next scheduled call and runs everything due at that instant; false if nothing is scheduled. */
   readonly advanceToNext: () => boolean
   /** How many calls are scheduled. */
   readonly pending: () => number
@@ -30,7 +30,7 @@ interface Entry {
 
 const before = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.seq < b.seq)
 
-/** A binary heap by due time, then by order of asking. */
+/** A binary heap ordered by due time, then by the order of scheduling. */
 const makeHeap = () => {
   const items: Entry[] = []
   const swap = (i: number, j: number) => {
@@ -113,13 +113,13 @@ export const createManualClock = (startMs: number = Date.UTC(2026, 0, 1)): Manua
   }
 }
 
-/** A clock that can be set forward: what was saved when it was later goes on from there. */
+/** A clock that can be set forward, so that a state saved at a later time continues from that time. */
 export interface SettableClock extends SimClock {
-  /** From now on it is `ms` or later; what is scheduled stays as far away as it was. */
+  /** Sets the time to `ms` unless it is later already; scheduled calls keep their delay. */
   readonly notBefore: (ms: number) => void
 }
 
-/** The same clock, with all it can, and settable. */
+/** Makes a clock settable, with all its other abilities. */
 export const settable = <C extends SimClock>(clock: C): C & SettableClock => {
   let ahead = 0
   return {
@@ -132,14 +132,14 @@ export const settable = <C extends SimClock>(clock: C): C & SettableClock => {
   }
 }
 
-/** So many simulated milliseconds as these real ones take: for what waits for people and programs outside, whose time is not simulated. */
+/** Converts real milliseconds to simulated ones, for waits for people and programs outside, whose time is not simulated. */
 export const realMillis = ({ speed = 1 }: SimClock, ms: number): number => ms * speed
 
-/** Longest delay a Node timer takes; longer ones are armed again. */
+/** The longest delay of a Node timer; longer ones are armed again. */
 const LONGEST_TIMER = 2_000_000_000
 
 /**
- * Real time, `speed` times as fast (1 = as on real machines). Simulated time starts at the machine's time.
+ * A clock that runs `speed` times as fast as real time. Simulated time starts at the machine's time.
  * Timers do not keep the process alive.
  */
 export const createRealClock = (options: { readonly speed?: number } = {}): SimClock => {

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises"
 
-/** What is on an image of a disc: its label, and the small files of its root folder as text. */
+/** Content of a disc image: its label, and the small files of its root folder as text. */
 export interface Disc {
   readonly label: string
   readonly files: Readonly<Record<string, string>>
@@ -8,7 +8,7 @@ export interface Disc {
 
 const SECTOR = 2048
 const firstDescriptor = 16
-/** Answers of installers are small; the names of larger files are kept without their text. */
+/** Answer files of installers are small; of larger files only the names are kept. */
 const maxText = 256 * 1024
 const maxFolder = 1024 * 1024
 const maxFiles = 200
@@ -19,7 +19,7 @@ const sector = async (file: FileHandle, at: number, length = SECTOR): Promise<Bu
   return buffer.subarray(0, bytesRead)
 }
 
-/** Names of the second kind of descriptor are in 16 bits a character, highest first, and whole; the first kind shortens them. */
+/** Names under the second kind of descriptor (Joliet) are complete, in big-endian 16-bit characters; the first kind shortens them. */
 const decode = (bytes: Buffer, wide: boolean): string =>
   wide
     ? Buffer.from(bytes.subarray(0, bytes.length & ~1))
@@ -67,7 +67,7 @@ const filesIn = async (file: FileHandle, { wide, at, length }: Volume): Promise<
   return files
 }
 
-/** What is on an image; undefined where the file is none of ISO 9660. */
+/** Reads the content of an image; undefined if the file is not ISO 9660. */
 export const readDisc = async (path: string): Promise<Disc | undefined> => {
   const file = await open(path)
   try {

@@ -15,7 +15,7 @@ export const isDisk = (key: string): boolean => diskName.test(key)
 /** Whether an option is a network device (`net0`, …). */
 export const isNet = (key: string): boolean => netName.test(key)
 
-/** A property string as pairs; a part without `=` stands under the empty name, and an empty part is none. */
+/** Splits a property string into pairs; a part without `=` gets the empty name, and empty parts are skipped. */
 export const parsePairs = (text: string): Map<string, string> => {
   const out = new Map<string, string>()
   for (const part of text.split(",")) {
@@ -33,7 +33,7 @@ export const volumeOf = (disk: string): string => {
   return pairs.get("") ?? pairs.get("file") ?? pairs.get("volume") ?? ""
 }
 
-/** The named parts of a property string as they are stored: by name, and what is on or off as 1 and 0. */
+/** The named parts of a property string in stored form: sorted by name, with booleans as 1 and 0. */
 const namedParts = (key: string, pairs: ReadonlyMap<string, string>, apart: (name: string) => boolean): string[] => {
   const format = optionFormat(key)
   return [...pairs]
@@ -42,7 +42,7 @@ const namedParts = (key: string, pairs: ReadonlyMap<string, string>, apart: (nam
     .map(([name, value]) => `${name}=${format?.[name]?.type === "boolean" ? parseBoolean(value) : value}`)
 }
 
-/** A disk as it is stored: its volume first, without the key that it may have. */
+/** A disk in stored form: its volume first, without its optional key. */
 export const normaliseDisk = (key: string, disk: string): string =>
   [volumeOf(disk), ...namedParts(key, parsePairs(disk), (name) => name === "file" || name === "volume")].join(",")
 
@@ -51,7 +51,7 @@ export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") 
 /** Whether it is a cloud-init drive. */
 export const isCloudInit = (disk: string): boolean => /(?:^|[-/:])(?:vm-\d+-)?cloudinit/.test(volumeOf(disk))
 
-/** Disks of a configuration that hold a guest's own volumes, cloud-init drives included. */
+/** Disks with a guest's own volumes, including cloud-init drives. */
 export const ownDisks = (config: Config): [string, string][] =>
   Object.entries(config)
     .filter(([key, value]) => isDisk(key) && typeof value === "string")
@@ -95,7 +95,7 @@ export const nicsOf = (config: Config): Nic[] =>
     .map(([key, value]) => parseNic(Number(key.slice(3)), String(value)))
     .toSorted((a, b) => a.index - b.index)
 
-/** A network device as it is stored: model and MAC first, and a new MAC if none was given. */
+/** A network device in stored form: model and MAC first, with a new MAC if none was given. */
 export const normaliseNic = (world: World, text: string): string => {
   const nic = parseNic(0, text)
   const mac = nic.mac === "" ? randomMac(world.state.random, String(world.state.options["mac_prefix"] ?? "BC:24:11")) : nic.mac
@@ -103,10 +103,10 @@ export const normaliseNic = (world: World, text: string): string => {
   return [`${nic.model}=${mac}`, ...namedParts("net0", parsePairs(text), apart)].join(",")
 }
 
-/** Tags as they are stored: lower case, each once, sorted, joined by `;`. */
+/** Tags in stored form: lower case, without duplicates, sorted, joined by `;`. */
 export const normaliseTags = (text: string): string => [...new Set(splitList(text.toLowerCase()))].toSorted().join(";")
 
-/** The digest by which a change notices another one. */
+/** The digest with which a change detects a concurrent one. */
 export const digestOf = (guest: Guest): string => {
   const text = [guest.config, guest.pending, ...[...guest.snapshots.values()].map((snapshot) => snapshot.config)]
     .map((config) => JSON.stringify(Object.entries(config).toSorted(([a], [b]) => (a < b ? -1 : 1))))
@@ -117,11 +117,11 @@ export const digestOf = (guest: Guest): string => {
 /** Mebibytes of memory. */
 export const memoryMb = (config: Config): number => Number(parsePairs(String(config["memory"] ?? "512")).get("") ?? 512)
 
-/** How many processors a guest sees. */
+/** The number of processors that a guest sees. */
 export const coreCount = (config: Config): number =>
   Number(config["vcpus"] ?? Number(config["cores"] ?? 1) * Number(config["sockets"] ?? 1))
 
-/** The name of a guest, or the one that a nameless guest is shown under. */
+/** The name of a guest, or the one shown for a guest without a name. */
 export const guestName = (guest: Guest): string => String(guest.config["name"] ?? `VM ${guest.vmid}`)
 
 /** Whether the agent option is on. */
@@ -130,10 +130,10 @@ export const hasAgent = (config: Config): boolean => {
   return /^(1|on|yes|true)$/i.test(pairs.get("") ?? pairs.get("enabled") ?? "0")
 }
 
-/** Whether the lock in a configuration forbids an action; the text names it. */
+/** The lock in a configuration that forbids an action, if any. */
 export const lockOf = (config: Config): string | undefined => (config["lock"] === undefined ? undefined : String(config["lock"]))
 
-/** The key of the disk a guest boots from. */
+/** The key of the disk from which a guest boots. */
 const bootDisk = (config: Config): string | undefined => {
   const order =
     parsePairs(String(config["boot"] ?? ""))
@@ -160,10 +160,10 @@ export const defaultBoot = (config: Config): string => {
   return `order=${[disk, cdrom, net].filter((key) => key !== undefined).join(";")}`
 }
 
-/** What was worked out for a guest since it last changed: lists of thousands are read far more often than guests change. */
+/** Reports cached since a guest last changed: lists of thousands are read far more often than guests change. */
 const known = new WeakMap<Guest, Reported>()
 
-/** What a report of a guest would say now. */
+/** The present report about a guest. */
 export const reportedNow = (world: World, guest: Guest): Reported => {
   let reported = known.get(guest)
   if (reported === undefined) {
@@ -183,13 +183,13 @@ const workOut = (world: World, guest: Guest): Reported => ({
   startedAt: guest.startedAt,
 })
 
-/** The last time the status daemon told the cluster something. */
+/** The last time at which the status daemon reported to the cluster. */
 const lastReport = (world: World): number => {
   const interval = world.timing.statusInterval
   return interval <= 0 ? Number.POSITIVE_INFINITY : Math.floor(world.clock.now() / interval) * interval
 }
 
-/** To be called before a guest changes, in the same instant: keeps what the cluster knows of it until the next report. */
+/** Must be called before a guest changes, at the same instant: saves what the cluster knows of it until the next report. */
 export const touch = (world: World, guest: Guest): void => {
   if (guest.changedAt <= lastReport(world)) guest.reported = reportedNow(world, guest)
   guest.changedAt = world.clock.now()

@@ -1,9 +1,9 @@
 import type { HostRoute, NodeState } from "./state.ts"
 
-/** Where a node keeps files of interfaces beside its main one. */
+/** The folder of a node's additional interfaces files. */
 const folder = "/etc/network/interfaces.d/"
 
-/** What one file of interfaces says of one device, as far as it matters here. */
+/** The settings of one device in an interfaces file, as far as they matter here. */
 interface Stanza {
   readonly device: string
   readonly addresses: readonly string[]
@@ -25,7 +25,7 @@ const stanzasOf = (text: string): readonly Stanza[] => {
 
 const hasDevice = (node: NodeState, device: string): boolean => node.interfaces.has(device) || node.vnets.has(device)
 
-/** A reload: what is configured stands, addresses that were only set by hand on configured devices go, and so do routes of devices that are gone. */
+/** A reload applies the configuration: manual addresses on configured devices are removed, and so are routes of devices that no longer exist. */
 export const adoptHostFiles = (node: NodeState): void => {
   const { files, added, removed, routes } = node.host
   removed.clear()
@@ -41,13 +41,13 @@ export const adoptHostFiles = (node: NodeState): void => {
   }
 }
 
-/** A boot begins without routes that were only set by hand. */
+/** A boot drops manual routes. */
 export const bootHost = (node: NodeState): void => {
   node.host.routes.clear()
   adoptHostFiles(node)
 }
 
-/** The node's own addresses with their devices: the configured ones, and what was changed by hand. */
+/** The node's own addresses with their devices: configured ones, with manual changes. */
 export const hostAddresses = (node: NodeState): readonly { readonly device: string; readonly address: string }[] => {
   const configured = [...node.interfaces].flatMap(([device, iface]) =>
     iface["cidr"] === undefined ? [] : [`${device} ${String(iface["cidr"])}`],
@@ -81,7 +81,7 @@ const contains = (network: string, address: string): boolean => {
   return Math.floor(numberOf(network.split("/")[0]!) / size) === Math.floor(numberOf(address) / size)
 }
 
-/** The device through which the node sends to an address: the most specific route, and of networks it is in itself the first. */
+/** The device through which the node sends to an address: that of the most specific route; of its own networks, the first. */
 export const deviceTowards = (node: NodeState, address: string): string | undefined => {
   const connected = hostAddresses(node).map(({ device, address: own }): readonly [string, HostRoute] => [
     own,

@@ -4,19 +4,19 @@ import type { Config } from "./state.ts"
 
 type Value = Config[string]
 
-/** What a running guest takes over whatever its `hotplug` says. */
+/** Options that a running guest applies at once, whatever its `hotplug` says. */
 const alwaysHot =
   /^(?:description|hookscript|lock|migrate_downtime|migrate_speed|name|onboot|protection|shares|startup|tags|vmstatestorage|cpuunits|cpulimit|unused\d+|cicustom|cipassword|citype|ciupgrade|ciuser|ipconfig\d+|nameserver|searchdomain|sshkeys)$/
 
 const defaultFeatures = ["network", "disk", "usb"]
 
-/** The sorts of devices that may come, go and change while the guest runs. */
+/** The kinds of devices that can be added, removed and changed while the guest runs. */
 const featuresOf = (config: Config): ReadonlySet<string> => {
   const given = String(config["hotplug"] ?? "1")
   return new Set(given === "1" ? defaultFeatures : splitList(given))
 }
 
-/** A card that stays the same card can be plugged into another network without a hotplug. */
+/** A card that stays the same device can be moved to another network without a hotplug. */
 export const isSameCard = (before: string, after: string): boolean => {
   const [a, b] = [parseNic(0, before), parseNic(0, after)]
   const [was, is] = [parsePairs(before), parsePairs(after)]
@@ -40,7 +40,7 @@ const diskTakesEffect = (config: Config, key: string, after: Value): boolean => 
 
 const isBallooning = (value: Value | undefined): boolean => value === undefined || Number(value) !== 0
 
-/** Whether a running guest takes a changed option over at once; otherwise the change waits for its next start. */
+/** Whether a running guest applies a changed option at once; otherwise the change is pending until its next start. */
 export const changeTakesEffect = (config: Config, key: string, after: Value): boolean => {
   if (alwaysHot.test(key)) return true
   const features = featuresOf(config)
@@ -54,7 +54,7 @@ export const changeTakesEffect = (config: Config, key: string, after: Value): bo
   return key === "balloon" && isBallooning(before) === isBallooning(after)
 }
 
-/** The same for an option that is taken away. */
+/** The same for a removed option. */
 export const removalTakesEffect = (config: Config, key: string): boolean => {
   if (alwaysHot.test(key)) return true
   const features = featuresOf(config)

@@ -5,7 +5,7 @@ import { emptyHost, emptySdn, type Interface, type NodeState, type State, type S
 
 const GIB = 1024 ** 3
 
-/** What a fresh cluster is made of. */
+/** Options of a new cluster. */
 export interface InitialOptions {
   readonly nodes: number | readonly string[]
   readonly seed: number
@@ -95,7 +95,7 @@ const rootUser = (options: InitialOptions): User => ({
   ]),
 })
 
-/** A fresh cluster: nodes, storages, root with one token, the pool SHARED; no guests. */
+/** Creates a new cluster: nodes, storages, root with one token, the pool SHARED; no guests. */
 export const initialState = (options: InitialOptions): State => {
   const names = typeof options.nodes === "number" ? nodeNames(options.nodes) : options.nodes
   const random = seededRandom(options.seed)
@@ -145,7 +145,7 @@ export const initialState = (options: InitialOptions): State => {
 
 const nodeNames = (count: number): string[] => (count === 1 ? ["pve"] : Array.from({ length: count }, (_, i) => `pve${i + 1}`))
 
-/** A secret of a fresh simulator, from its seed. */
+/** A secret of a new simulator, derived from its seed. */
 export const seededSecret = (seed: number, purpose: string): string => {
   const random = seededRandom(seed ^ [...purpose].reduce((sum, char) => Math.imul(sum, 31) + char.charCodeAt(0), 7))
   return randomUuid(random)

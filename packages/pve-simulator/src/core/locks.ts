@@ -7,8 +7,8 @@ interface Waiter {
 }
 
 /**
- * A semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. Whoever fits goes on, in the order they came:
- * a shared lock passes exclusive ones that wait, as with flock.
+ * A semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. Waiters that fit continue in the order in which
+ * they came; a shared lock overtakes waiting exclusive ones, as with flock.
  */
 interface Semaphore {
   used: number
@@ -16,10 +16,10 @@ interface Semaphore {
   readonly queue: Waiter[]
 }
 
-/** The whole of a lock that some hold shared. */
+/** The full capacity of a lock that can be shared. */
 const WHOLE = 1_000_000
 
-/** Named locks of the simulated machines; a name that nobody holds or waits for takes no memory. */
+/** Named locks of the simulated machines; names without holders and waiters take no memory. */
 export class Locks {
   readonly #clock: SimClock
   readonly #all = new Map<string, Semaphore>()
@@ -28,12 +28,12 @@ export class Locks {
     this.#clock = clock
   }
 
-  /** Runs `body` alone under `name`; `onTimeout` makes the error when the lock is not free within `timeoutMs`. */
+  /** Runs `body` with the exclusive lock `name`; fails with `onTimeout()` if it is not free within `timeoutMs`. */
   exclusive<A>(name: string, timeoutMs: number, onTimeout: () => Error, body: () => Routine<A>): Routine<A> {
     return this.#with(name, WHOLE, WHOLE, timeoutMs, onTimeout, body)
   }
 
-  /** Runs `body` beside other shared holders, never beside an exclusive one. */
+  /** Runs `body` with a shared lock: together with other shared holders, but not with an exclusive one. */
   shared<A>(name: string, timeoutMs: number, onTimeout: () => Error, body: () => Routine<A>): Routine<A> {
     return this.#with(name, WHOLE, 1, timeoutMs, onTimeout, body)
   }

@@ -4,13 +4,13 @@ import type { Config, Guest } from "./state.ts"
 import { findVolume, renameToBase } from "./volumes.ts"
 import type { World } from "./world.ts"
 
-/** The identity of a new machine. */
+/** The identifiers of a new machine. */
 export const newIdentity = (world: World): Config => ({
   smbios1: `uuid=${randomUuid(world.state.random)}`,
   vmgenid: randomUuid(world.state.random),
 })
 
-/** A guest with this configuration, stopped, unknown to the status daemon as yet. */
+/** A stopped guest with this configuration, not yet known to the status daemon. */
 export const newGuest = (world: World, vmid: number, node: string, config: Config): Guest => ({
   vmid,
   node,

@@ -1,8 +1,8 @@
 import type { SdnView, State } from "./state.ts"
 
-/** The VNet of the NAT network, as installations of range managers name it. */
+/** The name of the NAT network's VNet in installations of range managers. */
 const natVnet = "ludusnat"
-/** The highest VXLAN tag there is: no range's tag meets it. */
+/** The highest VXLAN tag, which no range uses. */
 const natTag = 16_777_215
 
 const view = (zone: string, peers: string): SdnView => ({
@@ -11,7 +11,7 @@ const view = (zone: string, peers: string): SdnView => ({
   subnets: new Map(),
 })
 
-/** What an administrator prepares on a cluster before ranges can use it: a VXLAN zone over all nodes with the NAT network's VNet, applied. */
+/** Creates and applies what an administrator prepares before ranges use a cluster: a VXLAN zone over all nodes with the NAT network's VNet. */
 export const prepareZone = (state: State, zone: string): void => {
   const nodes = [...state.nodes.values()]
   const peers = nodes.map((node) => node.address).join(",")

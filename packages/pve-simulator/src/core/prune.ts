@@ -1,4 +1,4 @@
-/** What may be thrown away, or has to be kept. */
+/** Whether a backup may be removed or has to be kept. */
 export interface Kept {
   readonly ctime: number
   readonly protected?: boolean
@@ -8,7 +8,7 @@ export type Mark = "keep" | "remove" | "protected"
 
 const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10)
 
-/** The week of the year that holds its Thursday. */
+/** The ISO week of a date: that of its week's Thursday. */
 const week = (seconds: number): string => {
   const date = new Date(seconds * 1000)
   const thursday = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 4 - (date.getUTCDay() || 7)))
@@ -16,7 +16,7 @@ const week = (seconds: number): string => {
   return `${thursday.getUTCFullYear()}/${number}`
 }
 
-/** Of each period the newest is kept, for so many periods; a period in which an earlier rule keeps one already does not count. */
+/** Keeps the newest backup of each period, for this many periods; periods in which an earlier rule keeps one do not count. */
 const periods: readonly (readonly [string, (seconds: number, index: number) => string])[] = [
   ["keep-last", (_, index) => String(index)],
   ["keep-hourly", (seconds) => new Date(seconds * 1000).toISOString().slice(0, 13)],

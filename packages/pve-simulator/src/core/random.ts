@@ -33,7 +33,7 @@ export const randomUuid = (random: RandomState): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
 }
 
-/** A MAC address with a prefix of whole bytes, three of them where nothing else is set. */
+/** A MAC address with a prefix of whole bytes; the default has three. */
 export const randomMac = (random: RandomState, prefix: string): string => {
   const start = prefix
     .toUpperCase()

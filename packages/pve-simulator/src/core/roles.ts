@@ -1,6 +1,6 @@
 import { privileges } from "../schema/formats.ts"
 
-/** Privileges of one kind by who usually holds them: whoever administers, uses or looks at such things. */
+/** Privileges by kind of object, and by who usually has them: administrators, users or auditors. */
 interface Kind {
   readonly admin: readonly string[]
   readonly user: readonly string[]
@@ -14,7 +14,7 @@ const kind = (name: string, admin: string, user: string, audit: string): readonl
   { admin: words(admin), user: words(user), audit: words(audit) },
 ]
 
-/** What is in none of these (`Sys.Modify`, `Permissions.Modify`, …) only an administrator has. */
+/** Privileges in none of these (`Sys.Modify`, `Permissions.Modify`, …) belong to administrators only. */
 const kinds: readonly (readonly [string, Kind])[] = [
   kind(
     "VM",
@@ -32,7 +32,7 @@ const kinds: readonly (readonly [string, Kind])[] = [
 
 const sorted = (...parts: (readonly string[])[]): readonly string[] => [...new Set(parts.flat())].toSorted()
 
-/** The roles that come with the server. */
+/** The built-in roles. */
 export const builtInRoles: Readonly<Record<string, readonly string[]>> = {
   Administrator: privileges,
   NoAccess: [],

@@ -1,19 +1,19 @@
 import type { SimClock } from "./clock.ts"
 
-/** Asks to be called back; answers how to stop waiting. */
+/** Registers a callback; returns a function that stops waiting. */
 export type Suspend = (resume: () => void) => () => void
 
 /**
- * A computation that may wait. It runs synchronously between its waits, on the stack of whoever moves the clock, so a
- * manual clock sees every consequence of an instant before the next one, and two runs of one seed are the same.
+ * A computation that may wait. Between waits it runs synchronously on the stack that advances the clock. So a manual clock sees all effects
+ * of an instant before the next one, and two runs with the same seed are the same.
  */
 export type Routine<A> = Generator<Suspend, A, void>
 
 /** A running routine. */
 export interface Running {
-  /** Throws `error` into the routine where it waits; nothing happens if it has ended. */
+  /** Throws `error` into the routine at its wait; does nothing if it has ended. */
   readonly interrupt: (error: Error) => void
-  /** Ends the routine where it waits as a loss of power would: what it holds is let go of, what it left behind stays, nobody is told. */
+  /** Ends the routine at its wait like a loss of power: its locks are released, its effects stay, and no callback is called. */
   readonly kill: () => void
 }
 
@@ -66,7 +66,7 @@ export function* sleep(clock: SimClock, ms: number): Routine<void> {
   yield (resume) => clock.schedule(ms, resume)
 }
 
-/** Waits for what goes on outside simulated time. */
+/** Waits for something outside simulated time. */
 export function* until<A>(promise: Promise<A>): Routine<A> {
   let outcome: { readonly value: A } | { readonly error: unknown } | undefined
   yield (resume) => {
@@ -76,7 +76,7 @@ export function* until<A>(promise: Promise<A>): Routine<A> {
     )
     return () => undefined
   }
-  // set before it is resumed, which the compiler does not see
+  // set before the routine resumes, which the compiler cannot know
   const ended = outcome as { readonly value: A } | { readonly error: unknown } | undefined
   if (ended === undefined) throw new Error("resumed before its end")
   if ("error" in ended) throw ended.error
@@ -84,8 +84,8 @@ export function* until<A>(promise: Promise<A>): Routine<A> {
 }
 
 /**
- * Waits for a routine at most `ms` simulated milliseconds, then fails with what `late` makes; the routine continues, as a process does
- * that nobody waits for any more.
+ * Waits for a routine at most `ms` simulated milliseconds, then fails with `late()`; the routine continues, like a process that nobody waits
+ * for any more.
  */
 export function* within<A>(clock: SimClock, ms: number, routine: Routine<A>, late: () => Error): Routine<A> {
   let outcome: { readonly value: A } | { readonly error: unknown } | undefined
@@ -108,7 +108,7 @@ export function* within<A>(clock: SimClock, ms: number, routine: Routine<A>, lat
       }
       return cancel
     }
-  // set by the routine's end, which the compiler does not see
+  // set when the routine ends, which the compiler cannot know
   const ended = outcome as { readonly value: A } | { readonly error: unknown } | undefined
   if (ended === undefined) throw late()
   if ("error" in ended) throw ended.error

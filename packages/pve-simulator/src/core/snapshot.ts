@@ -3,9 +3,9 @@ import { emptyHost, type State } from "./state.ts"
 import { darken, nowSeconds, type World } from "./world.ts"
 import { powerOff, resumeBoots } from "../guest/boot.ts"
 
-/** The version of the form in which a state is written down. */
+/** The version of the format of saved states. */
 const FORM = 1
-/** What states of this form have gained: 1, that bridges tell whether they know VLANs, and guests do not start on one that does not. */
+/** Additions to this format: 1, bridges say whether they are VLAN-aware, and guests do not start on one that is not. */
 const GAINED = 1
 
 const encode = (_: string, value: unknown): unknown => {
@@ -21,14 +21,14 @@ const decode = (_: string, value: unknown): unknown => {
   return value
 }
 
-/** The whole state as text: everything but what runs at this moment. */
+/** The whole state as text, without running routines. */
 export const saveState = (world: World): string =>
   JSON.stringify({ form: FORM, gained: GAINED, now: world.clock.now(), state: world.state }, encode)
 
 /**
- * Puts a saved state in place of the present one, as if the API's processes had been killed and started again: tasks that
- * ran are cut off (`unexpected status`), stages too, guests go on, and boots go on where they were. It is no earlier than it was.
- * Fails, changing nothing, if the text is no saved state.
+ * Replaces the present state with a saved one, as if the API's processes had been killed and started again: running tasks are cut off
+ * (`unexpected status`), and so are stages; guests and boots continue. Time does not go back. Fails, changing nothing, if the text is not a
+ * saved state.
  */
 export const restoreState = (world: World, text: string): void => {
   const { state, now } = parse(text)
@@ -48,7 +48,7 @@ export const restoreState = (world: World, text: string): void => {
   world.wakeJobs()
 }
 
-/** Stops everything that runs, without caring for the state it leaves. */
+/** Stops everything that runs, in whatever state. */
 export const halt = (world: World): void => {
   for (const running of world.running.values()) running.interrupt(new Error("the simulator was reset"))
   for (const guest of world.state.guests.values()) powerOff(world, guest)
@@ -72,16 +72,16 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
   if (form !== FORM || !complete || state?.access === undefined || state.sdn === undefined || state.random === undefined) {
     throw new PveError(400, `not a saved state of form ${FORM}`)
   }
-  // states that were saved before nodes told which SDN configuration they had read: all had read it
+  // older states do not say which SDN configuration nodes have read: all had read the applied one
   for (const node of (state as State).nodes.values()) {
     node.sdnVersion ??= state.sdn.version
-    // and those from before nodes had files and routes of their own
+    // older states have no files and routes of nodes
     node.host ??= emptyHost()
     const outside = node.interfaces.get("vmbr1000")
     if (gained === undefined && outside?.["bridge_ports"] === "") outside["bridge_vlan_aware"] = 1
   }
   return {
-    // states that were saved before there was high availability, processor models of one's own, firewalls or jobs, have none
+    // older states have no high availability, custom processor models, firewalls or jobs
     state: {
       ...(state as State),
       ha: state.ha ?? new Map(),

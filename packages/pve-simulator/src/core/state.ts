@@ -1,11 +1,11 @@
 import type { Disc } from "./disc.ts"
 import type { RandomState } from "./random.ts"
 
-/** Everything the simulated cluster remembers: plain data, so that it can be copied, compared and stored. */
+/** The whole state of the simulated cluster: plain data, so that it can be copied, compared and stored. */
 export interface State {
   random: RandomState
   clusterName: string
-  /** What is set for the whole cluster. */
+  /** Options of the whole cluster. */
   readonly options: Config
   readonly nodes: Map<string, NodeState>
   readonly storages: Map<string, StorageState>
@@ -17,7 +17,7 @@ export interface State {
   readonly ha: Map<number, HaResource>
   /** Rules of high availability by their id, in their order. */
   readonly haRules: Map<string, HaRule>
-  /** Options of the processor models that an administrator has made, by name without prefix. */
+  /** Options of custom processor models, by name without prefix. */
   readonly cpuModels: Map<string, Config>
   readonly sdn: SdnState
   /** Jobs of backups by their id. */
@@ -39,7 +39,7 @@ export interface NodeState {
   readonly cores: number
   readonly memoryBytes: number
   bootedAt: number
-  /** Host configuration: what runs, and what an edit left in interfaces.new (undefined: no edit). */
+  /** Host configuration: the running one, and the pending edit in interfaces.new (undefined: no edit). */
   interfaces: Map<string, Interface>
   pendingInterfaces: Map<string, Interface> | undefined
   /** The node's own files, addresses and routes. */
@@ -50,17 +50,17 @@ export interface NodeState {
   sdnVersion: number
   dns: { search: string; dns1?: string; dns2?: string; dns3?: string }
   timezone: string
-  /** What is set for the node in the cluster. */
+  /** Options of the node in the cluster. */
   options?: Config
-  /** UPIDs of this node: finished ones in the order of their end, running ones where they started. */
+  /** UPIDs of this node: finished tasks in the order of their end, running ones in the order of their start. */
   readonly tasks: string[]
 }
 
-/** What stands on a node beside its configured interfaces. */
+/** State of a node besides its configured interfaces. */
 export interface HostState {
-  /** Files that were written on it, by path. */
+  /** Files written on the node, by path. */
   readonly files: Map<string, string>
-  /** Addresses that stand without being configured, and configured ones that were taken away: `device address/prefix`. */
+  /** Addresses added without being configured, and configured ones that were removed: `device address/prefix`. */
   readonly added: Set<string>
   readonly removed: Set<string>
   /** By network with its prefix. */
@@ -68,7 +68,7 @@ export interface HostState {
 }
 
 export interface HostRoute {
-  /** Undefined: the network is on the device itself. */
+  /** Undefined: the network is directly connected to the device. */
   readonly via: string | undefined
   readonly device: string
 }
@@ -89,11 +89,11 @@ export interface StorageState {
   disabled: boolean
   /** Other properties as configured (path, pool, vgname, …). */
   readonly options: Record<string, string | number>
-  /** Bytes of each place: one of a shared storage, one per node otherwise. */
+  /** Size in bytes: of the storage if it is shared, else of its part on each node. */
   capacityBytes: number
   /** Volumes by id; the key begins with the node for local storage: `node/storage:volume`. */
   readonly volumes: Map<string, Volume>
-  /** Nothing more fits. */
+  /** The storage is full. */
   full: boolean
 }
 
@@ -109,16 +109,16 @@ export interface Volume {
   readonly ctime: number
   /** The base volume of a linked clone. */
   readonly parent: string | undefined
-  /** What is on an image of a disc that was uploaded. */
+  /** Content of an uploaded disc image. */
   readonly disc?: Disc
-  /** What a backup holds of its guest. */
+  /** The guest in a backup. */
   readonly backup?: Backup
-  /** Of a backup: what is written on it, and that it is not to be deleted. */
+  /** Of a backup: its notes, and whether it is protected. */
   notes?: string
   protected?: boolean
 }
 
-/** A guest as it was when it was backed up. */
+/** A guest at the time of its backup. */
 export interface Backup {
   readonly config: Config
   readonly os: GuestOs | undefined
@@ -126,10 +126,10 @@ export interface Backup {
   readonly disks: Readonly<Record<string, { readonly sizeBytes: number; readonly usedBytes: number; readonly format: string }>>
 }
 
-/** A guest's options as its configuration file holds them. */
+/** A guest's options as in its configuration file. */
 export type Config = Record<string, string | number>
 
-/** What a snapshot keeps. */
+/** A snapshot. */
 export interface Snapshot {
   readonly name: string
   readonly parent: string | undefined
@@ -138,50 +138,50 @@ export interface Snapshot {
   readonly memory: boolean
   readonly config: Config
   readonly os: GuestOs | undefined
-  /** With the memory: how far the guest's clock was behind, in milliseconds. */
+  /** With memory: how far the guest's clock was behind, in milliseconds. */
   readonly clockBehind?: number
 }
 
-/** One VM: its configuration, its machine, and the system inside. */
+/** One VM: its configuration, its virtual machine, and the operating system inside. */
 export interface Guest {
   readonly vmid: number
   node: string
   config: Config
-  /** Changes of a running VM that wait for its next start; a value of undefined means: to be deleted. */
+  /** Changes that are pending until a running VM's next start; undefined means: to be deleted. */
   pending: Record<string, string | number | undefined>
   snapshots: Map<string, Snapshot>
   parent: string | undefined
   status: "stopped" | "running"
-  /** The processor stands still, or the system in it sleeps. */
+  /** The processor is paused, or the system sleeps. */
   paused: boolean | "asleep"
   /** Its file systems were frozen through the agent. */
   frozen?: boolean
   pid: number | undefined
   startedAt: number | undefined
   boot: Boot
-  /** What stands on its disks; undefined when nothing bootable does. */
+  /** The system on its disks; undefined if nothing is bootable. */
   os: GuestOs | undefined
   /** Commands started through the agent, by process id. */
   execs: Map<number, Exec>
   nextExec: number
-  /** How far its clock is behind the node's, in milliseconds: it boots with the node's, and goes on from a saved memory with that of then. */
+  /** How far its clock is behind the node's, in milliseconds: a boot takes the node's time, a restored memory continues with its own. */
   clockBehind?: number
   /** When a field that the status daemon reports last changed, and what it reported before. */
   changedAt: number
   reported: Reported | undefined
 }
 
-/** Where a guest stands on its way to an answering agent. */
+/** The progress of a guest's boot until its agent answers. */
 export type Boot =
   | { readonly kind: "off" }
   | { readonly kind: "queued" }
-  /** The menu of a disc waits for keys; then the installer asks for what it was not told. */
+  /** A disc's boot menu waits for keys; then the installer waits for missing answers. */
   | { readonly kind: "installer"; readonly typed: string }
   | { readonly kind: "installing"; readonly until: number; readonly os: GuestOs }
   | { readonly kind: "booting"; readonly until: number }
   | { readonly kind: "up"; readonly since: number }
 
-/** What the status daemon told the cluster about a guest. */
+/** The status daemon's report about a guest. */
 export interface Reported {
   readonly name: string
   readonly status: string
@@ -192,7 +192,7 @@ export interface Reported {
   readonly startedAt: number | undefined
 }
 
-/** The operating system on the disks of a guest; clones and snapshots carry it along. */
+/** The operating system on a guest's disks; clones and snapshots include it. */
 export interface GuestOs {
   readonly family: "linux" | "windows"
   readonly prettyName: string
@@ -200,24 +200,24 @@ export interface GuestOs {
   readonly version: string
   hostname: string
   readonly users: string[]
-  /** Who may log in to one that was installed from a disc; a password may be a hash. Absent: the template's own. */
+  /** Accounts of a system that was installed from a disc; a password may be a hash. Absent: those of the template. */
   readonly accounts?: readonly { readonly name: string; readonly password: string }[]
-  /** Absent: its agent was installed. */
+  /** Absent: the agent is installed. */
   readonly agent?: boolean
-  /** Users with a session now. Nobody logs in by himself: whoever drives the simulator says so. */
+  /** Users with a session. Only programs that control the simulator change this. */
   sessions: string[]
-  /** Static addresses by interface index; an interface that is absent asks for a lease. */
+  /** Static addresses by interface index; other interfaces use DHCP. */
   addresses: Record<string, StaticAddress>
   /** The recorded effect of each stage by its name. */
   stages: Record<string, unknown>
   roles: string[]
-  /** Digest of the last input of each stage: the same again changes nothing. */
+  /** Digest of the last input of each stage: running it again with the same input changes nothing. */
   applied: Record<string, string>
   /** Files written through the agent. */
   files: Record<string, string>
 }
 
-/** An address that was set inside a guest. */
+/** An address set inside a guest. */
 export interface StaticAddress {
   readonly address: string
   readonly prefix: number
@@ -225,7 +225,7 @@ export interface StaticAddress {
   readonly dns?: readonly string[]
 }
 
-/** A command that was started through the agent. */
+/** A command started through the agent. */
 export interface Exec {
   readonly pid: number
   readonly command: readonly string[]
@@ -263,34 +263,34 @@ export interface Pool {
   readonly storages: Set<string>
 }
 
-/** A guest whose power and place the cluster's manager decides about. */
+/** A guest whose power state and node the cluster's manager decides. */
 export interface HaResource {
   readonly vmid: number
   state: "started" | "stopped" | "disabled" | "ignored"
-  /** How often in a row the manager could not do what was asked; after the second time it leaves the guest alone. */
+  /** Failures of the manager in a row; after the second one it gives up on the guest. */
   failures: number
-  /** Where it was asked to go. */
+  /** The node to which it was requested to move, and how. */
   wanted: { readonly node: string; readonly how: "migrate" | "relocate" } | undefined
   /** Other properties as configured (`comment`, `max_restart`, …). */
   options: Record<string, string | number>
 }
 
-/** Where resources of high availability may be, or which of them belong together or apart. */
+/** The nodes on which HA resources may be, or the resources that must be together or apart. */
 export interface HaRule {
   readonly rule: string
   readonly type: "node-affinity" | "resource-affinity"
   /** VMIDs, ascending. */
   resources: number[]
-  /** Priority by node; empty where the rule is about resources. */
+  /** Priority by node; empty if the rule is about resources only. */
   readonly nodes: Map<string, number>
-  /** No other node will do. */
+  /** No other node is allowed. */
   readonly strict: boolean
   readonly affinity: "positive" | "negative" | undefined
   readonly disabled: boolean
   readonly comment: string | undefined
 }
 
-/** What is configured of one firewall. */
+/** The configuration of one firewall. */
 export interface Firewall {
   readonly options: Config
   readonly rules: Config[]
@@ -298,11 +298,11 @@ export interface Firewall {
   readonly aliases: Map<string, { readonly name: string; readonly cidr: string; readonly comment: string | undefined }>
   /** Entries by address. */
   readonly ipsets: Map<string, { readonly comment: string | undefined; readonly entries: Map<string, Config> }>
-  /** Security groups: the cluster's alone. */
+  /** Security groups; only the cluster has them. */
   readonly groups: Map<string, { readonly comment: string | undefined; readonly rules: Config[] }>
 }
 
-/** Who there is and who may do what. */
+/** Users, groups, tokens, roles and the access list. */
 export interface AccessState {
   readonly users: Map<string, User>
   readonly groups: Map<string, { comment: string | undefined; readonly members: Set<string> }>
@@ -312,7 +312,7 @@ export interface AccessState {
   readonly acl: Map<string, Map<string, Map<string, boolean>>>
   /** Signs tickets; secret. */
   readonly secret: string
-  /** Grows with every change, so that resolved rights can be kept until then. */
+  /** Increases with every change, so that resolved rights can be cached until then. */
   version: number
 }
 
@@ -353,9 +353,9 @@ export interface SdnView {
 
 /** The SDN configuration: as edited, and as applied. */
 export interface SdnState {
-  /** What is configured. */
+  /** The edited configuration. */
   config: SdnView
-  /** What was last applied. */
+  /** The configuration that was last applied. */
   running: SdnView
   version: number
   lock: string | undefined

@@ -3,13 +3,13 @@ import { start, type Routine } from "./routine.ts"
 import type { NodeState, TaskRecord } from "./state.ts"
 import { nowSeconds, type World } from "./world.ts"
 
-/** Who starts a task: a user, perhaps by a token. */
+/** The user who starts a task, with the token if one was used. */
 export interface Author {
   readonly user: string
   readonly tokenid: string | undefined
 }
 
-/** What a task is called and who asked for it. */
+/** A task's type and id, and who started it. */
 export interface TaskRequest {
   readonly node: string
   readonly type: string
@@ -17,22 +17,22 @@ export interface TaskRequest {
   readonly author: Author
 }
 
-/** What the body of a task can do besides its work. */
+/** Functions for the body of a task. */
 export interface TaskHandle {
   readonly record: TaskRecord
   readonly log: (line: string) => void
-  /** Makes the task end in `WARNINGS: n`. */
+  /** Adds a warning: the task ends in `WARNINGS: n`. */
   readonly warn: (line: string) => void
 }
 
 const hex8 = (n: number): string => n.toString(16).toUpperCase().padStart(8, "0")
 
-/** How many tasks of a node the cluster-wide list shows; more only when more run. */
+/** How many tasks of a node the cluster-wide list shows, unless more are running. */
 const RECENT_PER_NODE = 25
 
 /**
- * Starts a worker and returns its UPID at once. The work begins after this instant, as a forked process does, so two
- * requests of one instant are both accepted before either has an effect.
+ * Starts a worker and returns its UPID at once. The work begins after this instant, like a forked process, so two requests at the same
+ * instant are both accepted before either has an effect.
  */
 export const startTask = (world: World, request: TaskRequest, body: (task: TaskHandle) => Routine<void>): string => {
   const { state, clock } = world
@@ -126,7 +126,7 @@ const finish = (world: World, record: TaskRecord, exitstatus: string): void => {
   world.trace.add(world.clock.now(), `end ${record.upid} ${status}`)
 }
 
-/** How many tasks of a node are remembered; beyond that the oldest finished ones are forgotten, a tenth at a time. */
+/** How many tasks of a node are kept; beyond that, the oldest finished ones are dropped, a tenth at a time. */
 const REMEMBERED = 50_000
 
 const forgetOldest = (world: World, node: NodeState): void => {
@@ -138,7 +138,7 @@ const forgetOldest = (world: World, node: NodeState): void => {
   for (const upid of kept) node.tasks.push(upid)
 }
 
-/** Ends a running task as a signal would; false if it does not run. */
+/** Ends a running task like a signal; false if it is not running. */
 export const stopTask = (world: World, upid: string): boolean => {
   const process = world.running.get(upid)
   if (process === undefined) return false
@@ -146,7 +146,7 @@ export const stopTask = (world: World, upid: string): boolean => {
   return true
 }
 
-/** Ends all tasks of a node that loses its power: their logs have no end. */
+/** Ends all tasks of a node that loses power; their logs stay incomplete. */
 export const killTasksOf = (world: World, node: string): void => {
   for (const [upid, process] of world.running) {
     const record = world.state.tasks.get(upid)
@@ -160,7 +160,7 @@ export const killTasksOf = (world: World, node: string): void => {
 }
 
 /**
- * The tasks a cluster-wide list shows: of each node that is there all that run, and finished ones up to 25 in all; newest first.
+ * The tasks in the cluster-wide list, newest first: of each online node all running ones, and finished ones up to 25 in total.
  */
 export const recentTasks = (world: World): TaskRecord[] => {
   const out: TaskRecord[] = []

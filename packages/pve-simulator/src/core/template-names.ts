@@ -1,18 +1,18 @@
 import type { GuestOs } from "./state.ts"
 
-/** A template that stands ready in pool SHARED. */
+/** A built template in pool SHARED. */
 export interface TemplateSpec {
   readonly name: string
   readonly ostype: string
   readonly cores: number
   readonly memoryMb: number
   readonly diskGib: number
-  /** How much of the disk is written; a full clone copies that. */
+  /** The used part of the disk, which a full clone copies. */
   readonly usedGib: number
   readonly os: Pick<GuestOs, "family" | "prettyName" | "id" | "version"> & { readonly user: string }
 }
 
-/** Systems that a template can be told to have. */
+/** Systems that can be given for a template. */
 export const templateSystems = ["windows", "debian", "kali", "ubuntu", "rocky", "almalinux", "centos", "rhel"] as const
 export type TemplateSystem = (typeof templateSystems)[number]
 
@@ -27,7 +27,7 @@ const distributions: Readonly<Record<Exclude<TemplateSystem, "windows">, readonl
   rhel: ["Red Hat Enterprise Linux", localuser],
 }
 
-/** What a desktop's template takes more than a server's. */
+/** Additional resources of desktop templates. */
 const sizes = {
   linux: { cores: 2, memoryMb: 4096, diskGib: 200, usedGib: 3 },
   "linux desktop": { cores: 4, memoryMb: 8192, diskGib: 250, usedGib: 16 },
@@ -38,11 +38,11 @@ const sizes = {
 const windowsNamed = (name: string): TemplateSpec => {
   const version = /\d+/u.exec(name)?.[0] ?? "2022"
   const server = version.length === 4
-  // as most labs have them: evaluation media can be had by everybody
+  // evaluation editions, as in most labs: everybody can get these media
   const volume = /(?:^|[^a-z])volume(?:[^a-z]|$)/iu.test(name)
   return {
     name,
-    // 2022 and later are installed as Windows 11 is
+    // 2022 and later are installed like Windows 11
     ostype: version === "11" || Number(version) >= 2022 ? "win11" : "win10",
     ...sizes[server ? "windows" : "windows desktop"],
     os: {
@@ -66,7 +66,7 @@ const linuxNamed = (name: string, id: Exclude<TemplateSystem, "windows">): Templ
   }
 }
 
-/** The system that a template's name says: `win` and a number, or the name of a distribution between its dashes. */
+/** The system in a template's name: `win` and a number, or the name of a distribution between dashes. */
 const systemNamed = (name: string): TemplateSystem | undefined =>
   /^win(?:dows)?(?:[^a-z]|$)/iu.test(name)
     ? "windows"
@@ -77,7 +77,7 @@ const systemNamed = (name: string): TemplateSystem | undefined =>
           .includes(system),
       )
 
-/** The system that an installer's disc brings, by the first of some names that tells it. */
+/** The system on an installer's disc, from the first of these names that contains one. */
 export const systemOnDisc = (
   names: readonly string[],
   fallback: "windows" | "debian",
@@ -89,15 +89,15 @@ export const systemOnDisc = (
     : linuxNamed((known ?? names[0] ?? "").replace(/\.iso$/iu, ""), id).os
 }
 
-/** A text describes no template; the message is one line. */
+/** A text does not describe a template; the message is one line. */
 export class TemplateError extends Error {}
 
-/** The API takes no other names for VMs. */
+/** Names that the API accepts for VMs. */
 const isName = (name: string): boolean => /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$/u.test(name)
 
 /**
- * The template that a text describes: `ubuntu-24.04-x64-server-template`, or with its system where the name does not say it,
- * `flare-vm-template=windows`. Throws a `TemplateError` that says what is wrong with another.
+ * Parses the description of a template: `ubuntu-24.04-x64-server-template` or, if the name does not contain the system,
+ * `flare-vm-template=windows`. Throws a `TemplateError` that says what is wrong.
  */
 export const readTemplate = (text: string): TemplateSpec => {
   const [name = "", given, ...more] = text.trim().split("=")
@@ -111,7 +111,7 @@ export const readTemplate = (text: string): TemplateSpec => {
   return system === "windows" ? windowsNamed(name) : linuxNamed(name, system)
 }
 
-/** The templates that a lab service ships. */
+/** The templates that come with a lab service. */
 export const shippedTemplates: readonly TemplateSpec[] = [
   "debian-11-x64-server-template",
   "debian-12-x64-server-template",
@@ -120,7 +120,7 @@ export const shippedTemplates: readonly TemplateSpec[] = [
   "win2022-server-x64-template",
 ].map(readTemplate)
 
-/** Those, and the ones that public labs are made from. */
+/** The same, and those of public labs. */
 export const labTemplates: readonly TemplateSpec[] = [
   ...shippedTemplates,
   ...[
@@ -141,7 +141,7 @@ export const labTemplates: readonly TemplateSpec[] = [
   ].map(readTemplate),
 ]
 
-/** `base` with further ones; one that has the name of another takes its place. */
+/** Adds templates to `base`; one with the same name replaces the other. */
 export const withTemplates = (base: readonly TemplateSpec[], more: readonly TemplateSpec[]): readonly TemplateSpec[] => [
   ...new Map([...base, ...more].map((spec) => [spec.name, spec])).values(),
 ]

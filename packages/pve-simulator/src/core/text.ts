@@ -1,4 +1,4 @@
-/** A value from outside as text; what is no text, number or boolean is shown as JSON, and nothing as the empty text. */
+/** Converts a value from outside to text: objects to JSON, null and undefined to the empty text. */
 export const asText = (value: unknown): string =>
   typeof value === "string"
     ? value

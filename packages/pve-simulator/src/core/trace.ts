@@ -1,4 +1,4 @@
-/** A running digest of what happened (two independent 32-bit FNV-1a sums), and the last events in words. */
+/** A running digest of all events (two independent 32-bit FNV-1a sums), and the last events as text. */
 export class Trace {
   #a = 0x811c9dc5
   #b = 0x9e3779b9

@@ -2,7 +2,7 @@ import { failure } from "./errors.ts"
 import type { StorageState, Volume } from "./state.ts"
 import { isFileBased } from "./volumes.ts"
 
-/** What a file of each type of content is called, where it came from outside. */
+/** Allowed names of files from outside, by content type. */
 export const fileExtensions: Readonly<Record<string, RegExp>> = {
   iso: /[^/]\.(?:iso|img)$/iu,
   vztmpl: /[^/]\.tar\.(?:gz|xz|zst|bz2)$/iu,
@@ -17,7 +17,7 @@ const folders: Readonly<Record<string, string>> = {
   import: "import",
 }
 
-/** What a failure calls the plugin of a type of storage. */
+/** The name of a storage type's plugin in failures. */
 const plugins: Readonly<Record<string, string>> = { lvm: "lvm", lvmthin: "lvm", zfspool: "zfs", rbd: "rbd" }
 
 const isFile = (name: string): boolean => {
@@ -28,7 +28,7 @@ const isFile = (name: string): boolean => {
 
 const isDiskName = (name: string): boolean => /^(?:base-\d+-[^/\s]+\/)?(?:vm|base)-\d+-[^/\s]+$/u.test(name)
 
-/** Fails for what cannot be the name of a volume there, whether there is one or not. */
+/** Fails if a text cannot be the name of a volume on the storage, whether it exists or not. */
 export const refuseOddName = (storage: StorageState, name: string): void => {
   const isOfDirectory = isFileBased(storage)
   const isSound = isOfDirectory ? isFile(name) || /^\d+\/[^/\s]+(?:\/\d+\/[^/\s]+)?$/u.test(name) : isDiskName(name)
@@ -36,7 +36,7 @@ export const refuseOddName = (storage: StorageState, name: string): void => {
   throw failure(`unable to parse ${isOfDirectory ? "directory" : (plugins[storage.type] ?? storage.type)} volume name '${name}'`)
 }
 
-/** Where a volume lies on its node: a file or a block device. */
+/** The path of a volume on its node: a file or a block device. */
 export const pathOf = (storage: StorageState, volid: string): string => {
   const name = volid.slice(volid.indexOf(":") + 1)
   const { path = `/mnt/pve/${storage.id}`, vgname = "pve", pool = storage.id } = storage.options
@@ -49,7 +49,7 @@ export const pathOf = (storage: StorageState, volid: string): string => {
   return storage.type === "rbd" ? `rbd:${pool}/${own}` : `/dev/${vgname}/${own}`
 }
 
-/** What `qemu-img` says when it makes the file of a disk: nothing for a block device. */
+/** The output of `qemu-img` when it creates a disk's file; empty for a block device. */
 export const makingOf = (storage: StorageState, volume: Volume, base?: Volume): string[] => {
   if (!isFileBased(storage)) return []
   const made = `Formatting '${pathOf(storage, volume.volid)}', fmt=${volume.format}`

@@ -4,7 +4,7 @@ import { nowSeconds, type World } from "./world.ts"
 
 const units: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3, T: 1024 ** 4 }
 
-/** Bytes of a size such as `32G`; undefined if it is none. */
+/** Bytes of a size such as `32G`; undefined if it is invalid. */
 export const parseSize = (text: string): number | undefined => {
   const parts = /^(\d+(?:\.\d+)?)([KMGT]?)$/.exec(text)
   return parts === null ? undefined : Math.ceil(Number(parts[1]) * units[parts[2]!]!)
@@ -19,7 +19,7 @@ export const formatSize = (bytes: number): string => {
   return String(bytes)
 }
 
-/** A storage by id, or the failure that names it. */
+/** Returns a storage by id, or fails with its name. */
 export const storageNamed = (world: World, id: string): StorageState => {
   const storage = world.state.storages.get(id)
   if (storage === undefined) throw failure(`storage '${id}' does not exist`)
@@ -30,7 +30,7 @@ export const storageNamed = (world: World, id: string): StorageState => {
 export const isOnNode = (storage: StorageState, node: string): boolean =>
   storage.nodes.length === 0 || storage.nodes.includes(node)
 
-/** A storage that this node may put guest disks on. */
+/** A storage on which this node may put guest disks. */
 export const usableStorage = (world: World, id: string, node: string): StorageState => {
   const storage = storageNamed(world, id)
   if (storage.disabled) throw failure(`storage '${id}' is disabled`)
@@ -41,15 +41,15 @@ export const usableStorage = (world: World, id: string, node: string): StorageSt
 /** Whether volumes of a storage are files in a folder. */
 export const isFileBased = (storage: StorageState): boolean => ["dir", "nfs", "cifs", "cephfs", "btrfs"].includes(storage.type)
 
-/** Whether a linked clone can be made of a base volume there. */
+/** Whether the storage supports linked clones. */
 export const canLink = (storage: StorageState, format: string): boolean =>
   isFileBased(storage) ? format === "qcow2" : storage.type !== "lvm"
 
-/** The storage's lock, which whoever allocates holds: of one node, or of the cluster. */
+/** The storage's lock for allocations, local to a node or cluster-wide. */
 export const storageLock = (storage: StorageState, node: string): string =>
   `storage ${storage.shared ? "" : `${node}/`}${storage.id}`
 
-/** What waiting too long for that lock says. */
+/** The error after waiting too long for that lock. */
 export const storageLockFailure = (storage: StorageState): Error =>
   failure(
     storage.shared
@@ -62,7 +62,7 @@ const keyOf = (storage: StorageState, node: string, volid: string): string => (s
 /** The storage part of a volume id. */
 export const storageOf = (volid: string): string => volid.slice(0, Math.max(0, volid.indexOf(":")))
 
-/** A volume as seen from a node; undefined if it is not there. */
+/** A volume as seen from a node; undefined if it does not exist. */
 export const findVolume = (world: World, node: string, volid: string): Volume | undefined => {
   const storage = world.state.storages.get(storageOf(volid))
   return storage?.volumes.get(keyOf(storage, node, volid))
@@ -72,7 +72,7 @@ export const findVolume = (world: World, node: string, volid: string): Volume | 
 export const volumesOn = (storage: StorageState, node: string): Volume[] =>
   storage.shared ? [...storage.volumes.values()] : [...storage.volumes.values()].filter((volume) => volume.node === node)
 
-/** Bytes in use at one place of a storage. */
+/** Bytes in use on a shared storage, or on a node's part of a local one. */
 export const usedBytes = (storage: StorageState, node: string): number => {
   let sum = 0
   for (const volume of storage.volumes.values()) if (storage.shared || volume.node === node) sum += volume.usedBytes
@@ -82,7 +82,7 @@ export const usedBytes = (storage: StorageState, node: string): number => {
 /** The default format of a disk on a storage. */
 export const defaultFormat = (storage: StorageState): string => (isFileBased(storage) ? "qcow2" : "raw")
 
-/** A volume to be made. */
+/** A volume to create. */
 export interface Allocation {
   readonly storage: StorageState
   readonly node: string
@@ -95,11 +95,11 @@ export interface Allocation {
   /** The base volume of a linked clone. */
   readonly parent?: Volume
   readonly base?: boolean
-  /** Its name without an extension, where that is not the next free one. */
+  /** Its name without an extension; default: the next free one. */
   readonly name?: string
 }
 
-/** Makes a volume with the next free name of its VM. */
+/** Creates a volume, by default with the next free name of its VM. */
 export const allocate = (world: World, request: Allocation): Volume => {
   const { storage, node, vmid } = request
   if (storage.full || world.faults.isStorageFull(storage.id)) throw failure(`storage '${storage.id}': not enough free space`)
@@ -143,13 +143,13 @@ const isTaken = (storage: StorageState, node: string, vmid: number, name: string
 
 const endsLike = (volid: string, own: string): boolean => volid.endsWith(own) || (own.endsWith(".") && volid.includes(own))
 
-/** Removes a volume; nothing happens if it is gone. */
+/** Removes a volume; does nothing if it does not exist. */
 export const removeVolume = (world: World, node: string, volid: string): void => {
   const storage = world.state.storages.get(storageOf(volid))
   storage?.volumes.delete(keyOf(storage, node, volid))
 }
 
-/** True while a linked clone builds on this base volume. */
+/** True while a linked clone depends on this base volume. */
 export const hasClones = (world: World, base: Volume): boolean => {
   const storage = world.state.storages.get(storageOf(base.volid))
   if (storage === undefined) return false
@@ -159,7 +159,7 @@ export const hasClones = (world: World, base: Volume): boolean => {
   return false
 }
 
-/** Puts a volume under another id, as making a template does. */
+/** Renames a volume, as when a template is made. */
 export const renameToBase = (world: World, node: string, volume: Volume): Volume => {
   const storage = storageNamed(world, storageOf(volume.volid))
   const renamed: Volume = { ...volume, volid: volume.volid.replace(/vm-(\d+-disk-\d[^/]*)$/, "base-$1") }

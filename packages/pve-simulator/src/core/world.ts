@@ -9,7 +9,7 @@ import type { FaultPlan } from "../faults/plan.ts"
 import type { Screens } from "../screen/qemu.ts"
 import type { Screen } from "../screen/screen.ts"
 
-/** The API's processes of one daemon on one node: how many work, and how many requests wait for one. */
+/** The workers of one API daemon on one node: how many are busy, and how many requests wait. */
 export interface WorkerLoad {
   busy: number
   waiting: number
@@ -18,21 +18,21 @@ export interface WorkerLoad {
   longestWait: number
 }
 
-/** A console that waits for its viewer, or has one, or had one. */
+/** A console that waits for its viewer, has one, or had one. */
 export interface Console {
   readonly upid: string
   /** Undefined: a shell of the node. */
   readonly vmid: number | undefined
   readonly node: string
   readonly type: "vncproxy" | "termproxy"
-  /** What a terminal's viewer says first. */
+  /** The first line that a terminal's viewer must send. */
   readonly login: string
-  /** What a screen's viewer must know. */
+  /** The password that a screen's viewer must know. */
   readonly password: string
   viewer: "none" | "here" | "gone"
 }
 
-/** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
+/** The running simulator: the plain state, and everything that changes it. One per simulator; all changes are on one thread. */
 export interface World {
   state: State
   readonly clock: SettableClock
@@ -40,40 +40,40 @@ export interface World {
   readonly locks: Locks
   readonly faults: FaultPlan
   readonly trace: Trace
-  /** What stands behind guests; undefined: the simulator's own notion of them. */
+  /** The backing of guests; undefined: they are only simulated. */
   readonly backing: GuestBacking | undefined
-  /** Tells the manager of high availability that there may be something to do. */
+  /** Wakes the high availability manager, because there may be something to do. */
   wakeManager: () => void
-  /** Tells the runner of jobs that there may be others, or another time for them. */
+  /** Wakes the job runner, because jobs or the time may have changed. */
   wakeJobs: () => void
   /** The processes behind running tasks, by UPID. */
   readonly running: Map<string, Running>
-  /** Timers of booting guests, by VMID; of queued boots none. */
+  /** Timers of booting guests, by VMID; queued boots have none. */
   readonly boots: Map<number, () => void>
   /** VMIDs that wait to boot, by node. */
   readonly bootQueues: Map<string, number[]>
-  /** Running stages: guest to the process that stops it. */
+  /** Running stages, by guest. */
   readonly stages: Map<number, Map<number, Running>>
   /** Consoles that wait for their viewer or have one, by port. */
   readonly consoles: Map<number, Console>
-  /** The built-in screens of guests that run and were looked at, by VMID. */
+  /** The built-in screens of running guests that were viewed, by VMID. */
   readonly pictures: Map<number, Screen>
-  /** What shows other screens; undefined: the built-in ones are shown. */
+  /** The provider of other screens; undefined: the built-in ones. */
   readonly screens: Screens | undefined
-  /** Network cards (`110 net0`) that are just being moved. */
+  /** Network cards (`110 net0`) that are being moved to another network. */
   readonly unplugged: Set<string>
   /** SHA-256 fingerprint of each node's certificate. */
   fingerprint: string
   certificate: string
-  /** Rights resolved for a subject and path, and the pool of each member's path, valid for one version of the access state. */
+  /** Cache of resolved rights by subject and path, and of the pools of each member's path; valid for one version of the access state. */
   readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string[]> }
-  /** Requests under way now and the most that ever were, by the node they name (`cluster`: none). */
+  /** Requests in progress and their maximum so far, by the node in their path (`cluster`: none). */
   readonly inFlight: Map<string, { now: number; most: number }>
-  /** The API's processes, by `node daemon`. */
+  /** The API's workers, by `node daemon`. */
   readonly workers: Map<string, WorkerLoad>
 }
 
-/** A world around a state, in which nothing runs yet. */
+/** Creates a world for a state; nothing runs yet. */
 export const createWorld = (parts: {
   readonly state: State
   readonly clock: SettableClock
@@ -105,7 +105,7 @@ export const createWorld = (parts: {
 /** Seconds since the epoch. */
 export const nowSeconds = (world: World): number => Math.floor(world.clock.now() / 1000)
 
-/** A guest is off: nobody sees its screen any more, and what was typed is gone. */
+/** Ends the screens of a guest that is off, and forgets its typed text. */
 export const darken = (world: World, vmid: number): void => {
   for (const close of world.pictures.get(vmid)?.closers ?? []) close()
   world.pictures.delete(vmid)
