@@ -1,19 +1,19 @@
-/** One request as it was answered; parameters are not kept, for they hold secrets. */
+/** One request with its status; parameters are not kept, because they contain secrets. */
 export interface CallRecord {
   /** Simulated milliseconds. */
   readonly at: number
   readonly method: string
   readonly path: string
-  /** The schema's path with its parameters' names; the path itself for an unknown route. */
+  /** The schema's path with parameter names; the path itself for an unknown route. */
   readonly route: string
   /** 0 for a dropped connection. */
   readonly status: number
 }
 
-/** How many requests of a kind came in. */
+/** Numbers of requests. */
 export interface CallCounts {
   readonly total: number
-  /** POST, PUT and DELETE, without the guest agent and the log-in. */
+  /** POST, PUT and DELETE, without the guest agent and logins. */
   readonly mutating: number
   /** GET, without the guest agent. */
   readonly reads: number

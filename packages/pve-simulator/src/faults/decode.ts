@@ -51,7 +51,7 @@ const AnyFault = Schema.Union([
 
 const decoded = Schema.decodeUnknownResult(AnyFault)
 
-/** Reads a fault that came from outside, or fails with 400 and what is wrong with it. */
+/** Decodes a fault from outside, or fails with 400 and the reason. */
 export const decodeFault = (value: unknown): Fault => {
   const result = decoded(value)
   if (Result.isFailure(result))

@@ -1,4 +1,4 @@
-/** Which requests a fault is for; absent members match everything. */
+/** Selects the requests that a fault is for; absent members match everything. */
 export interface RequestMatch {
   readonly method?: string
   /** A path such as `/nodes/pve1/qemu/100/config`; `*` stands for one segment, `**` for any number. */
@@ -10,9 +10,9 @@ export interface RequestMatch {
 /** When a fault strikes: before the call has its effect, or after. */
 export type When = "before" | "after"
 
-/** What goes wrong with a request. */
+/** A fault of a request. */
 export type RequestFault =
-  /** Answers with this status and text (and 400s with complaints by parameter). */
+  /** Answers with this status and text (and a 400 with errors by parameter). */
   | {
       readonly kind: "respond"
       readonly match?: RequestMatch
@@ -23,14 +23,14 @@ export type RequestFault =
     }
   /** Drops the connection: in-process callers get a rejection with code ECONNRESET. */
   | { readonly kind: "drop"; readonly match?: RequestMatch; readonly when: When }
-  /** Answers 200 with something that is no answer. */
+  /** Answers 200 with a malformed body. */
   | { readonly kind: "garbage"; readonly match?: RequestMatch; readonly when: When; readonly body?: string }
-  /** Holds the request back for so many simulated milliseconds. */
+  /** Delays the request by this many simulated milliseconds. */
   | { readonly kind: "delay"; readonly match?: RequestMatch; readonly ms: number }
 
-/** What goes wrong with a task. */
+/** A fault of a task. */
 export type TaskFault =
-  /** It ends with this text, before or after its effect. */
+  /** The task ends with this text, before or after its effect. */
   | {
       readonly kind: "fail-task"
       readonly type?: string
@@ -39,10 +39,10 @@ export type TaskFault =
       readonly text: string
       readonly when: When
     }
-  /** It is forgotten: its UPID is unknown. The work is done only with `after`. */
+  /** The task is forgotten: its UPID is unknown. Its work is done only with `after`. */
   | { readonly kind: "vanish-task"; readonly type?: string; readonly id?: string; readonly nth?: number; readonly when: When }
 
-/** What goes wrong inside a guest. */
+/** A fault inside a guest. */
 export type GuestFault =
   /** The agent of a guest (or of all) does not answer. */
   | { readonly kind: "silent-agent"; readonly vmid?: number }
@@ -51,16 +51,16 @@ export type GuestFault =
 
 /** A lasting state of the cluster. */
 export type ClusterFault =
-  /** Nobody reaches the node, which goes on. */
+  /** The node is unreachable, but keeps running. */
   | { readonly kind: "node-down"; readonly node: string }
   /** The node has no power. */
   | { readonly kind: "node-off"; readonly node: string }
   | { readonly kind: "storage-full"; readonly storage: string }
   | { readonly kind: "quorum-lost" }
-  /** Reloading a node's network fails with this complaint. */
+  /** Reloading a node's network fails with this error. */
   | { readonly kind: "network-reload-fails"; readonly node: string; readonly text: string }
 
-/** A fault, and how often it strikes: once unless `times` says otherwise. States of the cluster last until removed. */
+/** A fault, and how often it strikes: by default once; cluster faults and `silent-agent` last until they are removed. */
 export type Fault = (RequestFault | TaskFault | GuestFault | ClusterFault) & { readonly times?: number | "always" }
 
 interface Entry {
@@ -83,13 +83,13 @@ const pathMatches = (pattern: string, path: string): boolean => {
   return from(0, 0)
 }
 
-/** The one call or task among the matching ones that a fault is for. */
+/** The number of the matching call or task that a fault is for; undefined: any. */
 const nthOf = (fault: Fault): number | undefined => {
   if ("nth" in fault) return fault.nth
   return "match" in fault ? fault.match?.nth : undefined
 }
 
-/** The faults that are planned. Each strikes as often as it says, in the order they were added. */
+/** The planned faults. Each strikes as often as it says, in the order in which they were added. */
 export class FaultPlan {
   #entries: Entry[] = []
   #next = 1
@@ -100,7 +100,7 @@ export class FaultPlan {
     this.#onChange = listener
   }
 
-  /** Plans a fault; the answer is its number. */
+  /** Adds a fault; returns its number. */
   add(fault: Fault): number {
     const times = fault.times ?? (lasting.has(fault.kind) ? "always" : 1)
     const id = this.#next++
@@ -109,7 +109,7 @@ export class FaultPlan {
     return id
   }
 
-  /** Takes a fault back; false if it is unknown or has struck for the last time. */
+  /** Removes a fault; false if it is unknown or has struck for the last time. */
   remove(id: number): boolean {
     const before = this.#entries.length
     this.#entries = this.#entries.filter((entry) => entry.id !== id)
@@ -175,7 +175,7 @@ export class FaultPlan {
     return this.#holds((fault) => fault.kind === "silent-agent" && (fault.vmid ?? vmid) === vmid)
   }
 
-  /** What the network reload of the node that ends now complains about, if it fails. */
+  /** The error of the node's network reload that ends now, if it fails. */
   takeReloadComplaint(node: string): string | undefined {
     return this.#take(
       (fault): fault is Extract<ClusterFault, { kind: "network-reload-fails" }> & Fault =>

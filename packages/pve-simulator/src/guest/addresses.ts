@@ -4,7 +4,7 @@ import type { World } from "../core/world.ts"
 import type { BackedGuest } from "./backing.ts"
 import { routerLeg } from "./router.ts"
 
-/** A network that hands out leases: its first three octets and the last octets it gives. */
+/** A network with DHCP: its first three octets, and the last octets of its leases. */
 interface LeaseNetwork {
   readonly prefix: string
   readonly first: number
@@ -17,13 +17,13 @@ const networkOf = (nic: Nic): LeaseNetwork | undefined => {
   if (bridge === "vmbr1000" || bridge === "ludusnat") return { prefix: "192.0.2", first: 50, last: 100 }
   const range = /^vmbr1(\d{3})$/.exec(bridge)?.[1] ?? /^r(\d+)$/.exec(bridge)?.[1]
   if (range !== undefined) {
-    // Untagged traffic of a range bridge reaches no DHCP server.
+    // untagged traffic of a range's bridge reaches no DHCP server
     return nic.tag === undefined ? undefined : { prefix: `10.${Number(range)}.${nic.tag}`, first: 100, last: 253 }
   }
   return bridge === "" ? undefined : { prefix: "10.0.0", first: 100, last: 253 }
 }
 
-/** The leased address of a network device, taken from its network's pool; undefined where nobody answers or the pool is empty. */
+/** The leased address of a network device, from its network's pool; undefined if there is no DHCP server or the pool is exhausted. */
 const leaseFor = (world: World, nic: Nic): string | undefined => {
   const network = networkOf(nic)
   if (network === undefined) return undefined
@@ -39,7 +39,7 @@ const leaseFor = (world: World, nic: Nic): string | undefined => {
   return `${network.prefix}.${host}`
 }
 
-/** Forgets what networks and whoever backs it know of a guest that is deleted. */
+/** Removes a deleted guest's leases, and tells its backing. */
 export const releaseGuest = (world: World, guest: Guest): void => {
   for (const nic of nicsOf(guest.config)) {
     const network = networkOf(nic)
@@ -82,7 +82,7 @@ export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
   return out
 }
 
-/** A guest as whoever backs it is told of it. */
+/** A guest in the form that its backing gets. */
 export const backedGuest = (guest: Guest): BackedGuest => ({
   vmid: guest.vmid,
   name: guest.os?.hostname ?? "guest",

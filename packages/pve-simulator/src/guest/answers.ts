@@ -1,10 +1,10 @@
-/** Somebody whom an installer makes, with a password in the clear or as a hash. */
+/** A user created by an installer, with a password in plain text or as a hash. */
 export interface Account {
   readonly name: string
   readonly password: string
 }
 
-/** What a file of answers says about the system that is to be. */
+/** The content of an answer file. */
 export interface Answers {
   readonly accounts: readonly Account[]
   readonly hostname: string | undefined
@@ -60,7 +60,7 @@ const ofUserData = (text: string): Answers => ({
   agent: text.includes("qemu-guest-agent"),
 })
 
-/** The answers in a file; undefined where it is none that an installer of Linux reads. */
+/** Parses an answer file; undefined if it is not one of a Linux installer. */
 export const readAnswers = (text: string): Answers | undefined => {
   if (/^[ \t]*d-i[ \t]/mu.test(text)) return ofPreseed(text)
   if (/^#cloud-config\b/mu.test(text)) return ofUserData(text)
@@ -82,7 +82,7 @@ export const readUnattended = (text: string): Answers => ({
 const parameters = ["preseed/url", "url", "inst\\.ks", "ks", "s", "seedfrom", "autoyast", "inst\\.auto"].join("|")
 const addressOfAnswers = new RegExp(String.raw`(?:^|[\s;\\])(?:${parameters})=["']?(http:\/\/[^\s"';\\]+)`, "u")
 
-/** Where the line that was typed at a boot menu says that the answers are; a folder of cloud-init has them as `user-data`. */
+/** The URL of the answers in a line typed at a boot menu; a cloud-init folder has them in `user-data`. */
 export const answersUrl = (text: string): string | undefined => {
   const found = addressOfAnswers.exec(text)?.[1]
   return found?.endsWith("/") === true ? `${found}user-data` : found

@@ -1,8 +1,8 @@
-/** A guest whose system came up, as whoever backs it learns of it. */
+/** A guest whose system is up, as its backing gets it. */
 export interface BackedGuest {
   readonly vmid: number
   readonly name: string
-  /** Who may log in once it is up for the first time; absent: the people of every host. */
+  /** The accounts of the guest from its first boot on; absent: those of every host. */
   readonly accounts?: readonly { readonly name: string; readonly password: string }[]
   readonly nics: readonly {
     /** Lower case. */
@@ -12,26 +12,26 @@ export interface BackedGuest {
   }[]
 }
 
-/** What stands behind the guests of a simulator with Linux, in place of its own notion of their systems: hosts that can be spoken to. */
+/** Real hosts for a simulator's Linux guests, instead of simulated systems. */
 export interface GuestBacking {
-  /** The guest's system is up; called again for one that restarted. */
+  /** The guest's system is up; also called after a restart. */
   readonly up: (guest: BackedGuest) => void
   readonly down: (vmid: number) => void
-  /** Gets a small text over HTTP from where the guest is on the network, before it has a system. Absent: this machine gets it. */
+  /** Fetches a small text over HTTP from the guest's place in the network, before it has a system. Absent: this machine fetches it. */
   readonly fetch?: (guest: BackedGuest, url: string) => Promise<string>
-  /** The guest is deleted; another may get its number. */
+  /** The guest is deleted; a new one may get its VMID. */
   readonly gone: (vmid: number) => void
-  /** A new guest's disks are copies of another's, as they are now or as they were kept under this name. */
+  /** A new guest's disks are copies of another guest's, as they are now or as saved under this name. */
   readonly copy: (from: number, to: number, name?: string) => void
-  /** Keeps the guest's disks as they are now under this name. */
+  /** Saves the guest's present disks under this name. */
   readonly keep: (vmid: number, name: string) => void
-  /** The guest's disks are again what was kept under this name, and as they were before its first boot where nothing was. It is down. */
+  /** Restores the guest's disks as saved under this name, or as before its first boot if there are none. The guest is down. */
   readonly goBack: (vmid: number, name: string) => void
-  /** What was kept under this name is not needed any more. */
+  /** Drops the disks saved under this name. */
   readonly drop: (vmid: number, name: string) => void
-  /** Whether something of this is still being done. */
+  /** Whether any of these is still in progress. */
   readonly isBusy: (vmid: number) => boolean
-  /** IPv4 addresses by card, as the agent tells them; undefined while the guest has none to tell. */
+  /** IPv4 addresses by card, as the agent reports them; undefined while there are none. */
   readonly addresses: (
     vmid: number,
   ) => readonly { readonly mac: string; readonly address: string; readonly prefix: number }[] | undefined

@@ -5,7 +5,7 @@ import { addressesOf, backedGuest } from "./addresses.ts"
 import { beginInstaller, resumeInstaller, typeKey } from "./installer.ts"
 import { stopStages } from "./stages.ts"
 
-/** What is left of a boot once the machine runs. */
+/** Duration of the rest of a boot once QEMU runs. */
 const bootTime = (world: World, guest: Guest): number =>
   Math.max(0, (guest.os?.family === "windows" ? world.timing.bootWindows : world.timing.bootLinux) - world.timing.startTask)
 
@@ -21,7 +21,7 @@ const bootingOn = (world: World, node: string): number => {
   return n
 }
 
-/** Starts the boot of a guest whose machine runs; it waits while as many as the node bears are booting. */
+/** Starts the boot of a running guest; it waits while the maximum number of guests on the node are booting. */
 export const beginBoot = (world: World, guest: Guest): void => {
   if (guest.os === undefined) {
     guest.boot = { kind: "off" }
@@ -33,11 +33,11 @@ export const beginBoot = (world: World, guest: Guest): void => {
   admit(world, guest.node)
 }
 
-/** A key that is pressed on a guest's keyboard: whoever listens to it is an installer. */
+/** Presses a key on a guest's keyboard; only installers react to it. */
 export const pressKey = (world: World, guest: Guest, keys: string): void =>
   typeKey(world, guest, keys, () => beginBoot(world, guest))
 
-/** Ends whatever a guest was doing: its machine is off or starts anew. */
+/** Ends everything in a guest that is turned off or restarted. */
 export const powerOff = (world: World, guest: Guest): void => {
   const { node } = guest
   const queue = queueOf(world, node)
@@ -73,7 +73,7 @@ const arm = (world: World, guest: Guest, until: number): void => {
   world.boots.set(guest.vmid, cancel)
 }
 
-/** Brings a guest to another node as it is: what boots goes on booting, what waited for its turn waits for it there. */
+/** Moves a guest's boot to another node: a boot in progress continues, and a waiting one waits there. */
 export const moveBoot = (world: World, guest: Guest, target: string): void => {
   const from = guest.node
   const queue = queueOf(world, from)
@@ -85,7 +85,7 @@ export const moveBoot = (world: World, guest: Guest, target: string): void => {
   admit(world, target)
 }
 
-/** Restarts the timers of booting guests after a state was put back. */
+/** Restarts the timers of booting guests after a state was restored. */
 export const resumeBoots = (world: World): void => {
   for (const guest of world.state.guests.values()) {
     resumeInstaller(world, guest, () => beginBoot(world, guest))
@@ -97,11 +97,11 @@ export const resumeBoots = (world: World): void => {
   for (const node of world.state.nodes.keys()) admit(world, node)
 }
 
-/** True once the agent answers. */
+/** True if the agent answers. */
 export const agentAnswers = (world: World, guest: Guest): boolean =>
   guest.boot.kind === "up" && guest.os?.agent !== false && !guest.paused && !world.faults.isAgentSilent(guest.vmid)
 
-/** The interfaces as the agent of the guest's system names them, the loopback included. */
+/** The interfaces as the guest's agent names them, including the loopback. */
 export const networkInterfaces = (world: World, guest: Guest): unknown[] => {
   const windows = guest.os?.family === "windows"
   const addresses = addressesOf(world, guest)
@@ -141,7 +141,7 @@ export const networkInterfaces = (world: World, guest: Guest): unknown[] => {
   return windows ? [...nics, loopback] : [loopback, ...nics]
 }
 
-/** The link-local address that a MAC address gives. */
+/** The link-local address derived from a MAC address. */
 const linkLocal = (mac: string, zone: string): string => {
   const octets = mac.split(":").map((part) => Number.parseInt(part, 16))
   if (octets.length !== 6 || octets.some(Number.isNaN)) return `fe80::1${zone}`
@@ -150,7 +150,7 @@ const linkLocal = (mac: string, zone: string): string => {
   return `fe80::${hex(((a ^ 2) << 8) | b)}:${hex((c << 8) | 0xff)}:${hex(0xfe00 | d)}:${hex((e << 8) | f)}${zone}`
 }
 
-/** A guest whose memory came back goes on at once, without a boot. */
+/** A guest whose memory was restored continues at once, without a boot. */
 export const wake = (world: World, guest: Guest): void => {
   if (guest.os === undefined) return
   powerOff(world, guest)

@@ -10,7 +10,7 @@ const finish = (exec: Exec, exitcode: number, output: string, error = ""): void 
   exec.error = error
 }
 
-/** Output of `ip -j addr`, as far as programs read it. */
+/** Output of `ip -j addr`, as far as programs use it. */
 const ipAddr = (world: World, guest: Guest): string => {
   const loopback = {
     ifindex: 1,
@@ -29,7 +29,7 @@ const ipAddr = (world: World, guest: Guest): string => {
   return `${JSON.stringify([loopback, ...links])}\n`
 }
 
-/** The time that a command sets the guest's clock to, in seconds; undefined for one that does not. */
+/** The time to which a command sets the guest's clock, in seconds; undefined for other commands. */
 const timeSetBy = (family: GuestOs["family"], command: readonly string[]): number | undefined => {
   const text = command.join(" ")
   const set =
@@ -40,8 +40,8 @@ const timeSetBy = (family: GuestOs["family"], command: readonly string[]): numbe
 }
 
 /**
- * Runs a command in a guest. `guest-stage NAME` (JSON on its input) is the stand-in for whatever a real machine would
- * run to reach a state, `guest-facts` prints what was reached; a handful of real commands answer too; others exit with 127.
+ * Runs a command in a guest. `guest-stage NAME` (JSON on its input) is the stand-in for what a real machine would run to reach a state, and
+ * `guest-facts` prints the recorded state. A few real commands work too; others exit with 127.
  */
 export const runCommand = (world: World, guest: Guest, command: readonly string[], input: string): Exec => {
   const exec: Exec = {

@@ -1,7 +1,7 @@
 const maxBytes = 1024 * 1024
 const patience = 30_000
 
-/** Gets a small text over HTTP from this machine. */
+/** Fetches a small text over HTTP from this machine. */
 export const fetchText = async (url: string): Promise<string> => {
   const answer = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(patience) })
   if (!answer.ok || answer.body === null) throw new Error(`${url} answers ${answer.status}`)

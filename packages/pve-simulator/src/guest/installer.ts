@@ -8,7 +8,7 @@ import { type Answers, answersUrl, readAnswers, readUnattended } from "./answers
 import { startsBoot, typed } from "./keys.ts"
 import { fetchText } from "./fetch-text.ts"
 
-/** Images of discs in the drives of a guest. */
+/** Disc images in the drives of a guest. */
 const discs = (world: World, guest: Guest) =>
   Object.entries(guest.config)
     .filter(([key, value]) => isDisk(key) && isCdrom(String(value)) && !isCloudInit(String(value)))
@@ -32,8 +32,8 @@ const systemWith = (os: Pick<GuestOs, "family" | "prettyName" | "id" | "version"
 })
 
 /**
- * Starts what is on a disc, where a guest has one and a disk to install to. One that finds its answers on another disc goes ahead at once; any
- * other waits until somebody types where they are.
+ * Starts the installer on a disc, if a guest has one and a disk to install to. If another disc has the answers, it begins at once; otherwise it
+ * waits until their URL is typed.
  */
 export const beginInstaller = (world: World, guest: Guest, installed: () => void): void => {
   const found = discs(world, guest)
@@ -47,13 +47,13 @@ export const beginInstaller = (world: World, guest: Guest, installed: () => void
   install(world, guest, systemWith(systemOnDisc(guestWords(guest, found), "windows"), guest, answers), installed)
 }
 
-/** What tells the system on a disc: its own name, then the guest's. */
+/** The names that tell the system on a disc: the disc's, then the guest's. */
 const guestWords = (guest: Guest, found: readonly { readonly volid: string }[]): readonly string[] => [
   ...found.map(({ volid }) => volid.slice(volid.indexOf("/") + 1)),
   String(guest.config["name"] ?? ""),
 ]
 
-/** A key that reaches an installer. Where a line is entered that says where the answers are, it goes and gets them. */
+/** Handles a key typed into an installer. When a line with the URL of the answers is entered, it fetches them. */
 export const typeKey = (world: World, guest: Guest, keys: string, installed: () => void): void => {
   const { boot } = guest
   if (boot.kind !== "installer") return
@@ -63,7 +63,7 @@ export const typeKey = (world: World, guest: Guest, keys: string, installed: () 
   if (!startsBoot(keys)) return
   const url = answersUrl(text)
   if (url === undefined) return
-  // what comes next is typed into the installer itself, which asks nobody
+  // further keys reach the running installer, which asks no questions
   const fetching = { kind: "installer", typed: "" } as const
   guest.boot = fetching
   const isThere = (): boolean => world.state.guests.get(guest.vmid) === guest && guest.boot === fetching
@@ -72,7 +72,7 @@ export const typeKey = (world: World, guest: Guest, keys: string, installed: () 
   void fetched.then(
     (file) => {
       const answers = readAnswers(file)
-      // an installer that is told of nobody who may log in asks for it, and nobody answers
+      // without a user in the answers, the installer asks for one and waits for ever
       if (!isThere() || answers === undefined || answers.accounts.length === 0) return
       const os = systemOnDisc(guestWords(guest, discs(world, guest)), "debian")
       install(world, guest, systemWith(os, guest, answers), installed)
@@ -87,7 +87,7 @@ const install = (world: World, guest: Guest, os: GuestOs, installed: () => void)
   resumeInstaller(world, guest, installed)
 }
 
-/** Waits for the rest of an installation; then the system is on the disk, and `installed` boots it. */
+/** Waits for the rest of an installation; then the system is on the disk and `installed` boots it. */
 export const resumeInstaller = (world: World, guest: Guest, installed: () => void): void => {
   const { boot } = guest
   if (boot.kind !== "installing") return

@@ -1,4 +1,4 @@
-/** What keys of an American keyboard write, by the name that QEMU gives them. */
+/** Characters of the keys of an American keyboard, by QEMU's key names. */
 const plain: Readonly<Record<string, string>> = {
   spc: " ",
   minus: "-",
@@ -58,7 +58,7 @@ const isKey = (name: string): boolean =>
 /** Whether QEMU knows every key of a combination such as `shift-a`. */
 export const isCombination = (keys: string): boolean => keys.split("-").every(isKey)
 
-/** What has been typed after one more combination. */
+/** The typed text after one more key combination. */
 export const typed = (before: string, keys: string): string => {
   const names = keys.split("-")
   const key = names.at(-1)!
@@ -70,5 +70,5 @@ export const typed = (before: string, keys: string): string => {
   return before + ((shift ? shifted[key] : undefined) ?? plain[key] ?? "")
 }
 
-/** Keys after which a boot menu starts what was written. */
+/** Keys with which a boot menu starts the entered line. */
 export const startsBoot = (keys: string): boolean => /^(?:ret|kp_enter|f10|ctrl-x)$/u.test(keys)

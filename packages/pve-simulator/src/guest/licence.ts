@@ -9,7 +9,7 @@ const builds: Readonly<Record<string, number>> = {
   "2025": 26_100,
 }
 
-/** Days until a licence has to be renewed that a KMS host gave. */
+/** Days until a licence from a KMS host has to be renewed. */
 const daysOfLicence = 180
 
 const roleOf = ({ stages }: GuestOs, server: boolean): number => {
@@ -19,8 +19,8 @@ const roleOf = ({ stages }: GuestOs, server: boolean): number => {
 }
 
 /**
- * What the stages of activation print on a machine with Windows, as the playbooks of real ones do; undefined for other stages. Whoever is
- * asked to activate is activated: there is no KMS host here, and no licence.
+ * The output of the activation stages on a Windows machine, like that of the real playbooks; undefined for other stages. Every activation
+ * succeeds: there is no KMS host here, and no licence.
  */
 export const licenceReport = (os: GuestOs, stage: string): string | undefined => {
   if (os.family !== "windows" || !["inspect-windows", "activate-windows", "kms-server"].includes(stage)) return undefined

@@ -4,8 +4,8 @@ import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 
 /**
- * The layer-2 networks that a guest is on now: a bridge ends at its node, a VNet joins the nodes that have it, and VLANs keep apart. A
- * card whose network does not stand on the guest's node, or that is just being moved, is on none.
+ * The layer-2 networks that a guest is on now: a bridge is local to its node, a VNet connects the nodes that have it, and VLANs are separate.
+ * A card whose network does not exist on the guest's node, or that is being moved, is on none.
  */
 const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
   const node = world.state.nodes.get(guest.node)
@@ -20,8 +20,8 @@ const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
 }
 
 /**
- * Whether the host of a node, which has an address on a bridge or VNet, and a running guest with this address reach each other: the node's
- * way to the address leads out of a device on whose untagged network (VLAN 1) the guest is.
+ * Whether a node and a running guest with this address can reach each other: the node's route to the address must leave through a device
+ * (bridge or VNet) on whose untagged network (VLAN 1) the guest is.
  */
 export const reachesHost = (world: World, nodeName: string, vmid: number, address: string): boolean => {
   const guest = world.state.guests.get(vmid)
@@ -34,7 +34,7 @@ export const reachesHost = (world: World, nodeName: string, vmid: number, addres
   return there.has(`${segment} `) || there.has(`${segment} 1`)
 }
 
-/** Whether two running guests are on one network, so that they reach each other without a router. */
+/** Whether two running guests are on the same network, so that they can reach each other without a router. */
 export const reaches = (world: World, from: number, to: number): boolean => {
   const [a, b] = [world.state.guests.get(from), world.state.guests.get(to)]
   if (a === undefined || b === undefined) return false

@@ -1,7 +1,7 @@
 import type { Nic } from "../core/guest-config.ts"
 import type { GuestOs } from "../core/state.ts"
 
-/** The address that the stage `router` was given for the leg in a VLAN: `legs: [{"vlan": 10, "address": "10.1.10.254/24"}]`. */
+/** The address of the router's leg in a VLAN, from the input of the stage `router`: `legs: [{"vlan": 10, "address": "10.1.10.254/24"}]`. */
 export const routerLeg = (os: GuestOs, nic: Nic): { readonly address: string; readonly prefix: number } | undefined => {
   const stage = os.stages["router"]
   if (typeof stage !== "object" || stage === null || !("legs" in stage) || !Array.isArray(stage.legs)) return undefined

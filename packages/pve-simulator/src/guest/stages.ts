@@ -38,13 +38,13 @@ const durationOf = (timing: Timing, stage: string, os: GuestOs, input: Input): n
 
 const digest = (input: string): string => createHash("sha256").update(input).digest("hex")
 
-/** A role is applied under its own name, so that applying another one does not make it new again. */
+/** Roles are recorded by name, so that applying one role does not affect another. */
 const keyOf = (stage: string, input: Input): string =>
   stage === "role" ? `role:${asText(input["role"] ?? input["name"])}` : stage
 
 const secretKey = /password|passwd|secret|private|token|license_?key/i
 
-/** A value without its secrets: what a machine records it also shows. */
+/** Masks the secrets in a value, because recorded state can be read. */
 const masked = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(masked)
   if (typeof value !== "object" || value === null) return value
@@ -69,10 +69,10 @@ const addressOf = (input: Input): { index: string; address: StaticAddress } | un
   }
 }
 
-/** The stages that give a machine its name. */
+/** The stages that set a machine's host name. */
 const naming = new Set(["hostname", "address", "router", "sysprep"])
 
-/** Records what a stage did. */
+/** Records the effect of a stage. */
 const apply = (os: GuestOs, stage: string, input: Input): void => {
   if (stage === "address" || stage === "router") {
     const fixed = addressOf(input)
@@ -111,7 +111,7 @@ const parseInput = (text: string): Input | undefined => {
 
 const never = () => new Error("a wait without a limit ended")
 
-/** Starts a stage; its end is written into `exec`. Stages of one guest run one after another, and few over all. */
+/** Starts a stage; its end is written into `exec`. Stages of one guest run one after another, with a limit over all guests. */
 export const runStage = (world: World, guest: Guest, exec: Exec, stage: string): void => {
   const os = guest.os!
   const end = (exitcode: number, output: string, error: string) => {
@@ -154,7 +154,7 @@ export const runStage = (world: World, guest: Guest, exec: Exec, stage: string):
   all.set(exec.pid, running)
 }
 
-/** Ends the stages of a guest whose machine goes off; what they had not finished is lost. */
+/** Ends the stages of a guest that is turned off; unfinished work is lost. */
 export const stopStages = (world: World, guest: Guest): void => {
   const all = world.stages.get(guest.vmid)
   if (all === undefined) return

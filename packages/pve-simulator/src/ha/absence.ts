@@ -7,17 +7,17 @@ import { killTasksOf, startTask } from "../core/tasks.ts"
 import type { World } from "../core/world.ts"
 import { recoverFrom } from "./manager.ts"
 
-/** A node that the others do not see: why, and how its fencing is called off. */
+/** A node that the others do not see: whether it is without power, and a function that cancels its fencing. */
 interface Absence {
   off: boolean
   readonly cancelFence: () => void
 }
 
 /**
- * Follows the nodes that the fault plan takes away and gives back. One without power takes its tasks and running guests down with it; one
- * that is only unreachable resets itself when it holds guests of the manager, because nobody could tell that they do not run there any more.
- * After their delay the others take those guests over; a node that had lost its power boots with the networks that were applied meanwhile,
- * and with the guests that start on boot. Gives the function to call after each change of the plan.
+ * Follows the nodes that the fault plan takes down and brings back. A node that loses power ends its tasks and running guests. An unreachable
+ * node resets itself if it has managed guests, because otherwise they might still run there. After a delay the other nodes take these guests
+ * over. A node without power later boots with the networks that were applied meanwhile, and with the guests that start on boot. Returns the
+ * function to call after each change of the plan.
  */
 export const watchNodes = (world: World): (() => void) => {
   const absent = new Map<string, Absence>()
@@ -28,7 +28,7 @@ export const watchNodes = (world: World): (() => void) => {
     if (!hasQuorum(world)) return void absent.set(name, { ...absence, cancelFence: fenceAfter(name, world.timing.haReaction) })
     if (!absence.off) cutPower(world, name)
     absence.off = true
-    // those for whom there is no node yet are looked at again
+    // try again later for guests that no node can take yet
     if (!recoverFrom(world, name)) absent.set(name, { ...absence, cancelFence: fenceAfter(name, world.timing.haReaction) })
   }
   return () => {

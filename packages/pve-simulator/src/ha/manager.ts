@@ -13,8 +13,8 @@ import type { World } from "../core/world.ts"
 const manager = { user: "root@pam", tokenid: undefined }
 
 /**
- * What the cluster's manager of high availability does: it brings each resource to the state and the node that were asked for, by tasks of
- * root on the guest's node. It acts a little after it was woken, and only with quorum. Gives the function that wakes it.
+ * The cluster's high availability manager: it brings each resource to the requested state and node, with tasks of root on the guest's node. It
+ * acts a little after it was woken, and only with quorum. Returns the function that wakes it.
  */
 export const makeManager = (world: World): (() => void) => {
   let due = false
@@ -34,9 +34,9 @@ export const makeManager = (world: World): (() => void) => {
 const attend = (world: World, resource: HaResource, wake: () => void): void => {
   const guest = world.state.guests.get(resource.vmid)
   if (guest === undefined || resource.state === "ignored" || isBroken(resource) || world.faults.isNodeDown(guest.node)) return
-  // somebody works on it: look again when that may be over
+  // the guest is locked: try again later
   if (world.locks.isHeld(configLock(guest.vmid)) || lockOf(guest.config) !== undefined) return wake()
-  // a try has failed until it has not, also when its task comes to nothing
+  // count a failure first and reset it on success, so that a task that never finishes counts too
   const task = (type: string, body: (task: TaskHandle) => Routine<void>) => {
     resource.failures += 1
     startTask(world, { node: guest.node, type, id: String(guest.vmid), author: manager }, (handle) =>
@@ -64,7 +64,7 @@ const attend = (world: World, resource: HaResource, wake: () => void): void => {
   if (resource.state !== "started" && running) task("qmstop", () => pullPlug(world, guest))
 }
 
-/** The node that a guest has to go to because of the rules; undefined when it may stay, or when there is no better one. */
+/** The node to which the rules require a guest to move; undefined if it may stay or there is no better node. */
 const wrongPlace = (world: World, { vmid, options }: HaResource, guest: Guest): string | undefined => {
   if (mayStay(world, vmid, guest.node, options["failback"] !== 0)) return undefined
   const target = roomiest(world, placesFor(world, vmid))
@@ -77,8 +77,8 @@ function* pullPlug(world: World, guest: Guest): Routine<void> {
 }
 
 /**
- * Brings the managed guests of a node that is fenced to others: each to the one with the fewest guests that its rules leave, without the lock
- * that it left behind. One that the rules leave no node stays until there is one. True when all have gone.
+ * Moves the managed guests of a fenced node to others, each to the node with the fewest guests among those that its rules allow, and drops the
+ * locks that they had. A guest without an allowed node stays until there is one. Returns true when all have moved.
  */
 export const recoverFrom = (world: World, node: string): boolean => {
   let isEmpty = true

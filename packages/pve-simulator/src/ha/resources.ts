@@ -3,19 +3,19 @@ import type { HaResource } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { type Blocker, blockersOf, companions, leaveRules } from "./rules.ts"
 
-/** The high-availability resource of a guest, whatever its state; undefined when it is none. */
+/** The high availability resource of a guest, whatever its state; undefined if it has none. */
 export const haOf = (world: World, vmid: number): HaResource | undefined => world.state.ha.get(vmid)
 
-/** Whether the manager decides about a guest's power and place. */
+/** Whether the manager decides a guest's power state and node. */
 export const isManaged = (world: World, vmid: number): boolean => (haOf(world, vmid)?.state ?? "ignored") !== "ignored"
 
-/** The guest is managed no longer, and no rule speaks of it. */
+/** Removes a guest from the manager and from all rules. */
 export const removeResource = (world: World, vmid: number): void => {
   world.state.ha.delete(vmid)
   leaveRules(world, vmid)
 }
 
-/** Whether the manager has given up on a resource, until somebody disables it. */
+/** Whether the manager has given up on a resource, until it is disabled. */
 export const isBroken = ({ failures }: HaResource): boolean => failures > 1
 
 /** Asks the manager for a state; it acts a little later. */
@@ -29,15 +29,15 @@ export const requestState = (world: World, vmid: number, state: HaResource["stat
   world.wakeManager()
 }
 
-/** What came of a request for another node. */
+/** The result of a request for another node. */
 export interface NodeRequest {
-  /** What speaks against it; nothing was asked for then. */
+  /** Reasons against it; then nothing is requested. */
   readonly blockers: readonly Blocker[]
-  /** Others that go along. */
+  /** Other resources that move too. */
   readonly companions: readonly number[]
 }
 
-/** Asks the manager to bring a guest to another node: `migrate` moves it as it runs, `relocate` stops it first. */
+/** Asks the manager to move a guest to another node: `migrate` moves it while it runs, `relocate` stops it first. */
 export const requestNode = (world: World, vmid: number, node: string, how: "migrate" | "relocate"): NodeRequest => {
   const resource = haOf(world, vmid)
   if (resource === undefined) throw failure(`no such resource 'vm:${vmid}'`)

@@ -1,10 +1,10 @@
 import type { HaRule } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 
-/** How a resource is named in the API. */
+/** The API's name of a resource. */
 export const sidOf = (vmid: number): string => `vm:${vmid}`
 
-/** What speaks against a node for a resource: its own rule, or another resource there that it is to be kept apart from. */
+/** Why a resource must not be on a node: its node rule, or another resource there from which it must be apart. */
 export interface Blocker {
   readonly sid: string
   readonly cause: "node-affinity" | "resource-affinity"
@@ -13,7 +13,7 @@ export interface Blocker {
 const rulesOf = (world: World, vmid: number): readonly HaRule[] =>
   [...world.state.haRules.values()].filter(({ disabled, resources }) => !disabled && resources.includes(vmid))
 
-/** Other resources that are to be together with this one, or apart from it. */
+/** Other resources that must be together with this one, or apart from it. */
 const mates = (world: World, vmid: number, affinity: "positive" | "negative"): readonly number[] =>
   rulesOf(world, vmid)
     .filter((rule) => rule.affinity === affinity)
@@ -28,20 +28,20 @@ const nodesOf = (world: World, vmids: readonly number[]): ReadonlySet<string> =>
 const onlineNodes = (world: World): readonly string[] =>
   [...world.state.nodes.keys()].filter((name) => !world.faults.isNodeDown(name))
 
-/** Nodes that are up and that node rules leave to a resource: all that they name, or only those that they prefer. */
+/** Online nodes that the node rules allow for a resource: all named ones, or only the preferred ones. */
 const namedNodes = (world: World, vmid: number, preferred: boolean): readonly string[] => {
   let nodes = onlineNodes(world)
   for (const rule of rulesOf(world, vmid)) {
     if (rule.type !== "node-affinity") continue
     const named = nodes.filter((name) => rule.nodes.has(name))
     const best = Math.max(...named.map((name) => rule.nodes.get(name) ?? 0))
-    // one that is not strict gives way when none of its nodes is up
+    // a rule that is not strict does not count if none of its nodes is online
     if (named.length > 0 || rule.strict) nodes = preferred ? named.filter((name) => rule.nodes.get(name) === best) : named
   }
   return nodes
 }
 
-/** Nodes where the rules let a resource go to now. */
+/** Nodes to which the rules allow a resource to move now. */
 export const placesFor = (world: World, vmid: number): readonly string[] => {
   const apart = nodesOf(world, mates(world, vmid, "negative"))
   const together = nodesOf(world, companions(world, vmid))
@@ -50,7 +50,7 @@ export const placesFor = (world: World, vmid: number): readonly string[] => {
   return joined.length > 0 ? joined : free
 }
 
-/** Whether a resource is where the rules let it be. Of two that are in each other's way the one with the higher id has to give way. */
+/** Whether the rules allow a resource to stay on a node. Of two conflicting resources, the one with the higher id has to move. */
 export const mayStay = (world: World, vmid: number, node: string, failback: boolean): boolean => {
   const elder = (affinity: "positive" | "negative") => mates(world, vmid, affinity).filter((other) => other < vmid)
   const together = nodesOf(world, elder("positive"))
@@ -61,7 +61,7 @@ export const mayStay = (world: World, vmid: number, node: string, failback: bool
   )
 }
 
-/** What keeps a resource from a node that it is asked to go to. */
+/** Reasons against moving a resource to a requested node. */
 export const blockersOf = (world: World, vmid: number, node: string): readonly Blocker[] => {
   const forbids = rulesOf(world, vmid).some((rule) => rule.type === "node-affinity" && rule.strict && !rule.nodes.has(node))
   const apart = mates(world, vmid, "negative").filter((other) => world.state.guests.get(other)?.node === node)
@@ -71,7 +71,7 @@ export const blockersOf = (world: World, vmid: number, node: string): readonly B
   ]
 }
 
-/** Takes a resource out of all rules; those that are left without any go with it. */
+/** Removes a resource from all rules, and rules without resources. */
 export const leaveRules = (world: World, vmid: number): void => {
   for (const [id, rule] of world.state.haRules) {
     if (!rule.resources.includes(vmid)) continue
