@@ -106,7 +106,9 @@ export interface Simulator {
   readonly controlToken: string
   /** The whole state as text. */
   readonly save: () => string
-  /** Restores a saved state: running tasks are cut off, missing templates are created. Throws, changing nothing, if the text is not a state. */
+  /**
+   * Restores a saved state: running tasks are cut off, missing templates are created. Throws, changing nothing, if the text is not a state.
+   */
   readonly restore: (text: string) => void
   /** Begins again with the initial state of the same seed. */
   readonly reset: () => void

@@ -46,7 +46,10 @@ const subjectsIn = (call: Call): string[] => {
   return [...users, ...groups.map((group) => `@${group}`), ...tokens]
 }
 
-/** Without Permissions.Modify on the path, a caller (who may allocate machines, storages or pools there) may grant only privileges they have. */
+/**
+ * Without Permissions.Modify on the path, a caller (who may allocate machines, storages or pools there) may grant only privileges they
+ * have.
+ */
 const checkRole = (call: Call, path: string, role: string, propagate: boolean): void => {
   const { world, identity } = call
   const own = rightsWithPropagation(world, identity.authId, path)

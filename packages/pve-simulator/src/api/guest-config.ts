@@ -135,7 +135,10 @@ function* moveCards(
   return problems
 }
 
-/** The server itself replugs a card that stays the same device; for any other card QEMU calls its network script, which reports only a status. */
+/**
+ * The server itself replugs a card that stays the same device; for any other card QEMU calls its network script, which reports only a
+ * status.
+ */
 const hotplugFailure = (guest: Guest, key: string, value: string, problem: PlugProblem): string => {
   const before = guest.config[key]
   if (before !== undefined && isSameCard(String(before), value)) return problem.text

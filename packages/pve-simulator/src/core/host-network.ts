@@ -25,7 +25,10 @@ const stanzasOf = (text: string): readonly Stanza[] => {
 
 const hasDevice = (node: NodeState, device: string): boolean => node.interfaces.has(device) || node.vnets.has(device)
 
-/** A reload applies the configuration: manual addresses on configured devices are removed, and so are routes of devices that no longer exist. */
+/**
+ * A reload applies the configuration: manual addresses on configured devices are removed, and so are routes of devices that no longer
+ * exist.
+ */
 export const adoptHostFiles = (node: NodeState): void => {
   const { files, added, removed, routes } = node.host
   removed.clear()

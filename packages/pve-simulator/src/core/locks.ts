@@ -7,8 +7,8 @@ interface Waiter {
 }
 
 /**
- * A semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. Waiters that fit continue in the order in which
- * they came; a shared lock overtakes waiting exclusive ones, as with flock.
+ * A semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. Waiters that fit continue in the order in
+ * which they came; a shared lock overtakes waiting exclusive ones, as with flock.
  */
 interface Semaphore {
   used: number

@@ -11,7 +11,9 @@ const view = (zone: string, peers: string): SdnView => ({
   subnets: new Map(),
 })
 
-/** Creates and applies what an administrator prepares before ranges use a cluster: a VXLAN zone over all nodes with the NAT network's VNet. */
+/**
+ * Creates and applies what an administrator prepares before ranges use a cluster: a VXLAN zone over all nodes with the NAT network's VNet.
+ */
 export const prepareZone = (state: State, zone: string): void => {
   const nodes = [...state.nodes.values()]
   const peers = nodes.map((node) => node.address).join(",")

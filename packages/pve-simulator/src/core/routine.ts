@@ -84,8 +84,8 @@ export function* until<A>(promise: Promise<A>): Routine<A> {
 }
 
 /**
- * Waits for a routine at most `ms` simulated milliseconds, then fails with `late()`; the routine continues, like a process that nobody waits
- * for any more.
+ * Waits for a routine at most `ms` simulated milliseconds, then fails with `late()`; the routine continues, like a process that nobody
+ * waits for any more.
  */
 export function* within<A>(clock: SimClock, ms: number, routine: Routine<A>, late: () => Error): Routine<A> {
   let outcome: { readonly value: A } | { readonly error: unknown } | undefined

@@ -8,8 +8,8 @@ import type { World } from "./world.ts"
 const GIB = 1024 ** 3
 
 /**
- * Puts templates on the first node's guest storage (shared in a cluster), each with the first free VMID from `firstVmid` on. Skips names that
- * a template there already has.
+ * Puts templates on the first node's guest storage (shared in a cluster), each with the first free VMID from `firstVmid` on. Skips names
+ * that a template there already has.
  */
 export const buildTemplates = (world: World, templates: readonly TemplateSpec[], firstVmid: number): void => {
   const home = [...world.state.nodes.keys()][0]!

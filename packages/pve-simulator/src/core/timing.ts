@@ -1,6 +1,6 @@
 /**
- * All durations of the simulator, in simulated milliseconds, and all limits of parallel work. They are round figures for one mid-range server
- * with SSDs; a test may override any of them.
+ * All durations of the simulator, in simulated milliseconds, and all limits of parallel work. They are round figures for one mid-range
+ * server with SSDs; a test may override any of them.
  */
 export type Timing = { readonly [K in keyof typeof defaultTiming]: number }
 

@@ -32,8 +32,8 @@ const systemWith = (os: Pick<GuestOs, "family" | "prettyName" | "id" | "version"
 })
 
 /**
- * Starts the installer on a disc, if a guest has one and a disk to install to. If another disc has the answers, it begins at once; otherwise it
- * waits until their URL is typed.
+ * Starts the installer on a disc, if a guest has one and a disk to install to. If another disc has the answers, it begins at once;
+ * otherwise it waits until their URL is typed.
  */
 export const beginInstaller = (world: World, guest: Guest, installed: () => void): void => {
   const found = discs(world, guest)

@@ -4,8 +4,8 @@ import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 
 /**
- * The layer-2 networks that a guest is on now: a bridge is local to its node, a VNet connects the nodes that have it, and VLANs are separate.
- * A card whose network does not exist on the guest's node, or that is being moved, is on none.
+ * The layer-2 networks that a guest is on now: a bridge is local to its node, a VNet connects the nodes that have it, and VLANs are
+ * separate. A card whose network does not exist on the guest's node, or that is being moved, is on none.
  */
 const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
   const node = world.state.nodes.get(guest.node)

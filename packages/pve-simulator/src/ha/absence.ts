@@ -14,10 +14,10 @@ interface Absence {
 }
 
 /**
- * Follows the nodes that the fault plan takes down and brings back. A node that loses power ends its tasks and running guests. An unreachable
- * node resets itself if it has managed guests, because otherwise they might still run there. After a delay the other nodes take these guests
- * over. A node without power later boots with the networks that were applied meanwhile, and with the guests that start on boot. Returns the
- * function to call after each change of the plan.
+ * Follows the nodes that the fault plan takes down and brings back. A node that loses power ends its tasks and running guests. An
+ * unreachable node resets itself if it has managed guests, because otherwise they might still run there. After a delay the other nodes take
+ * these guests over. A node without power later boots with the networks that were applied meanwhile, and with the guests that start on
+ * boot. Returns the function to call after each change of the plan.
  */
 export const watchNodes = (world: World): (() => void) => {
   const absent = new Map<string, Absence>()

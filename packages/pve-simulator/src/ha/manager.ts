@@ -13,8 +13,8 @@ import type { World } from "../core/world.ts"
 const manager = { user: "root@pam", tokenid: undefined }
 
 /**
- * The cluster's high availability manager: it brings each resource to the requested state and node, with tasks of root on the guest's node. It
- * acts a little after it was woken, and only with quorum. Returns the function that wakes it.
+ * The cluster's high availability manager: it brings each resource to the requested state and node, with tasks of root on the guest's node.
+ * It acts a little after it was woken, and only with quorum. Returns the function that wakes it.
  */
 export const makeManager = (world: World): (() => void) => {
   let due = false
@@ -77,8 +77,8 @@ function* pullPlug(world: World, guest: Guest): Routine<void> {
 }
 
 /**
- * Moves the managed guests of a fenced node to others, each to the node with the fewest guests among those that its rules allow, and drops the
- * locks that they had. A guest without an allowed node stays until there is one. Returns true when all have moved.
+ * Moves the managed guests of a fenced node to others, each to the node with the fewest guests among those that its rules allow, and drops
+ * the locks that they had. A guest without an allowed node stays until there is one. Returns true when all have moved.
  */
 export const recoverFrom = (world: World, node: string): boolean => {
   let isEmpty = true

@@ -7,7 +7,7 @@ export interface Ran {
   readonly errors: string
 }
 
-/** Runs a program to its end, without a shell; its exit code is an answer, not an error. */
+/** Runs a program to its end, without a shell; a non-zero exit code is a result, not an error. */
 export const run = (program: string, args: readonly string[], input = ""): Promise<Ran> =>
   new Promise((resolve) => {
     const child = execFile(program, args, { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 }, (error, output, errors) => {
@@ -18,7 +18,7 @@ export const run = (program: string, args: readonly string[], input = ""): Promi
     child.stdin?.end(input)
   })
 
-/** The same for one that must succeed; answers what it printed. */
+/** The same for a program that must succeed; returns its output. */
 export const must = async (program: string, ...args: readonly string[]): Promise<string> => {
   const { code, output, errors } = await run(program, args)
   if (code !== 0) throw new Error(`${program} ${args.join(" ")} failed with ${code}: ${errors.trim()}`)
@@ -26,15 +26,15 @@ export const must = async (program: string, ...args: readonly string[]): Promise
 }
 
 /**
- * In front of a program: it is the first of a process tree of its own in a network namespace. The kernel kills all of it with this process,
- * however that ends; that holds for the first one as long as it keeps its identity, and with it all others go.
+ * Prefix of a command that runs it as the first process of its own process tree in a network namespace. The kernel kills the first process
+ * when this process ends in any way (as long as it keeps its identity), and all others with it.
  */
 export const processTree = (namespace: string): readonly [string, ...string[]] => {
   const apart = ["--mount", "--uts", "--pid", "--fork", "--kill-child=KILL"]
   return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", namespace, "unshare", ...apart]
 }
 
-/** Whether something in a network namespace waits for what comes to a port. */
+/** Whether a program in a network namespace listens on a port. */
 export const listens = async (namespace: string, protocol: "tcp" | "udp", port: number): Promise<boolean> =>
   (await run("ip", ["netns", "exec", namespace, "ss", "-Hln", `--${protocol}`, `sport = :${port}`])).output.trim() !== ""
 
@@ -63,7 +63,7 @@ const missing = (path: string): boolean => {
   }
 }
 
-/** Why this machine cannot make real hosts; undefined when it can. */
+/** Why this machine cannot run real hosts; undefined if it can. */
 export const hostsObstacle = async (): Promise<string | undefined> => {
   if (process.platform !== "linux") return "network namespaces are Linux's"
   if (process.getuid?.() !== 0) return "making network namespaces needs root"

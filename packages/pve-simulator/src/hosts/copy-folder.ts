@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises"
 import { run } from "./command.ts"
 
-/** Makes `to` a copy of a host's folder. Files that go meanwhile are as on a disk whose power is cut. */
+/** Copies a host's folder to `to`. Files that disappear meanwhile may be missing, as on a disk that loses power. */
 export const copyFolder = async (from: string, to: string): Promise<void> => {
   await rm(to, { recursive: true, force: true })
   await mkdir(to, { recursive: true })

@@ -8,10 +8,10 @@ import { copyFolder } from "./copy-folder.ts"
 import { type Account, makeRootFolder } from "./root-folder.ts"
 import type { Port, Switch } from "./switch.ts"
 
-/** One network card of a host, and where it is plugged in. */
+/** One network card of a host, and its network. */
 export interface HostNic extends Port {
   readonly mac: string
-  /** With the length of its network. The first card asks for one by DHCP where it has none, as the systems of templates do. */
+  /** With its prefix length. Without an address, the first card uses DHCP, as the systems of templates do. */
   readonly address?: string
   readonly gateway?: string
 }
@@ -20,11 +20,11 @@ export interface HostSpec {
   readonly name: string
   /** The first is `eth0`. */
   readonly nics: readonly HostNic[]
-  /** Who may log in, in place of the people of every host. */
+  /** Accounts, instead of those of every host. */
   readonly accounts?: readonly Account[]
-  /** It runs no SSH server: an installer, which has nothing but addresses. */
+  /** Without an SSH server: an installer, which only has addresses. */
   readonly bare?: boolean
-  /** A folder whose copy it begins with, in place of a template's. */
+  /** A folder to begin with a copy of, instead of a template's. */
   readonly files?: string
 }
 
@@ -36,34 +36,34 @@ export interface HostAddress {
   readonly prefix: number
 }
 
-/** A host of its own: network, process tree, name and root folder; the programs are the machine's. An SSH server lets its people in. */
+/** A host with its own network, process tree, name and root folder, and the machine's programs. Its accounts log in over SSH. */
 export interface RealHost {
   readonly name: string
-  /** Its root folder as the machine sees it. */
+  /** The path of its root folder on the machine. */
   readonly root: string
   /** IPv4 addresses, without loopback. */
   readonly addresses: () => Promise<readonly string[]>
   readonly cards: () => Promise<readonly HostAddress[]>
-  /** What its kernel shows of its routes: that changes with each address that a card in use gets or loses, and costs no program. */
+  /** The kernel's list of its routes. It changes with each address that an active card gets or loses, and reading it starts no program. */
   readonly routes: () => Promise<string>
   /** Runs a program in it. */
   readonly run: (program: string, ...args: readonly string[]) => Promise<Ran>
   /** Ends everything in it; its folder stays. */
   readonly stop: () => Promise<void>
-  /** Boots it again, with these cards where it got others: its files say what addresses it takes and which services it starts. */
+  /** Boots it again, with new cards if given: its files determine its addresses and services. */
   readonly start: (nics?: readonly HostNic[]) => Promise<void>
-  /** Keeps its folder as it is now under this name, in place of what was. */
+  /** Saves its present folder under this name, replacing an earlier one. */
   readonly keep: (name: string) => Promise<void>
-  /** Puts a folder that was kept in the place of its own; false where none was kept under this name. Only while it does not run. */
+  /** Restores the folder saved under this name; false if there is none. Only while the host does not run. */
   readonly goBack: (name: string) => Promise<boolean>
   readonly drop: (name: string) => Promise<void>
-  /** Copies its folder, or the one that was kept under this name; false where none was. */
+  /** Copies its folder, or the one saved under this name; false if there is none. */
   readonly copy: (to: string, name?: string) => Promise<boolean>
   /** Stops it and removes its folders. */
   readonly remove: () => Promise<void>
 }
 
-/** A process that never ends by itself holds the host together; with it everything in the host ends. */
+/** Script of the process that never ends by itself and keeps the host alive; everything in the host ends with it. */
 const life = `
 set -e
 mount --make-rprivate /
@@ -111,7 +111,7 @@ const cardsIn = (shown: string): readonly HostAddress[] => {
   )
 }
 
-/** Where a host is made: everything in it carries `own` as its name. */
+/** Where a host is created; `own` is part of the names of everything that is created. */
 export interface HostPlace {
   readonly own: string
   readonly folder: string
@@ -120,7 +120,7 @@ export interface HostPlace {
   readonly hostKey: string
 }
 
-/** Makes a host and runs it. */
+/** Creates and starts a host. */
 export const makeHost = async (
   place: HostPlace,
   { name, nics, files, accounts = place.accounts, bare = false }: HostSpec,
@@ -133,7 +133,7 @@ export const makeHost = async (
   if (files === undefined) await makeRootFolder(root, name, nics, people, bare ? undefined : place.hostKey)
   else await copyFolder(files, root)
   let child: ChildProcess | undefined
-  /** Its first process, as the machine counts. */
+  /** The machine's process ID of its first process. */
   let init = ""
 
   const start = async (cardsNow: readonly HostNic[] = nics): Promise<void> => {

@@ -10,30 +10,30 @@ import type { Account } from "./root-folder.ts"
 import { makeSwitch } from "./switch.ts"
 
 export interface RealHosts {
-  /** The namespace that stands for the service's host: in front of a command it runs there. */
+  /** Prefix that runs a command in the namespace that stands for the service's host. */
   readonly outside: readonly string[]
   readonly add: (spec: HostSpec) => Promise<RealHost>
-  /** The path of a new folder beside those of the hosts, which goes with them. */
+  /** The path of a new folder next to those of the hosts, which is removed with them. */
   readonly newFolder: () => string
-  /** Joins that namespace to the machine's own network, so that programs there and here can speak to each other. */
+  /** Links that namespace to the machine's own network, so that programs on both sides can connect to each other. */
   readonly link: () => Promise<Link>
-  /** Everything goes: processes, namespaces, folders. */
+  /** Removes everything: processes, namespaces, folders. */
   readonly remove: () => Promise<void>
 }
 
 export interface HostsOptions {
   /** Root's password on every host. */
   readonly password: string
-  /** Further people of every host, who become root with their own password. */
+  /** Additional accounts on every host, which become root with their own password. */
   readonly accounts?: readonly Account[]
   readonly outer: OuterNetwork
-  /** Networks that the service reaches through an address of the outer one. */
+  /** Networks that the service reaches through an address in the outer network. */
   readonly routes?: readonly { readonly to: string; readonly via: string }[]
 }
 
 /**
- * Makes a place for hosts. Names, namespaces and folders are its own: several may be on one machine at once. What a killed process left of
- * its own goes first.
+ * Creates a set of hosts with names, namespaces and folders of its own, so that one machine can have several sets. First removes what
+ * killed processes left behind.
  */
 export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> => {
   await clearLeftovers()

@@ -7,13 +7,13 @@ import type { Switch } from "./switch.ts"
 /** The network between the service's host and the routers. */
 export interface OuterNetwork {
   readonly vlan: number
-  /** The address of the service's host there, with the length of the network. */
+  /** The address of the service's host there, with the prefix length. */
   readonly address: string
-  /** First and last address that the service's host hands out there; absent: none. */
+  /** First and last address that the service's host leases there; absent: none. */
   readonly leases?: readonly [string, string]
 }
 
-/** A wire between the machine's own network and the namespace that stands for the service's host. */
+/** A link between the machine's own network and the namespace that stands for the service's host. */
 export interface Link {
   /** The address of the machine's end. */
   readonly here: string
@@ -21,10 +21,10 @@ export interface Link {
   readonly there: string
 }
 
-/** Ends what serves the outer network. */
+/** Stops the servers of the outer network. */
 type Stop = () => void
 
-/** Makes the namespace that stands for the service's host: an address in the outer network, leases for it, ways to other networks. */
+/** Creates the namespace that stands for the service's host: an address in the outer network, DHCP for it, routes to other networks. */
 export const makeOutside = async (
   namespace: string,
   folder: string,
@@ -51,7 +51,7 @@ export const makeOutside = async (
 const dhcpPort = 67
 const leaseTime = "5m"
 
-/** Leases and a name service that knows no names: there is nothing further out. */
+/** Serves DHCP, and DNS without any names, because there is no internet. */
 const handOut = (namespace: string, folder: string, [first, last]: readonly [string, string]): ChildProcess => {
   const settings = [
     "--keep-in-foreground",
@@ -80,12 +80,12 @@ const handOut = (namespace: string, folder: string, [first, last]: readonly [str
 }
 
 /**
- * Links the namespace to the machine's own network by two link-local addresses that nothing else of the machine has. The interface's name
- * is `id`; nothing is routed over it.
+ * Links the namespace to the machine's own network by two link-local addresses that are free on this machine. The interface is named `id`;
+ * nothing is routed over it.
  */
 export const makeLink = async (id: string, namespace: string): Promise<Link> => {
   const taken = await must("ip", "-4", "-oneline", "address", "show")
-  // networks of four addresses, from 169.254.1 to 169.254.254; a cloud's own services are at 169.254.169
+  // networks of four addresses, from 169.254.1 to 169.254.254; 169.254.169 is for the services of clouds
   const numbers = Array.from({ length: 64 }, (_, i) => 64 + ((Number.parseInt(id.slice(2), 16) + i * 257) % (254 * 64)))
   const nets = numbers.map((n) => ({ prefix: `169.254.${n >> 6}.`, first: (n & 63) * 4 }))
   const free = nets.find(({ prefix, first }) => !prefix.startsWith("169.254.169.") && !taken.includes(` ${prefix}${first + 1}/`))

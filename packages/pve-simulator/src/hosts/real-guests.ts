@@ -13,15 +13,17 @@ export interface RealGuests extends GuestBacking {
   readonly settled: () => Promise<void>
 }
 
-/** How often it is looked whether a host's addresses changed: an agent tells no older ones. */
+/** How often a host's addresses are checked for changes, and so how old the agent's answer can be. */
 const lookEveryMillis = 300
-/** After so many looks a host is asked whatever they show: a hardware address, or a card that is down, changes no routes. */
+/**
+ * After this many checks the addresses are read in any case, because a hardware address or a card that is down does not change the routes.
+ */
 const askAfterLooks = 10
 
-/** What untagged packets are on a bridge that knows VLANs. */
+/** The VLAN of untagged packets on a VLAN-aware bridge. */
 const untagged = 1
 
-/** The bridge and the VNet between routers and the hypervisor: there the service's host is. */
+/** The bridge and the VNet between routers and the hypervisor, where the service's host is. */
 const outerBridges = new Set(["vmbr1000", "ludusnat"])
 
 const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =>
@@ -29,7 +31,7 @@ const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =
 
 const nicsOf = (guest: BackedGuest) => guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
 
-/** As an installer does: it waits for an address, and asks once. */
+/** Fetches a text like an installer: waits for an address, and tries once. */
 const fetchScript = `
 import subprocess, sys, time, urllib.request
 for _ in range(300):
@@ -45,12 +47,12 @@ const fetchInside = async (host: RealHost, url: string): Promise<string> => {
 }
 
 /**
- * A host for each guest that comes up, on the networks of its cards. A guest that goes off keeps its host's folder, and boots from it when
- * it comes back. What goes wrong is told to `failed`, and thrown by `settled` and `host` until something else was done with the guest.
+ * Runs a host for each guest that is up, on the networks of its cards. A guest that goes down keeps its host's folder, and boots from it
+ * the next time. Errors are passed to `failed`, and thrown by `settled` and `host` until the next action on the guest.
  */
 export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unknown) => void = () => {}): RealGuests => {
   const made = new Map<number, RealHost>()
-  /** What clones have before their first boot. */
+  /** Folders of clones before their first boot. */
   const files = new Map<number, string>()
   const seen = new Map<number, readonly HostAddress[]>()
   const timers = new Map<number, NodeJS.Timeout>()
@@ -59,7 +61,7 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
   const busy = new Map<number, number>()
   const count = (vmid: number, change: 1 | -1): void => void busy.set(vmid, (busy.get(vmid) ?? 0) + change)
 
-  /** One thing after another for each guest. */
+  /** Runs the actions on one guest one after another. */
   const then = (vmid: number, work: () => Promise<unknown>): void => {
     const before = going.get(vmid) ?? Promise.resolve()
     count(vmid, 1)
@@ -99,7 +101,7 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
   return {
     up: (guest) =>
       then(guest.vmid, async () => {
-        // one that comes up while it is up is another: the simulator began anew
+        // a guest that comes up while it is up is a new one: the simulator was reset
         if (timers.has(guest.vmid)) await forget(guest.vmid)
         const nics = nicsOf(guest)
         const known = made.get(guest.vmid)
@@ -127,7 +129,7 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     down: (vmid) => {
       leave(vmid)
       then(vmid, async () => {
-        // it may have come up only now
+        // it may have just come up
         leave(vmid)
         await made.get(vmid)?.stop()
       })
@@ -153,7 +155,7 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     keep: (vmid, name) => then(vmid, async () => made.get(vmid)?.keep(name)),
     goBack: (vmid, name) =>
       then(vmid, async () => {
-        // what was kept before its first boot is what it began with
+        // a snapshot from before its first boot has the files that it began with
         if ((await made.get(vmid)?.goBack(name)) === false) await forget(vmid)
       }),
     drop: (vmid, name) => then(vmid, async () => made.get(vmid)?.drop(name)),

@@ -2,20 +2,20 @@ import { chmod, chown, cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { must } from "./command.ts"
 
-/** Somebody who may log in. */
+/** An account that may log in. */
 export interface Account {
   readonly name: string
-  /** In the clear, or as a hash of crypt. */
+  /** In plain text, or as a crypt hash. */
   readonly password: string
 }
 
-/** How a network card gets its address. */
+/** The address configuration of a network card. */
 interface Card {
   readonly address?: string
   readonly gateway?: string
 }
 
-/** Folders of a host that are its own; programs and libraries are the machine's, which it sees but cannot change. */
+/** A host's own folders; programs and libraries are the machine's, read-only. */
 const folders: readonly string[] = [
   "dev",
   "home",
@@ -61,7 +61,7 @@ const folders: readonly string[] = [
   ].map((name) => `var/${name}`),
 )
 
-/** A first process by the name of a shell would be taken for none, and the host for one with systemd. */
+/** The first process runs as `sysvinit`: tools do not recognize one named like a shell as init, and assume systemd. */
 const links = {
   bin: "usr/bin",
   sbin: "usr/sbin",
@@ -71,7 +71,7 @@ const links = {
   "etc/sysvinit": "/bin/sh",
 }
 
-/** These hosts protect nothing, and a post-quantum key exchange costs the client a tenth of a second for each connection. */
+/** These hosts have nothing to protect, and a post-quantum key exchange takes the client a tenth of a second per connection. */
 const sshd = `Port 22
 KexAlgorithms curve25519-sha256
 HostKey /etc/ssh/host_key
@@ -118,7 +118,7 @@ account required pam_unix.so
 session required pam_permit.so
 `
 
-/** The template's own, until somebody sets an address: the first card asks for one as soon as it is seen. */
+/** As in the template, until an address is set: the first card uses DHCP as soon as it appears. */
 const interfaces = (cards: readonly Card[]): string =>
   cards
     .map(({ address, gateway }, index) => {
@@ -130,7 +130,7 @@ const interfaces = (cards: readonly Card[]): string =>
     .concat("auto lo\niface lo inet loopback\n")
     .join("")
 
-/** Asks more often than Debian's own settings: a simulated boot takes no time, and networks come up while it waits. */
+/** Retries more often than Debian's defaults: a simulated boot takes no time, and the network comes up while the client waits. */
 const dhclient = `send host-name = gethostname();
 request subnet-mask, broadcast-address, routers, domain-name, domain-name-servers, domain-search;
 initial-interval 1;
@@ -138,11 +138,11 @@ backoff-cutoff 2;
 retry 5;
 `
 
-/** A client that ends gives its lease back and forgets it: what it had is seen here. */
+/** A client that ends releases its lease and forgets it; this log shows which leases it had. */
 const dhclientLog = `[ -z "$new_ip_address" ] || echo "$reason $new_ip_address from $new_dhcp_server_identifier" >>/var/log/dhclient.log
 `
 
-/** What the first process does: name, kernel, networks, services, SSH; then it takes in what others leave behind. */
+/** The script of the first process: host name, sysctl, networks, services, SSH; then it reaps orphaned processes. */
 const boot = `#!/bin/sh
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 hostname -F /etc/hostname
@@ -157,7 +157,7 @@ wait
 while :; do sleep 3600; done
 `
 
-/** A service script as Linux distributions without systemd have it, over Debian's own helper. */
+/** An init script as in Linux distributions without systemd, based on Debian's own helper. */
 const service = (program: string, args: string): string => `#!/bin/sh
 ### BEGIN INIT INFO
 # Provides: ${program}
@@ -174,19 +174,19 @@ case "$1" in
 esac
 `
 
-/** Makes the folder that a host has for its root. */
+/** Creates the root folder of a host. */
 export const makeRootFolder = async (
   root: string,
   name: string,
   cards: readonly Card[],
   people: readonly Account[],
-  /** Absent: nobody logs in over SSH. */
+  /** Absent: no SSH server. */
   hostKey: string | undefined,
 ): Promise<void> => {
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true })
   await chmod(join(root, "tmp"), 0o1777)
   for (const [path, target] of Object.entries(links)) await symlink(target, join(root, path))
-  // some programs are links to one of several of their kind
+  // some programs are links to one of several alternatives
   await cp("/etc/alternatives", join(root, "etc/alternatives"), { recursive: true, verbatimSymlinks: true })
   const files: Readonly<Record<string, string>> = {
     "etc/boot": boot,

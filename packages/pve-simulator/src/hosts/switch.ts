@@ -1,15 +1,15 @@
 import { must, run } from "./command.ts"
 
-/** Where a network card is plugged in. VLANs of different bridges are different networks. */
+/** The network of a card. VLANs of different bridges are different networks. */
 export interface Port {
-  /** Absent: the bridge that the service's host is on. */
+  /** Absent: the bridge of the service's host. */
   readonly bridge?: string
   readonly vlan: number
 }
 
-/** The networks of one set of hosts: a namespace with a bridge for each network, apart from the machine's own networks. */
+/** The networks of one set of hosts: a namespace with a bridge for each network, separate from the machine's own networks. */
 export interface Switch {
-  /** Puts an interface into another namespace, on this network. */
+  /** Creates an interface in another namespace, on this network. */
   readonly plug: (namespace: string, device: string, port: Port, mac: string | undefined) => Promise<void>
   /**
    * Removes all interfaces that were put into a namespace. Deleting the namespace does so only when the kernel has done with it; until then
@@ -18,11 +18,11 @@ export interface Switch {
   readonly unplug: (namespace: string) => Promise<void>
 }
 
-/** `id` begins the names of everything that is made; interfaces have names of at most 15 characters. */
+/** The names of everything that is created begin with `id`; interface names have at most 15 characters. */
 export const makeSwitch = async (id: string): Promise<Switch> => {
   const namespace = `${id}-switch`
   await must("ip", "netns", "add", namespace)
-  // a switch has no addresses: its kernel would look for IPv6 routers on every network, as if one of the hosts did
+  // a switch needs no addresses; with IPv6 enabled, its kernel would look for routers on every network like a host
   await must("ip", "netns", "exec", namespace, "sysctl", "--quiet", "--write", "net.ipv6.conf.default.disable_ipv6=1")
   const bridges = new Map<string, Promise<string>>()
   const portsOf = new Map<string, readonly string[]>()

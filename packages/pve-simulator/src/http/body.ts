@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http"
 import { MAX_BODY } from "./form.ts"
 import { ConnectionReset } from "./handle.ts"
 
-/** Bytes of all bodies that are being read. */
+/** Maximum bytes of all bodies that are being read. */
 const maxBodies = 64 * 1024 ** 2
-/** A body that comes by drops takes at most so many times a client's patience. */
+/** A slowly sent body may take at most this many times `patience`. */
 const wholeBody = 6
 
-/** Reads bodies up to just over the API's limit; what is beyond is not kept. All that are being read together have a limit too. */
+/** Reads bodies up to just over the API's limit, and drops the rest. There is also a limit for all bodies being read at once. */
 export const bodyReader = (patience: number): ((request: IncomingMessage) => Promise<Buffer>) => {
   let held = 0
   return async (request: IncomingMessage): Promise<Buffer> => {

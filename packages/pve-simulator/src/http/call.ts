@@ -7,25 +7,25 @@ import type { World } from "../core/world.ts"
 import type { Identity } from "./identity.ts"
 import type { Upload } from "./upload.ts"
 
-/** One authorised and checked request on its way to its handler. */
+/** An authorized and checked request for a handler. */
 export interface Call {
   readonly world: World
   readonly identity: Identity
-  /** Checked parameters, those of the path included. */
+  /** Checked parameters, including those of the path. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Members that stand beside `data` in the answer (`total`, `changes`). */
+  /** Members of the answer besides `data` (`total`, `changes`). */
   readonly beside: Record<string, unknown>
-  /** The file that came with it. */
+  /** The uploaded file. */
   readonly upload?: Upload
 }
 
-/** Answers a call with the value of `data`, at once or after waiting. */
+/** Returns the value of `data` for a call, at once or after waiting. */
 export type Handler = (call: Call) => unknown
 
 /** Handlers by `VERB /path/{param}`. */
 export type Routes = Readonly<Record<string, Handler>>
 
-/** A parameter that the schema requires, as text. */
+/** A required parameter as text. */
 export const text = (call: Call, name: string): string => asText(call.parameters[name])
 
 /** An optional parameter as text. */
@@ -43,34 +43,34 @@ export const optionalNumber = (call: Call, name: string): number | undefined => 
 /** A boolean parameter; absent is false. */
 export const flag = (call: Call, name: string): boolean => call.parameters[name] === 1
 
-/** The node of the path, which the request handling has found to exist. */
+/** The node in the path; request handling has checked that it exists. */
 export const nodeOf = (call: Call): NodeState => {
   const node = call.world.state.nodes.get(text(call, "node"))
   if (node === undefined) throw failure(`no such cluster node '${text(call, "node")}'`)
   return node
 }
 
-/** The VMID of the path. */
+/** The VMID in the path. */
 export const vmidOf = (call: Call): number => Number(call.parameters["vmid"])
 
-/** The guest of the path on the node of the path, or undefined. */
+/** The guest in the path if it is on the node in the path, else undefined. */
 export const findGuest = (call: Call): Guest | undefined => {
   const guest = call.world.state.guests.get(vmidOf(call))
   return guest !== undefined && guest.node === text(call, "node") ? guest : undefined
 }
 
-/** What reading the configuration of a guest that is not on the node says. */
+/** The failure of reading the configuration of a guest that is not on the node. */
 export const missingConfig = (node: string, vmid: number): Error =>
   failure(`Configuration file 'nodes/${node}/qemu-server/${vmid}.conf' does not exist`)
 
-/** The guest of the path, or the failure that reading its configuration file meets. */
+/** Returns the guest in the path, or fails like reading its missing configuration file. */
 export const guestOf = (call: Call): Guest => {
   const guest = findGuest(call)
   if (guest === undefined) throw missingConfig(text(call, "node"), vmidOf(call))
   return guest
 }
 
-/** Starts a task on the node of the path in the name of the caller. */
+/** Starts a task on the node in the path in the name of the caller. */
 export const spawn = (
   call: Call,
   type: string,

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import selfsigned from "selfsigned"
 
-/** A certificate with its key, and its SHA-256 fingerprint in the form of the API. */
+/** A certificate with its key, and its SHA-256 fingerprint in the API's format. */
 export interface Certificate {
   readonly key: string
   readonly cert: string
@@ -15,7 +15,7 @@ const withFingerprint = (key: string, cert: string): Certificate => ({
   fingerprint: new X509Certificate(cert).fingerprint256,
 })
 
-/** Makes a self-signed certificate for the given names and addresses, good for ten years. */
+/** Creates a self-signed certificate for the given names and addresses, valid for ten years. */
 export const makeCertificate = async (names: readonly string[], addresses: readonly string[]): Promise<Certificate> => {
   const notBeforeDate = new Date(Date.now() - 24 * 3600 * 1000)
   const notAfterDate = new Date(Date.now() + 3650 * 24 * 3600 * 1000)
@@ -35,7 +35,7 @@ export const makeCertificate = async (names: readonly string[], addresses: reado
   return withFingerprint(made.private, made.cert)
 }
 
-/** The certificate in a file of mode 0600, made on first use: clients that pinned it go on after a restart. */
+/** The certificate from a file of mode 0600, created on first use, so that clients that pinned it still work after a restart. */
 export const keepCertificate = async (file: string, make: () => Promise<Certificate>): Promise<Certificate> => {
   if (!existsSync(file)) {
     const { key, cert } = await make()

@@ -9,12 +9,12 @@ import { decodeFault } from "../faults/decode.ts"
 import { parseBody, type Parameters } from "./form.ts"
 import { jsonResponse, type SimRequest, type SimResponse } from "./message.ts"
 
-/** What the control surface works on. */
+/** The state that the control API works on. */
 export interface Controlled {
   readonly world: World
   readonly calls: CallLog
   readonly clock: SimClock
-  /** Whoever sends it as `Authorization: Bearer …` may control the simulator. */
+  /** Required as `Authorization: Bearer …`. */
   readonly controlToken: string
   /** Saved states by name. */
   readonly snapshots: Map<string, string>

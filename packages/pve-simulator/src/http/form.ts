@@ -1,9 +1,9 @@
 import { PveError } from "../core/errors.ts"
 
-/** Parameters by name; a repeated form key is a list. No prototype, so any name is only a name. */
+/** Parameters by name; a repeated form key is a list. Without a prototype, so that any name is safe. */
 export type Parameters = Record<string, unknown>
 
-/** The largest body the API takes. */
+/** The largest body that the API accepts, in bytes. */
 export const MAX_BODY = 512 * 1024
 
 const decode = (text: string): string => {
@@ -11,7 +11,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(spaced)
   } catch {
-    // Broken escapes stay as they stand; the rest is decoded byte by byte.
+    // invalid escapes stay unchanged; the rest is decoded byte by byte
     return spaced.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   }
 }

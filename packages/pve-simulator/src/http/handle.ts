@@ -15,14 +15,14 @@ import { matchRoute, normalisePath, type Match } from "./router.ts"
 import type { Upload } from "./upload.ts"
 import { serve } from "./workers.ts"
 
-/** The whole REST surface: what it is made of. */
+/** The parts of the REST API. */
 export interface Api {
   readonly world: World
   readonly routes: ReadonlyMap<string, Handler>
   readonly calls: CallLog
 }
 
-/** A connection that broke before its answer came. */
+/** A connection that broke before the answer. */
 export class ConnectionReset extends Error {
   readonly code = "ECONNRESET"
 
@@ -41,7 +41,7 @@ interface Target {
   readonly query: string
 }
 
-/** Answers one request; rejects only with a `ConnectionReset` that a fault asked for. */
+/** Answers one request; rejects only with a `ConnectionReset` that a fault requests. */
 export const handle = (api: Api, request: SimRequest): Promise<SimResponse> =>
   new Promise((resolve, reject) => {
     start(answer(api, request), resolve, reject)
@@ -107,14 +107,14 @@ function* respond(api: Api, request: SimRequest, target: Target, match: Match | 
   }
 }
 
-/** Refusals of who asks and nodes out of reach have no text in the body. */
+/** Answers without a text in the body: authentication failures and unreachable nodes. */
 const isSilent = (status: number): boolean => status === 401 || status === 595 || status === 596
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char]!)
 
-/** `htmljs` is what `extjs` is, in a page: for forms that bring a file. */
+/** `htmljs` is `extjs` in an HTML page, for forms that upload a file. */
 const inFormat = (format: string, response: SimResponse): SimResponse =>
   format === "htmljs"
     ? {
@@ -128,7 +128,7 @@ const failureResponse = (now: number, format: Target["format"], failure: PveErro
   const reason = failure.message.split("\n")[0]!
   if (!failure.body) return textResponse(now, failure.status, reason, isSilent(failure.status) ? "" : failure.message)
   const errors = failure.errors === undefined ? {} : { errors: failure.errors }
-  // The answer to an unknown route is the one message without a line end.
+  // only the message for an unknown route has no newline
   const message = failure.status === 501 ? failure.message : `${failure.message}\n`
   if (format !== "json" && failure.status !== 401) {
     const envelope = { success: 0, status: failure.status, message, data: null, ...errors }
@@ -142,12 +142,14 @@ interface Outcome {
   readonly beside: Record<string, unknown>
 }
 
-/** The checks in the server's order: who, route, contradictions, token, rights, node, parameters; then the call itself. */
+/**
+ * Makes the checks in the server's order (authentication, route, contradictions, token, rights, node, parameters), then the call itself.
+ */
 function* perform(api: Api, request: SimRequest, target: Target, match: Match | undefined): Routine<Outcome> {
   const { world } = api
   const headers = request.headers ?? {}
   refuseEncoding(headers)
-  // a browser's form cannot send the token that other changes need
+  // a browser's form cannot send the CSRF token that other changes need
   const identity =
     match?.method.user === "world" ? anonymous : authenticate(world, request.upload === undefined ? target.verb : "GET", headers)
   refuseContent(request)
@@ -176,7 +178,7 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
   })
 }
 
-/** The fields of a form are parameters, as the name of its file is. */
+/** The fields of a form are parameters, and so is the name of its file. */
 const addUpload = (given: Parameters, { fields, filename }: Upload): void => {
   for (const [name, value] of Object.entries({ ...fields, filename })) {
     if (given[name] !== undefined && asText(given[name]) !== value)
@@ -191,7 +193,7 @@ function* invoke(handler: Handler, call: Call): Routine<Outcome> {
   return { data, beside: call.beside }
 }
 
-/** Makes a call without a request: for commands on a node, which speak to the API as root@pam itself. Gives the value of `data`. */
+/** Makes a call without a request, for commands on a node, which use the API as root@pam. Returns the value of `data`. */
 export function* performAs(
   api: Api,
   identity: Identity,
@@ -210,12 +212,12 @@ export function* performAs(
   return data
 }
 
-/** Calls that work without quorum: they write nothing that the cluster shares. */
+/** Calls that work without quorum, because they write nothing that the cluster shares. */
 const needsQuorum = (path: string): boolean => path !== "/access/ticket" && !path.includes("/agent")
 
 const anonymous: Identity = { user: "", tokenid: undefined, authId: "", isRoot: false }
 
-/** The path and the query of what stands in a request line, which may name the server too. */
+/** Path and query of the target in a request line, which may be an absolute URI. */
 const splitUrl = (url: string): { readonly path: string; readonly query: string } => {
   const [, path = "", query = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/iu.exec(url) ?? []
   return { path: path === "" ? "/" : path, query }
@@ -228,7 +230,7 @@ const parseTarget = (verb: string, { path, query }: ReturnType<typeof splitUrl>)
   return format === undefined ? undefined : { verb, format, path: normalisePath(rest), query }
 }
 
-/** What is not the API: a page that says where it is, and nothing else. */
+/** Answers requests outside of the API: only `/` has a page, which says where the API is. */
 const outsideApi = ({ world }: Api, request: SimRequest, path: string): SimResponse => {
   const now = world.clock.now()
   try {
@@ -281,7 +283,7 @@ const gather = (request: SimRequest, target: Target, match: Match): Parameters =
   return given
 }
 
-/** Hands a call over to the node that its path names. */
+/** Forwards a call to the node in its path. */
 function* reachNode(world: World, name: string): Routine<void> {
   if (!world.state.nodes.has(name)) {
     if (!/^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/.test(name)) return

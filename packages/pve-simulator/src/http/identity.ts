@@ -4,18 +4,18 @@ import { PveError } from "../core/errors.ts"
 import type { Author } from "../core/tasks.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 
-/** Who makes a request. */
+/** The caller of a request. */
 export interface Identity extends Author {
   /** `user@realm` or `user@realm!token`: the subject of the access list. */
   readonly authId: string
-  /** root@pam itself, not one of its tokens. */
+  /** True for root@pam, not for its tokens. */
   readonly isRoot: boolean
 }
 
 const TICKET_LIFE = 2 * 3600
 const VNC_TICKET_LIFE = 40
 
-/** The stored form of a password or token secret. */
+/** The hash under which a password or token secret is stored. */
 export const hashSecret = (salt: string, secret: string): string => createHash("sha256").update(`${salt}:${secret}`).digest("hex")
 
 const sameText = (a: string, b: string): boolean => {
@@ -26,32 +26,32 @@ const sameText = (a: string, b: string): boolean => {
 
 const sign = (world: World, text: string): string => createHmac("sha256", world.state.access.secret).update(text).digest("base64")
 
-/** The identity of root@pam itself, as commands on a node's shell have it. */
+/** The identity of root@pam, which commands in a node's shell have. */
 export const rootIdentity: Identity = { user: "root@pam", tokenid: undefined, authId: "root@pam", isRoot: true }
 
 const userIdentity = (user: string): Identity => ({ user, tokenid: undefined, authId: user, isRoot: user === "root@pam" })
 
 const hexTime = (seconds: number): string => seconds.toString(16).toUpperCase().padStart(8, "0")
 
-/** A login ticket, good for two hours. */
+/** A login ticket, valid for two hours. */
 export const makeTicket = (world: World, user: string): string => {
   const plain = `PVE:${user}:${hexTime(nowSeconds(world))}`
   return `${plain}::${sign(world, plain)}`
 }
 
-/** The token that a browser session must send with every change. */
+/** The CSRF token that a browser session must send with every change. */
 export const makeCsrfToken = (world: World, user: string): string => {
   const time = hexTime(nowSeconds(world))
   return `${time}:${sign(world, `csrf:${time}:${user}`)}`
 }
 
-/** A console ticket, good for 40 seconds, for one user, path and port. */
+/** A console ticket, valid for 40 seconds, for one user, path and port. */
 export const makeVncTicket = (world: World, authId: string, path: string, port: number): string => {
   const time = hexTime(nowSeconds(world))
   return `PVEVNC:${time}::${sign(world, `vnc:${time}:${authId}:${path}:${port}`)}`
 }
 
-/** Whether a console ticket is genuine, fresh, and for this identity, path and port. */
+/** Whether a console ticket is genuine, not expired, and for this identity, path and port. */
 export const isVncTicket = (world: World, ticket: string, authId: string, path: string, port: number): boolean => {
   const parts = /^(?:.{8}:)?PVEVNC:([0-9A-F]{8})::(.+)$/.exec(ticket)
   if (parts === null) return false
@@ -80,7 +80,7 @@ const isCsrfToken = (world: World, token: string | undefined, user: string): boo
   return age >= -300 && age <= TICKET_LIFE
 }
 
-/** True for the password of an enabled user. */
+/** Whether the password is that of an enabled user. */
 export const isPassword = (world: World, userid: string, password: string): boolean => {
   const stored = world.state.access.users.get(userid)?.password
   return stored !== undefined && isUsable(world, userid) && sameText(stored.hash, hashSecret(stored.salt, password))
@@ -109,7 +109,7 @@ const cookieTicket = (cookie: string | undefined): string | undefined => {
   }
 }
 
-/** Finds out who asks, or throws the bodiless 401. */
+/** Authenticates the caller, or throws the 401 without a body. */
 export const authenticate = (world: World, verb: string, headers: Readonly<Record<string, string | undefined>>): Identity => {
   const authorization = headers["authorization"]
   if (authorization?.startsWith("PVEAPIToken=") === true) return readToken(world, authorization)

@@ -1,17 +1,17 @@
 import type { Upload } from "./upload.ts"
 
-/** A request as it reaches the API: method and path (with its query), headers with lower-case names, and the body as it came. */
+/** A request as it reaches the API: method and path (with its query), headers with lower-case names, and the raw body. */
 export interface SimRequest {
   readonly method: string
   /** Begins with `/api2/json`, `/api2/extjs` or `/simulator`; may end in `?query`. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly body?: string | Uint8Array
-  /** Reads the body where it is a form with a file: called once the caller may upload one. */
+  /** Reads a body that is a form with a file; called only if the caller may upload. */
   readonly upload?: () => Promise<Upload>
 }
 
-/** The answer; `body` is the exact text, `reason` the phrase of the status line. */
+/** The response; `body` is the exact text, `reason` the phrase in the status line. */
 export interface SimResponse {
   readonly status: number
   readonly reason: string
@@ -32,7 +32,7 @@ const phrases: Readonly<Record<number, string>> = {
   506: "Variant Also Negotiates",
 }
 
-/** The headers that stand on every answer. Answers of 400 and above close the connection. */
+/** The headers of every response. Responses of 400 and above close the connection. */
 const standardHeaders = (now: number, status: number): Record<string, string> => {
   const date = new Date(now).toUTCString()
   return {
@@ -45,7 +45,7 @@ const standardHeaders = (now: number, status: number): Record<string, string> =>
   }
 }
 
-/** An answer without a JSON body: a text, or nothing. */
+/** A response without a JSON body: a text, or nothing. */
 export const textResponse = (now: number, status: number, reason: string, body = ""): SimResponse => ({
   status,
   reason: reason === "" ? (phrases[status] ?? "Error") : reason,
@@ -53,7 +53,7 @@ export const textResponse = (now: number, status: number, reason: string, body =
   body,
 })
 
-/** An answer with a JSON body; an empty reason stands for the usual phrase of the status. */
+/** A response with a JSON body; an empty reason means the usual phrase of the status. */
 export const jsonResponse = (now: number, status: number, reason: string, value: unknown): SimResponse => ({
   status,
   reason: reason === "" ? (phrases[status] ?? "Error") : reason,

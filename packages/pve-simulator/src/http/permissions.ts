@@ -64,8 +64,8 @@ const cacheOf = (world: World): World["rights"] => {
 export const pathsInPools = (world: World): Iterable<string> => cacheOf(world).pools.keys()
 
 /**
- * Roles with "propagates" on a path that is in pools: those of all these pools (nested ones inherit from their parents) and those of the path
- * itself. Roles from a pool do not propagate below. NoAccess on the path clears all roles; on a pool it clears those of the path.
+ * Roles with "propagates" on a path that is in pools: those of all these pools (nested ones inherit from their parents) and those of the
+ * path itself. Roles from a pool do not propagate below. NoAccess on the path clears all roles; on a pool it clears those of the path.
  */
 const withPools = (own: Map<string, boolean>, pooled: ReadonlySet<string>): Map<string, boolean> => {
   if (pooled.size === 0 || own.has("NoAccess")) return own

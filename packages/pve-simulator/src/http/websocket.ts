@@ -20,7 +20,10 @@ export interface OpenConsole {
   readonly onClose: () => void
 }
 
-/** Opcodes that a client may send besides text and bytes. A console that ends drops the connection without a close frame, as the server's proxy does. */
+/**
+ * Opcodes that a client may send besides text and bytes. A console that ends drops the connection without a close frame, as the server's
+ * proxy does.
+ */
 const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 const frame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
@@ -73,7 +76,10 @@ const carry = (screen: Promise<Duplex>, socket: Duplex, write: (bytes: Buffer) =
   return (payload: Buffer) => void connected.then((program) => program?.write(payload))
 }
 
-/** Answers pings and the close, and shows the screen. A terminal answers `OK` to its ticket, and ends otherwise; there is no shell behind it. */
+/**
+ * Answers pings and the close, and shows the screen. A terminal answers `OK` to its ticket, and ends otherwise; there is no shell behind
+ * it.
+ */
 const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenConsole): void => {
   let waiting: Buffer = Buffer.alloc(0)
   let said = ""

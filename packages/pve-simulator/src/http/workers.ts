@@ -34,7 +34,8 @@ function* inWorker<A>(world: World, pool: string, work: () => Routine<A>): Routi
 
 /**
  * Serves a request in the right daemon: calls that need root on the node (`protected`) in its pvedaemon, all others in pveproxy; each has a
- * few workers. The daemon that got the request waits a while for the one to which it forwarded it; then it answers 596, and the call goes on.
+ * few workers. The daemon that got the request waits a while for the one to which it forwarded it; then it answers 596, and the call goes
+ * on.
  */
 export function* serve<A>(world: World, method: Method, node: string | undefined, work: () => Routine<A>): Routine<A> {
   const [home = ""] = world.state.nodes.keys()
