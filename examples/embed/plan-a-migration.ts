@@ -1,4 +1,4 @@
-/** Plan the migration of an installation's networks from Linux bridges to an SDN VXLAN zone, from what is known of it. */
+/** Plan the migration of an installation's networks from Linux bridges to an SDN VXLAN zone, from a description of its nodes, ranges and machines. */
 import { planNetworkMigration, rangeId, vmid } from "@rangewright/embed"
 
 const node = (name: string, address: string) => ({ name, online: true, address, missingPackages: [], pending: [] })

@@ -1,8 +1,8 @@
 /**
- * Rangewright as a library: what an installation from a source would do, from plain values, before anything is done.
+ * Plan an installation from a source: what it would do, from plain values, before anything is done.
  *
- * What the source ships is read from paths and texts; what is there already is for the embedder to know. The plan is data: carry it out
- * as you like.
+ * The source's content is read from paths and texts; the embedder provides what is already installed. The plan is data: carry it out as you
+ * like.
  */
 import { dryRunOf, planInstall, type Present, readSource, sayIssues } from "@rangewright/domain"
 import * as Result from "effect/Result"

@@ -1,4 +1,4 @@
-/** Read the catalog of a source: what it ships, what of it is installed, and who needs it. */
+/** Read the catalog of a source: what it ships, which of it is installed, and what needs it. */
 import { readCatalog } from "@rangewright/embed"
 
 const { blueprints, localRoles } = readCatalog({

@@ -1,4 +1,4 @@
-/** Resolve subscription roles: which of the roles that a configuration names are for subscribers, and which of them a licence opens. */
+/** Resolve subscription roles: which roles of a configuration are subscription roles, and which of them a licence includes. */
 import { resolveSubscriptionRoles } from "@rangewright/embed"
 
 const role = (name: string, packageId: string, entitlements: readonly string[]) => ({

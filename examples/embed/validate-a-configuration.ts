@@ -1,4 +1,4 @@
-/** Validate a configuration: all that is wrong with it, with positions. */
+/** Validate a configuration: all its problems, with positions. */
 import { validateConfiguration } from "@rangewright/embed"
 
 const { valid, problems } = validateConfiguration(

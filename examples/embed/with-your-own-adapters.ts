@@ -1,6 +1,6 @@
 /**
- * Rangewright as a library, with adapters of your own: the planner asks ports for what it needs. Here these are the in-memory adapters; give
- * your own, or those of adapter-storage and adapter-proxmox. This one uses Effect; plan-a-range.ts does the same without.
+ * Use Rangewright as a library with your own adapters: the planner gets what it needs from ports. This example uses the in-memory adapters;
+ * provide your own, or those of adapter-storage and adapter-proxmox. It uses Effect; plan-a-range.ts does the same without it.
  */
 import {
   addTemplate,

@@ -12,8 +12,8 @@ export interface Switch {
   /** Creates an interface in another namespace, on this network. */
   readonly plug: (namespace: string, device: string, port: Port, mac: string | undefined) => Promise<void>
   /**
-   * Removes all interfaces that were put into a namespace. Deleting the namespace does so only when the kernel has done with it; until then
-   * it answers under its addresses.
+   * Removes all interfaces that were put into a namespace. Deleting the namespace removes them only when the kernel has finished with it, and
+   * until then it answers under their addresses.
    */
   readonly unplug: (namespace: string) => Promise<void>
 }
