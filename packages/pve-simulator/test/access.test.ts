@@ -25,7 +25,7 @@ const logIn = async (lab: Lab, username: string, password = "correct horse") => 
 const readConfig = async (lab: Lab, as: As, vmid = 100): Promise<number> =>
   (await lab.call("GET", `/nodes/pve/qemu/${vmid}/config`, undefined, as)).status
 
-test("a ticket opens reads, changes need its CSRF token too, and two hours end it", async () => {
+test("a ticket allows reads, changes need its CSRF token too, and it expires after two hours", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   await grant(lab, "/", "PVEAdmin", { users: "ann@pve" })
@@ -42,7 +42,7 @@ test("a ticket opens reads, changes need its CSRF token too, and two hours end i
   expect(await readConfig(lab, renewed)).toBe(200)
 })
 
-test("wrong password, user and realm look alike", async () => {
+test("wrong password, user and realm get the same answer", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   for (const [username, password] of [
@@ -85,7 +85,7 @@ test("root's token is not root: options for root alone stay refused, and calls t
   )
 })
 
-test("expired and disabled users and tokens are nobody", async () => {
+test("expired and disabled users and tokens are refused", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   await grant(lab, "/", "Administrator", { users: "ann@pve" })
@@ -98,7 +98,7 @@ test("expired and disabled users and tokens are nobody", async () => {
   expect(await readConfig(lab, token)).toBe(401)
 })
 
-test("deeper entries beat shallower ones, own ones those of groups, NoAccess clears, and some hold only where they stand", async () => {
+test("deeper entries beat shallower ones, own ones beat those of groups, NoAccess clears, and some do not propagate", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   await lab.ok("POST", "/access/groups", { groupid: "crew" })
@@ -192,7 +192,7 @@ test("the built-in roles are those of version 9", async () => {
   )
 })
 
-test("a token with separated privileges and no rights of its own sees nothing, be its user the administrator", async () => {
+test("a token with separated privileges and no rights of its own sees nothing, even if its user is the administrator", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   await grant(lab, "/", "Administrator", { users: "ann@pve" })
@@ -224,7 +224,7 @@ test("a token with separated privileges and no rights of its own sees nothing, b
   }
 })
 
-test("a ticket tells what its user may do anywhere, by section", async () => {
+test("a ticket lists what its user may do on any path, by section", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   await grant(lab, "/pool/SHARED", "PVEVMUser", { users: "ann@pve" })
@@ -236,7 +236,7 @@ test("a ticket tells what its user may do anywhere, by section", async () => {
   expect(cap["vms"]).toHaveProperty("VM.PowerMgmt", 1)
 })
 
-test("lists leave out what may not be seen", async () => {
+test("lists leave out what the caller may not see", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   const ann = await newToken(lab, "ann", { privsep: 0 })
@@ -318,7 +318,7 @@ test("a realm is read as it was set, but for its password", async () => {
   expect(await lab.ok("GET", "/access/domains/corp")).toEqual({ ...realm, default: false })
 })
 
-test("whoever may change the users of a group changes those who are in it, and puts nobody into others", async () => {
+test("a caller who may change the users of a group can change its members, but add nobody to other groups", async () => {
   const lab = createLab()
   for (const name of ["boss", "ann", "bob"]) await newUser(lab, name)
   for (const groupid of ["crew", "rest"]) await lab.ok("POST", "/access/groups", { groupid })
@@ -333,7 +333,7 @@ test("whoever may change the users of a group changes those who are in it, and p
   expect(await put("ann", { groups: "crew" })).toBe(200)
 })
 
-test("what a user is and may do is told as it is", async () => {
+test("users and permissions are read as they were set", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   const ann = await newToken(lab, "ann", { privsep: 0 })
@@ -350,7 +350,7 @@ test("what a user is and may do is told as it is", async () => {
   expect(JSON.stringify(lab.sim.state)).not.toContain("correct horse")
 })
 
-test("a stranger changes nothing by any call that leaves its rights to itself", async () => {
+test("a user without rights cannot change anything by calls whose permissions the handler checks", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   const ann = await newToken(lab, "ann", { privsep: 0 })
@@ -379,7 +379,7 @@ test("a stranger changes nothing by any call that leaves its rights to itself", 
   expect(lab.sim.state.sdn.config).toEqual(before)
 })
 
-test("whoever may allocate in a pool makes machines in it", async () => {
+test("a caller who may allocate in a pool can create machines in it", async () => {
   const lab = createLab()
   await newUser(lab, "ann")
   const ann = await newToken(lab, "ann", { privsep: 0 })
@@ -393,7 +393,7 @@ test("whoever may allocate in a pool makes machines in it", async () => {
   expect(await readConfig(lab, ann, 300)).toBe(200)
 })
 
-test("whoever has a pool hands out what it gives on its machines, there and nowhere else", async () => {
+test("a caller with rights on a pool can grant them on its machines, and nowhere else", async () => {
   const lab = createLab()
   for (const name of ["ann", "bob"]) await newUser(lab, name)
   const ann = await newToken(lab, "ann", { privsep: 0 })

@@ -164,7 +164,7 @@ test("schedules are read as calendars", () => {
     expect(after(wrong, now), wrong).toBe(undefined)
 })
 
-test("jobs of backups are read as they were set, and tell what they take", async () => {
+test("backup jobs are read as they were set, and list what they include", async () => {
   const lab = createLab()
   await lab.ok("POST", "/cluster/backup", {
     id: "nightly",

@@ -81,7 +81,7 @@ test("a full clone copies what is used, its source cannot be changed meanwhile, 
   expect(record.endtime! - record.starttime).toBe(15)
 })
 
-test("a machine that is being cloned says so at once, where its file is not needed to see it", async () => {
+test("a machine that is being cloned is refused at once, without waiting for its file", async () => {
   const lab = createLab()
   const upid = String(await lab.ok("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, full: 1 }))
   lab.clock.advance(1000)
@@ -99,7 +99,7 @@ test("a machine that is being cloned says so at once, where its file is not need
   expect(await lab.settle(upid)).toBe("OK")
 })
 
-test("a clone of a machine that runs has its file for itself; a change that waits for it lets other clones pass", async () => {
+test("a clone of a running machine locks its file exclusively; a waiting change lets other clones pass", async () => {
   const lab = createLab()
   await lab.task("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, full: 1 })
   const full = async (newid: number) => String(await lab.ok("POST", "/nodes/pve/qemu/200/clone", { newid, full: 1 }))
@@ -143,7 +143,7 @@ test("a clone onto a full storage fails and leaves nothing", async () => {
   expect(lab.sim.guest(200)).toBeUndefined()
 })
 
-test("cluster resources learn of a machine, its name and its state at the next report, of its end at once", async () => {
+test("cluster resources show a machine, its name and its state at the next report, its removal at once", async () => {
   const lab = createLab()
   lab.clock.advance(500)
   await lab.task("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200, name: "web" })

@@ -27,7 +27,7 @@ const guest = (lab: Lab) => ({
 })
 
 describe("a guest that is migrated", () => {
-  test("goes on running on the other node, and the first knows nothing of it any more", async () => {
+  test("continues on the other node, and the first one does not have it any more", async () => {
     const lab = await withGuest()
     const upid = String(await lab.ok("POST", "/nodes/pve2/qemu/200/migrate", { target: "pve3", online: 1 }))
     lab.clock.advance(1000)
@@ -54,7 +54,7 @@ describe("a guest that is migrated", () => {
 })
 
 describe("a node without power", () => {
-  test("takes its tasks and guests down, and boots with the networks and guests that are to be there", async () => {
+  test("ends its tasks and guests, and boots with the applied networks and the guests that start on boot", async () => {
     const lab = createLab({ nodes: 3, sdnZone: "ludus" })
     await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200, target: "pve2" })
     await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 201, target: "pve2" })
@@ -102,7 +102,7 @@ describe("votes", () => {
     expect((await lab.call("POST", "/pools", { poolid: "x" })).status).toBe(200)
   })
 
-  test("are no matter to a node on its own", async () => {
+  test("do not matter to a single node", async () => {
     const lab = createLab()
     expect((await lab.call("POST", "/pools", { poolid: "x" })).status).toBe(200)
   })
@@ -199,7 +199,7 @@ describe("a guest with high availability", () => {
     expect(guest(lab)).toEqual({ node: "pve2", status: "running", boot: "up" })
   })
 
-  test("that cannot be started is left alone after the second time, until it is disabled", async () => {
+  test("that cannot be started is given up after the second failure, until it is disabled", async () => {
     const lab = await managed()
     await lab.ok("PUT", "/cluster/ha/resources/vm:200", { state: "stopped" })
     lab.clock.advance(30_000)
@@ -215,7 +215,7 @@ describe("a guest with high availability", () => {
   })
 })
 
-test("what is saved holds the resources of high availability, and what was saved before there were any has none", async () => {
+test("a saved state has the high availability resources, and an older one has none", async () => {
   const lab = await withGuest()
   const before = JSON.parse(lab.sim.save()) as { state: { ha?: unknown } }
   delete before.state.ha

@@ -49,7 +49,7 @@ test("a processor model needs a base, a proper name and proper flags", async () 
   expect(await errors({ ...plain, "reported-model": "x86-64-v2-AES" })).toHaveProperty("reported-model")
 })
 
-test("a VM has only a processor model that is there, and flags of its own only from a list", async () => {
+test("a VM can only have an existing processor model, and additional flags only from a list", async () => {
   const lab = await withGuest()
   const cpuOf = async (cpu: string) => await lab.call("PUT", config, { cpu })
   expect(await cpuOf("custom-plain")).toMatchObject({
@@ -91,7 +91,7 @@ test("who gives a VM a processor model, or clones one that has it, needs the rig
   expect((await clone(201)).status).toBe(200)
 })
 
-test("a state that was saved before there were such models has none", async () => {
+test("a state from before there were such models has none", async () => {
   const lab = createLab()
   await lab.ok("POST", models, plain)
   const text = lab.sim.save()

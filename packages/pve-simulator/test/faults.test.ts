@@ -40,7 +40,7 @@ test("only the n-th matching call is struck, and a permanent fault strikes until
   expect((await describe(lab, "6")).status).toBe(200)
 })
 
-test("garbage is no JSON, and a delay takes simulated time", async () => {
+test("garbage is not JSON, and a delay takes simulated time", async () => {
   const lab = createLab()
   lab.sim.faults.add({ kind: "garbage", match: { path: "/version" }, when: "after" })
   const response = await passing(

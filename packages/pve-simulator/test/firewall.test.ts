@@ -42,7 +42,7 @@ test("a new rule stands above the others, is moved, changed and deleted by its p
   expect((await lab.call("GET", `${guest}/rules/7`)).message).toBe("no rule at position 7\n")
 })
 
-test("a rule names only what is there", async () => {
+test("a rule may name only what exists", async () => {
   const lab = createLab()
   const create = async (rule: Record<string, unknown>) =>
     await lab.call("POST", `${guest}/rules`, { type: "in", action: "ACCEPT", ...rule })
@@ -105,7 +105,7 @@ test("options, aliases and sets are read as they were set, each firewall its own
   expect(await lab.ok("GET", `${guest}/log`)).toEqual([{ n: 1, t: "no content" }])
 })
 
-test("a clone has the firewall of its source, which ends with its machine and lasts over a restart", async () => {
+test("a clone gets the firewall of its source, which is removed with its machine and survives a restart", async () => {
   const lab = createLab()
   await lab.ok("PUT", "/nodes/pve/qemu/101/firewall/options", { enable: 1 })
   await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
@@ -115,7 +115,7 @@ test("a clone has the firewall of its source, which ends with its machine and la
   expect(lab.sim.state.firewalls.has("vm 200")).toBe(false)
 })
 
-test("a VNet has a firewall for what is forwarded, for whoever has the VNet", async () => {
+test("a VNet has a firewall for forwarded traffic, for users with rights on the VNet", async () => {
   const lab = createLab()
   await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one" })
   await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })

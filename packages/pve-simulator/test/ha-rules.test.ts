@@ -22,7 +22,7 @@ const apart = { type: "resource-affinity", affinity: "negative", resources: "vm:
 const together = { ...apart, affinity: "positive" }
 
 describe("a rule that keeps resources", () => {
-  test("apart moves one away, and lets none be sent to the other", async () => {
+  test("apart moves one away, and prevents moving one to the other", async () => {
     const lab = await managed(2)
     await rule(lab, apart)
     const [first, second] = nodes(lab)
@@ -120,7 +120,7 @@ describe("rules of high availability", () => {
     )
   })
 
-  test("forget a guest that is removed, and go with the last", async () => {
+  test("drop a removed guest, and are removed with their last one", async () => {
     const lab = await managed(2)
     await rule(lab, apart)
     for (const [vmid, left] of [
@@ -135,7 +135,7 @@ describe("rules of high availability", () => {
     }
   })
 
-  test("took the place of groups", async () => {
+  test("replaced groups", async () => {
     const lab = await managed(1)
     expect((await lab.call("GET", "/cluster/ha/groups")).message).toBe(
       "cannot index groups: ha groups have been migrated to rules\n",
@@ -144,7 +144,7 @@ describe("rules of high availability", () => {
   })
 })
 
-test("what the manager knows shows in its status and in the cluster's list", async () => {
+test("the manager's state is in its status and in the cluster's list", async () => {
   const lab = await managed(1)
   const ids = async () => ((await lab.ok("GET", "/cluster/ha/status/current")) as { id: string }[]).map(({ id }) => id)
   expect(await ids()).toEqual(["quorum", "master", "fencing", "lrm:pve1", "lrm:pve2", "lrm:pve3", "service:vm:200"])

@@ -48,7 +48,7 @@ test("it is destroyed with its memory", async () => {
   expect(stateVolumes(lab)).toEqual([])
 })
 
-test("to hibernate a VM takes the right on its disks and on the storage; a hibernation that is stopped leaves it running", async () => {
+test("hibernating a VM needs the right on its disks and on the storage; a hibernation that is stopped leaves it running", async () => {
   const lab = createLab()
   await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
   await lab.task("POST", `${vm}/status/start`)

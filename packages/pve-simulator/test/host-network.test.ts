@@ -16,7 +16,7 @@ const stanza = [
 ].join("\n")
 
 describe("a node's own network", () => {
-  test("shows the configured addresses, takes others by hand, and gives them back", async () => {
+  test("shows the configured addresses, and manual ones can be added and removed", async () => {
     const sim = makeCluster()
     const of = async (ifname: string) =>
       ((await seen(sim, "address")) as { readonly ifname: string; readonly addr_info: readonly unknown[] }[]).find(
@@ -30,7 +30,7 @@ describe("a node's own network", () => {
     expect(await run(sim, "ip address replace 10.0.0.1/24 dev none")).toMatchObject({ exitCode: 1 })
   })
 
-  test("takes a route only through a device on which the router is", async () => {
+  test("accepts a route only through a device whose network has the router", async () => {
     const sim = makeCluster()
     expect(await run(sim, "ip route replace 10.7.0.0/16 via 192.0.2.107 dev ludusnat")).toMatchObject({ exitCode: 2 })
     expect(await run(sim, "ip route replace 10.7.0.0/16 via 192.0.2.107 dev vmbr1000")).toMatchObject({ exitCode: 0 })
@@ -41,7 +41,7 @@ describe("a node's own network", () => {
     ])
   })
 
-  test("keeps files, and a boot or a reload makes of them what they say; what was only set by hand is gone", async () => {
+  test("keeps files, which a boot or a reload applies; manual settings are dropped", async () => {
     const sim = makeCluster()
     await run(sim, "dd of=/etc/network/interfaces.d/.lab conv=fsync status=none", stanza)
     await run(sim, "mv -f /etc/network/interfaces.d/.lab /etc/network/interfaces.d/lab")
@@ -61,14 +61,14 @@ describe("a node's own network", () => {
     expect(await seen(sim, "route")).toEqual([])
   })
 
-  test("is not there while the node is down", async () => {
+  test("is unreachable while the node is down", async () => {
     const sim = makeCluster()
     sim.faults.add({ kind: "node-down", node })
     await expect(run(sim, "hostname")).rejects.toThrow("no route to pve1")
   })
 })
 
-test("a bridge that knows VLANs knows all of them, and stands after the reload", async () => {
+test("a VLAN-aware bridge has all VLANs, and exists after the reload", async () => {
   const lab = createLab()
   const read = async () => await lab.ok("GET", "/nodes/pve/network/vmbr7")
   await lab.ok("POST", "/nodes/pve/network", { iface: "vmbr7", type: "bridge", autostart: 1, bridge_vlan_aware: 1 })

@@ -55,7 +55,7 @@ const version = (): Promise<number | undefined> =>
       .end()
   })
 
-test("who falls silent in the middle of a request is left, and others are served meanwhile", async () => {
+test("a client that falls silent in the middle of a request is disconnected, and others are served meanwhile", async () => {
   const silent = [
     say(""),
     say("GET /api2/json/version HTTP/1.1\r\nA: b"),
@@ -66,7 +66,7 @@ test("who falls silent in the middle of a request is left, and others are served
   expect(await Promise.all(silent)).toEqual(["", "", "", ""])
 })
 
-test("a body that comes by drops has an end", async () => {
+test("a body that is sent too slowly is cut off", async () => {
   const dripping = say(post("/pools", 100_000))
   const socket = open[0]!
   const drops = setInterval(() => socket.write("x"), 50)
@@ -74,17 +74,13 @@ test("a body that comes by drops has an end", async () => {
   clearInterval(drops)
 })
 
-test(
-  "connections beyond 1,500 are turned away, and there is room again once the others are left",
-  { timeout: 30_000 },
-  async () => {
-    const ended = Array.from({ length: 4000 }, () => say(`GET /api2/json/version HTTP/1.1\r\n${"x".repeat(4000)}`))
-    expect(new Set(await Promise.all(ended))).toEqual(new Set([""]))
-    expect(await version()).toBe(200)
-  },
-)
+test("connections beyond 1,500 are refused, and there is room again once others are closed", { timeout: 30_000 }, async () => {
+  const ended = Array.from({ length: 4000 }, () => say(`GET /api2/json/version HTTP/1.1\r\n${"x".repeat(4000)}`))
+  expect(new Set(await Promise.all(ended))).toEqual(new Set([""]))
+  expect(await version()).toBe(200)
+})
 
-test("bodies that are sent together are kept only up to a limit", async () => {
+test("bodies that are read at once share a limit", async () => {
   const readBody = bodyReader(60_000)
   const streams = Array.from({ length: 200 }, () => Object.assign(new Readable({ read: () => undefined }), { socket: {} }))
   const outcomes = streams.map((stream) =>
@@ -103,7 +99,7 @@ test("bodies that are sent together are kept only up to a limit", async () => {
   expect(await readBody(later)).toEqual(Buffer.from("x"))
 })
 
-test("of requests that are sent at once a hundred have an effect", async () => {
+test("of requests pipelined on one connection only a hundred have an effect", async () => {
   const pools = Array.from({ length: 300 }, (_, n) => {
     const body = `poolid=p${n}`
     return post("/pools", body.length) + body

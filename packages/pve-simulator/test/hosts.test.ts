@@ -45,7 +45,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     expect((await a.run("touch", "/usr/bin/mine")).code).not.toBe(0)
   })
 
-  it("are all that speaks on their networks: the switch between them has no addresses", async () => {
+  it("are the only ones that send on their networks: the switch between them has no addresses", async () => {
     const between = hosts.outside.at(-1)?.replace(/-outside$/u, "-switch") ?? ""
     const shown = JSON.parse((await run("ip", ["-n", between, "-j", "address", "show"])).output) as readonly {
       readonly ifname: string
@@ -95,7 +95,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     expect((await host.run("cat", "/run/served")).output).toBe("start\n")
   })
 
-  it("ask for an address by DHCP, and speak to programs outside over a link", async () => {
+  it("get an address by DHCP, and reach programs outside over a link", async () => {
     const own = await makeRealHosts({
       password: "lab",
       outer: { vlan: 1, address: "192.0.2.254/24", leases: ["192.0.2.50", "192.0.2.51"] },
@@ -146,7 +146,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     return { guests, simulator, call, until }
   }
 
-  it("are rolled back to their files of a snapshot, and to their template's where it is older than they are", async () => {
+  it("are rolled back to the files of a snapshot, or to their template's if the snapshot is older than the host", async () => {
     const { guests, simulator, call, until } = await withGuest(702, 60)
     const snapshots = "/nodes/pve/qemu/702/snapshot"
     const task = async (method: string, path: string, body = ""): Promise<void> => {
@@ -248,7 +248,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await simulator.close()
   })
 
-  it("are made anew for a guest that comes up again without having gone off", async () => {
+  it("are created again for a guest that comes up while it is up", async () => {
     const guests = realGuests(hosts)
     const guest = { vmid: 701, name: "anew", nics: [{ mac: "02:00:00:00:04:01", bridge: "vmbr0", tag: 50 }] }
     guests.up(guest)
@@ -263,7 +263,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     expect(guests.addresses(701)).toBeUndefined()
   })
 
-  it("are installed with answers that are fetched from where the machine is, by the accounts that these name", async () => {
+  it("are installed with answers fetched from the machine's place in the network, and have the accounts named there", async () => {
     const outer = { vlan: 1, address: "192.0.2.254/24", leases: ["192.0.2.50", "192.0.2.60"] } as const
     const own = await makeRealHosts({ password: "lab", outer })
     const folder = mkdtempSync(join(tmpdir(), "answers-"))
@@ -293,7 +293,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     }
   })
 
-  it("go without a trace", async () => {
+  it("are removed without a trace", async () => {
     const own = await makeRealHosts({ password: "lab", outer: { vlan: 1, address: "192.0.2.254/24" } })
     const host = await own.add({ name: "gone", nics: [{ vlan: 10, mac: "02:00:00:00:00:01" }] })
     const name = own.outside.at(-1) ?? ""

@@ -64,7 +64,7 @@ const until = async (look: () => boolean): Promise<void> => {
 
 const agent = async (lab: Lab, what: string) => await lab.call("GET", `/nodes/pve/qemu/300/agent/${what}`)
 
-test("an installer that is told where its answers are fetches them, and becomes that system after its time", async () => {
+test("an installer with the URL of its answers fetches them, and becomes that system after a while", async () => {
   const lab = createLab()
   const { asked, base } = await serve(preseed)
   await machine(lab)
@@ -85,7 +85,7 @@ test("an installer that is told where its answers are fetches them, and becomes 
   expect((await lab.call("GET", "/nodes/pve/qemu/301/agent/get-host-name")).status).toBe(200)
 })
 
-test("an installer that gets no answers stays one for ever", async () => {
+test("an installer without answers waits for ever", async () => {
   const lab = createLab()
   const { asked, base } = await serve(preseed)
   await machine(lab)
@@ -122,7 +122,7 @@ test("a power cut ends an installation: the disk holds nothing that boots", asyn
   expect(lab.sim.guest(300)?.boot).toEqual({ kind: "installer", typed: "" })
 })
 
-test("without a disc nothing boots, and one that is gone is missed at the start", async () => {
+test("without a disc nothing boots, and a removed disc is an error at the start", async () => {
   const lab = createLab()
   await machine(lab, { ide2: "none,media=cdrom" })
   expect(lab.sim.guest(300)?.boot.kind).toBe("off")
@@ -155,7 +155,7 @@ test("Windows takes its answers from a second disc", async () => {
   expect(lab.sim.guest(300)?.os?.users).toEqual(["localuser"])
 })
 
-test("a VM takes discs of storages that its maker sees, and no disk of another's VM", async () => {
+test("a VM can use discs on storages that its creator sees, but no disk of another user's VM", async () => {
   const lab = createLab()
   await image(lab, "debian.iso")
   await lab.ok("POST", "/access/users", { userid: "ann@pve" })
@@ -183,7 +183,7 @@ test("a key that no keyboard has is refused", async () => {
 })
 
 describe("what is typed", () => {
-  test("letters, shifted ones, corrections; other keys write nothing", () => {
+  test("has letters, shifted ones and corrections; other keys write nothing", () => {
     const keys = "h shift-i x backspace shift-1 left esc ctrl-c spc shift-minus kp_enter".split(" ")
     expect(keys.reduce(typed, "")).toBe("hI! _\n")
   })
@@ -222,7 +222,7 @@ describe("answers", () => {
     expect(readAnswers(text)).toEqual({ accounts, hostname, agent: hasAgent })
   })
 
-  test("names that are no names of accounts are nobody's", () => {
+  test("with invalid account names create no accounts", () => {
     expect(readAnswers("d-i passwd/username string ../../etc\nd-i passwd/user-password password x\n")?.accounts).toEqual([])
     expect(readAnswers("hello")).toBeUndefined()
     expect(readUnattended("").accounts).toEqual([])

@@ -18,7 +18,7 @@ test("a machine moves between nodes: stopped as it is, running only live, and it
   expect((await lab.call("GET", "/nodes/pve1/qemu/200/config")).status).toBe(500)
 })
 
-test("what keeps a machine from other nodes is told before it is migrated, and stops it", async () => {
+test("reasons against a migration are shown before it, and prevent it", async () => {
   const lab = createLab({ nodes: 3 })
   await lab.ok("POST", "/storage", { storage: "two", type: "dir", path: "/two", content: "images", nodes: "pve1,pve2" })
   await lab.task("POST", "/nodes/pve1/qemu", { vmid: 300, scsi0: "local:1", scsi1: "two:1", ide2: "vmstore:cloudinit" })
@@ -107,7 +107,7 @@ test("a machine is created whole or not at all", async () => {
   expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 300)).toEqual([])
 })
 
-test("the end of a machine takes its disks, its pool membership, its rights and its lease", async () => {
+test("deleting a machine removes its disks, its pool membership, its rights and its lease", async () => {
   const lab = createLab()
   await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200, pool: "SHARED" })
   await lab.ok("POST", "/access/users", { userid: "ann@pve" })
@@ -125,7 +125,7 @@ test("the end of a machine takes its disks, its pool membership, its rights and 
   expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 200)).toEqual([])
 })
 
-test("two changes of one machine at once are made one after the other", async () => {
+test("two simultaneous changes of one machine are made one after the other", async () => {
   const lab = createLab()
   await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
   const [one, two] = [
@@ -165,7 +165,7 @@ test("a card with a VLAN tag needs a bridge that is VLAN-aware or has a physical
   expect(await start(305, "bridge=vmbr1000,tag=1")).toBe("OK")
 })
 
-test("the outer bridge of a cluster that was saved before bridges told it is VLAN-aware, a plain one that was saved since stays plain", () => {
+test("the outer bridge in a state from before bridges stored this is VLAN-aware, a plain one in a newer state stays plain", () => {
   const aware = (saved: string): unknown => {
     const lab = createLab()
     lab.sim.restore(saved)

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { createSimulator } from "../src/index.ts"
 import { createLab } from "./support/client.ts"
 
-test("a node reports its services, counters, log and what it can", async () => {
+test("a node reports its services, counters, log and capabilities", async () => {
   const lab = createLab()
   const services = (await lab.ok("GET", "/nodes/pve/services")) as { service: string; state: string }[]
   expect(services).toContainEqual(expect.objectContaining({ service: "pveproxy", state: "running", "active-state": "active" }))
@@ -31,7 +31,7 @@ test("a node reports its services, counters, log and what it can", async () => {
   })
 })
 
-test("a node that is told to reboot shuts its machines down, is gone, and comes back with those that start on boot", async () => {
+test("a reboot of a node shuts its machines down, and brings it back with those that start on boot", async () => {
   const lab = createLab({ nodes: 2 })
   for (const newid of [200, 201]) await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid })
   await lab.ok("PUT", "/nodes/pve1/qemu/200/config", { onboot: 1 })
@@ -71,7 +71,7 @@ test("a system is frozen, thawed, sent to sleep and resumed through its agent", 
   expect(await status()).toMatchObject({ status: "stopped" })
 })
 
-test("what is set for the cluster is read, and holds for new machines", async () => {
+test("options of the cluster can be read, and apply to new machines", async () => {
   const lab = createLab()
   await lab.ok("PUT", "/cluster/options", {
     "next-id": "lower=500,upper=600",
@@ -93,7 +93,7 @@ test("what is set for the cluster is read, and holds for new machines", async ()
   expect(await lab.ok("GET", "/cluster/options")).toEqual({ keyboard: "en-us", mac_prefix: "02:AB", console: "html5" })
 })
 
-test("what is set for a node and its names of hosts are read", async () => {
+test("options of a node and its hosts file can be read", async () => {
   const lab = createLab({ nodes: 2 })
   await lab.ok("PUT", "/nodes/pve1/config", { description: "left", "startall-onboot-delay": 5 })
   const { digest } = (await lab.ok("GET", "/nodes/pve1/config")) as { digest: string }
@@ -134,7 +134,7 @@ test("a volume has the name that was asked for, is copied under another, and onl
   expect(await lab.ok("GET", "/nodes/pve2/storage/local/content", { vmid: 300 })).toMatchObject([{ volid: copy.target }])
 })
 
-test("nobody has a second factor", async () => {
+test("no user has a second factor", async () => {
   const lab = createLab()
   expect(await lab.ok("GET", "/access/tfa")).toEqual([])
   expect(await lab.ok("GET", "/access/tfa/root@pam")).toEqual([])
@@ -142,7 +142,7 @@ test("nobody has a second factor", async () => {
   expect((await lab.call("GET", "/access/users/none@pve/tfa")).message).toBe("no such user ('none@pve')\n")
 })
 
-test("the members of a cluster and how it is joined are told; a single node is in none", async () => {
+test("a cluster lists its members and how to join it; a single node has no cluster", async () => {
   const lab = createLab({ nodes: 2 })
   expect(await lab.ok("GET", "/cluster/config/nodes")).toMatchObject([{ node: "pve1" }, { node: "pve2" }])
   lab.sim.state.nodes.delete("pve2")

@@ -16,7 +16,7 @@ const work = async (lab: Lab): Promise<void> => {
   lab.clock.advance(300_000)
 }
 
-test("one seed and the same requests make the same history; another seed other identifiers", async () => {
+test("the same seed and requests make the same history; another seed makes other identifiers", async () => {
   const [one, two, other] = [createLab({ seed: 7 }), createLab({ seed: 7 }), createLab({ seed: 8 })]
   for (const lab of [one, two, other]) await work(lab)
   expect(one.sim.trace.hash).toBe(two.sim.trace.hash)
@@ -26,7 +26,7 @@ test("one seed and the same requests make the same history; another seed other i
   expect(other.sim.rootToken).not.toBe(one.sim.rootToken)
 })
 
-test("a saved state comes back whole: guests go on, boots end in their time, running tasks are cut off", async () => {
+test("a saved state is restored completely: guests continue, boots end in time, running tasks are cut off", async () => {
   const lab = createLab()
   await work(lab)
   await lab.ok("POST", "/nodes/pve/qemu/203/status/reset")
@@ -48,7 +48,7 @@ test("a saved state comes back whole: guests go on, boots end in their time, run
   expect(await restored.task("POST", "/nodes/pve/qemu/101/clone", { newid: 301 })).toBe("OK")
 })
 
-test("time goes on from where a state was saved, when the clock is behind that", async () => {
+test("time continues from when a state was saved if the clock is behind that", async () => {
   const lab = createLab()
   await lab.ok("POST", "/nodes/pve/qemu/101/clone", { newid: 300 })
   lab.clock.advance(86_400_000)
@@ -62,7 +62,7 @@ test("time goes on from where a state was saved, when the clock is behind that",
   expect(await restored.ok("GET", "/nodes/pve/qemu/300/status/current")).toMatchObject({ uptime: expect.closeTo(60, -1) })
 })
 
-test("what is no saved state changes nothing", () => {
+test("a text that is not a saved state changes nothing", () => {
   const sim = createSimulator({ clock: createManualClock() })
   const before = sim.save()
   for (const text of [

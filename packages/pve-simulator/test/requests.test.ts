@@ -9,7 +9,7 @@ const send = async (lab: Lab, request: SimRequest) =>
     lab.sim.handle({ ...request, headers: { authorization: `PVEAPIToken=${lab.sim.rootToken}`, ...request.headers } }),
   )
 
-test("who asks is checked before the route, the route before rights, rights before parameters, parameters before existence", async () => {
+test("the caller is checked before the route, the route before rights, rights before parameters, parameters before existence", async () => {
   const lab = createLab()
   await lab.ok("POST", "/access/users", { userid: "someone@pve", password: "long enough" })
   const made = (await lab.ok("POST", "/access/users/someone@pve/token/tok", {})) as { value: string }
@@ -26,7 +26,7 @@ test("who asks is checked before the route, the route before rights, rights befo
   )
 })
 
-test("a refused log-in is held back for three seconds, has no body and closes the connection", async () => {
+test("the answer to a refused login takes three seconds, has no body and closes the connection", async () => {
   const lab = createLab()
   const before = lab.clock.now()
   const response = await passing(lab.clock, lab.sim.handle({ method: "GET", path: "/api2/json/nodes" }))
@@ -92,7 +92,7 @@ test("forms are read as the server reads them", async () => {
   expect(JSON.parse((await put("description")).body)).toMatchObject({ message: "no options specified\n" })
 })
 
-test("a query beats the body, and neither may contradict the path", async () => {
+test("the query wins over the body, and neither may contradict the path", async () => {
   const lab = createLab()
   await send(lab, {
     method: "PUT",
@@ -148,7 +148,7 @@ test("doubled and trailing slashes and escapes in a path change nothing", async 
   expect((await send(lab, { method: "GET", path: "/api2/json/nodes/p%76e/qemu/100/config" })).status).toBe(200)
 })
 
-test("no request, however odd, ends in anything but an answer", async () => {
+test("every request gets an answer, however odd it is", async () => {
   const lab = createLab()
   const paths = fc.oneof(
     fc.webPath(),
@@ -182,7 +182,7 @@ test("no request, however odd, ends in anything but an answer", async () => {
   )
 })
 
-test("what is refused early has its text in the status line and as body; who asks is checked before the body", async () => {
+test("early refusals have their text in the status line and as body; the caller is checked before the body", async () => {
   const lab = createLab()
   const refused = async (request: SimRequest) => {
     const { status, reason, body, headers } = await send(lab, request)

@@ -69,7 +69,7 @@ describe.skipIf(obstacle !== undefined)(`QEMU's own screen of a guest (skipped w
     sim.guest(vmid)!.status = "running"
   })
 
-  test("is shown to who has the password, to several viewers, until the guest is turned off", async () => {
+  test("is shown to several viewers with the password, until the guest is turned off", async () => {
     const wrong = await loggedIn("wrong")
     expect(wrong.result).toBe(1)
     const one = await loggedIn()

@@ -43,7 +43,7 @@ const guestOn = async (lab: Lab, node: string): Promise<void> => {
 }
 
 describe("an apply that a node", () => {
-  test("cannot carry out ends OK: its reload, its zones and its VNets tell, guests do not start there, and another apply fixes it", async () => {
+  test("cannot carry out ends OK: the node's reload, zones and VNets show it, guests do not start there, and another apply fixes it", async () => {
     const lab = createLab({ nodes: 2 })
     await zone(lab)
     await vnet(lab, "r1", 1001)
@@ -117,7 +117,7 @@ describe("an apply that a node", () => {
     expect(lab.sim.faults.list()).toEqual([])
   })
 
-  test("was unreachable for is missed for good only as long as it does not boot", async () => {
+  test("missed while it was unreachable takes effect at its next boot", async () => {
     const lab = createLab({ nodes: 3 })
     await zone(lab)
     await vnet(lab, "r1", 1001)
@@ -127,7 +127,7 @@ describe("an apply that a node", () => {
     expect(await statesOf(lab, "pve3")).toEqual(whole)
   })
 
-  test("does not belong to is no matter to it: it has neither the zone nor its VNets", async () => {
+  test("does not belong to does not affect it: it has neither the zone nor its VNets", async () => {
     const lab = createLab({ nodes: 2 })
     await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one", nodes: "pve1" })
     await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })
@@ -138,13 +138,13 @@ describe("an apply that a node", () => {
   })
 })
 
-test("a state that was saved before nodes told what they had read is taken as read by all", async () => {
+test("in a state from before nodes stored their SDN version, all nodes have the applied one", async () => {
   const lab = createLab({ nodes: 2, sdnZone: "lab" })
   lab.sim.restore(lab.sim.save().replaceAll(/"sdnVersion":\d+,?/gu, ""))
   expect(await lab.ok("GET", "/nodes/pve2/sdn/zones")).toEqual([{ zone: "lab", status: "available" }])
 })
 
-test("an apply takes along what others left pending, and a rollback throws it away", async () => {
+test("an apply includes pending changes of others, and a rollback discards them", async () => {
   const lab = createLab()
   await zone(lab)
   await vnet(lab, "r1", 1001)

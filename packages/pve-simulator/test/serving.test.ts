@@ -59,7 +59,7 @@ test("curl clones a machine, watches the task, starts it and reads its address",
   expect(await curl(`${api}/nodes/pve1/qemu/200/config`)).toMatchObject({ data: { name: "first", description: "ü & co" } })
 })
 
-test("the status line carries the first line of an error, and the certificate is the one that is told", async () => {
+test("the status line has the first line of an error, and the certificate has the announced fingerprint", async () => {
   const { stdout } = await run("curl", [
     "-ski",
     "-H",
@@ -95,7 +95,7 @@ const raw = async (bytes: string): Promise<string> => {
   return read
 }
 
-test("bytes that are no request are told what is wrong with them", async () => {
+test("bytes that are not a request get an answer that says what is wrong", async () => {
   const answered = async (bytes: string) => {
     const [head = "", body] = (await raw(bytes)).split("\r\n\r\n")
     expect(head.toLowerCase()).toContain("\r\nconnection: close")
@@ -317,7 +317,7 @@ describe("a console", () => {
     expect(await open(port, ticket, [`${user}:${ticket}\n`])).toBe(`${accepted} OK`)
   })
 
-  test("of a machine that does not run is opened, and closed without a word", async () => {
+  test("of a machine that is off opens, and closes without data", async () => {
     sim.guest(100)!.status = "stopped"
     const { port, ticket } = await proxy("vncproxy")
     expect(await open(port, ticket)).toBe(`${accepted} closed`)
@@ -327,7 +327,7 @@ describe("a console", () => {
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 test(
-  "the stand-alone program tells how to reach it, keeps its state over a restart, and ends on SIGTERM",
+  "the stand-alone program prints how to reach it, keeps its state across a restart, and ends on SIGTERM",
   { timeout: 60_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "simulator-"))
@@ -414,7 +414,7 @@ test("a port that another program has ends it with one line that names the optio
   })
 })
 
-test("real hosts are refused in one line where none can be made", { timeout: 60_000 }, async () => {
+test("real hosts are refused in one line if the machine cannot run them", { timeout: 60_000 }, async () => {
   // root without what makes namespaces; others have no more
   const bare = process.getuid?.() === 0 ? ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] : []
   const [program, ...args] = [...bare, process.execPath, main, "--real-hosts"]
@@ -425,7 +425,7 @@ test("real hosts are refused in one line where none can be made", { timeout: 60_
   })
 })
 
-test("a certificate that is kept is the same after a restart, readable by its owner only", async () => {
+test("a stored certificate is the same after a restart, and readable by its owner only", async () => {
   const folder = mkdtempSync(join(tmpdir(), "simulator-"))
   const certificateFile = join(folder, "state.json.pem")
   const fingerprints: (string | undefined)[] = []

@@ -29,7 +29,7 @@ test("a volume is where the storage's kind puts it: a file of a folder, or a blo
   expect(await pathOf("local", "local:iso/a.iso")).toBe("/var/lib/vz/template/iso/a.iso")
 })
 
-test("a name that no volume can have is refused as such, one that is not there differently", async () => {
+test("an invalid volume name is refused as such, a missing volume with another message", async () => {
   const lab = createLab()
   const refusal = async (storage: string, volume: string) => (await read(lab, "pve", storage, volume)).message
   for (const name of ["iso/none", "iso/none.txt", "vztmpl/none.iso", "images", "../iso/a.iso"])
@@ -60,7 +60,7 @@ test("a checksum that no file can have fails a download", async () => {
   expect(await fetched(lab, {})).toBe("refusing to override existing file 'a.iso'")
 })
 
-test("what is behind an address is told before a download: its name, and the size that it will have", async () => {
+test("name and size can be queried before a download", async () => {
   const lab = createLab()
   const about = async (url: string) => await lab.call("GET", "/nodes/pve/query-url-metadata", { url })
   expect((await about("https://images.example/x/debian%2012.iso?mirror=1")).data).toEqual({

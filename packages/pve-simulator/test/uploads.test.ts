@@ -88,7 +88,7 @@ test("a file that is not what was announced is not kept", async () => {
   expect(await images()).toEqual([])
 })
 
-test("only who may put images on a storage uploads there, and a form is taken by no other call", async () => {
+test("only users who may put images on a storage can upload there, and no other call accepts a form", async () => {
   const { body } = await curl("-d", "userid=ann@pve", `${api()}/access/users`)
   expect(body.data).toBeNull()
   const made = await curl("-X", "POST", "-d", "privsep=0", `${api()}/access/users/ann@pve/token/tok`)

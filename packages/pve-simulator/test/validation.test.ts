@@ -63,7 +63,7 @@ test.skipIf(!hasReference)(`the recorded verdicts on parameters are shared, and 
   expect(sameWords / rejected).toBeGreaterThanOrEqual(0.99)
 })
 
-test("every pattern of the schema is one of this language too", () => {
+test("every pattern of the schema also works in JavaScript", () => {
   const patterns: string[] = []
   const collect = (property: Property): void => {
     if (property.pattern !== undefined) patterns.push(property.pattern)
@@ -76,7 +76,7 @@ test("every pattern of the schema is one of this language too", () => {
   for (const pattern of patterns) expect(() => compilePattern(pattern), pattern).not.toThrow()
 })
 
-test("every complaint about a request comes at once, each under its parameter", () => {
+test("all errors of a request are reported at once, each under its parameter", () => {
   expect(
     complaints("POST /nodes/{node}/qemu/{vmid}/clone", { node: "pve", vmid: "100", newid: "5", name: "no_good", bogus: "1" }),
   ).toEqual({

@@ -34,7 +34,7 @@ const workers = async (lab: Lab): Promise<Readonly<Record<string, unknown>>> => 
 }
 
 describe("the API's workers of a node", () => {
-  test("serve three calls at once; a burst beyond waits in the order it came, other nodes and the other daemon do not", async () => {
+  test("serve three calls at once; further calls wait in order, those of other nodes and of the other daemon do not", async () => {
     const lab = await withSilentGuests()
     const read = () => lab.call("GET", "/nodes/pve1/qemu/200/config")
     const took = await atOnce(lab, [...slow(lab, 7), ...slow(lab, 1, "pve2", 201), read])
@@ -61,7 +61,7 @@ describe("the API's workers of a node", () => {
     expect(took).toEqual([20, 20, 20, 20, 40, 40, 40, 40, 60, 60].map((ms) => `${ms} /version 200`))
   })
 
-  test("that keep a call for half a minute lose who asked, 596 without a body, and do its work nevertheless", async () => {
+  test("that take half a minute for a call answer 596 without a body, and do its work nevertheless", async () => {
     const lab = await withSilentGuests({ timing: { apiWorkers: 1, agentPing: 40_000 } })
     const change = () => lab.call("PUT", "/nodes/pve1/qemu/200/config", { description: "x" })
     const took = await atOnce(lab, [...slow(lab, 1), change])
@@ -71,7 +71,7 @@ describe("the API's workers of a node", () => {
     expect(lab.sim.guest(200)?.config["description"]).toBe("x")
   })
 
-  test("are not held by an answer that is kept back, nor by a task", async () => {
+  test("are not occupied by a delayed answer or by a task", async () => {
     const lab = await withSilentGuests({ timing: { apiWorkers: 1 } })
     const took = await atOnce(lab, [
       ...Array.from({ length: 3 }, () => () => lab.call("GET", "/version", {}, { token: "root@pam!none=x" })),
