@@ -62,9 +62,9 @@ const introduce = ({ simulator, http, ssh, lab }: Running, options: CommandLine)
   if (ssh !== undefined) say(`  ssh            root@${ssh.host} -p ${ssh.port}, host key ${ssh.hostKey}`)
   if (lab !== undefined) {
     const logins = lab.accounts.map(({ name, password }) => `${name}/${password}`).join(", ")
-    say(`  real hosts     behind VMs with Linux; their SSH servers know ${logins} (sudo)`)
-    say(`  start there    ${lab.outside.join(" ")} COMMAND   what reaches the hosts and this API`)
-    say(`  reached at     ${lab.link.there}                     what listens there, from here`)
+    say(`  real hosts     for VMs with Linux; SSH logins: ${logins} (sudo)`)
+    say(`  start there    ${lab.outside.join(" ")} COMMAND   runs a command that reaches the hosts and this API`)
+    say(`  reached at     ${lab.link.there}                     the address of servers that run there, from here`)
   }
   say("Try:")
   say(`  ${curl} ${token} '${http.url}/api2/json/cluster/resources?type=vm'`)

@@ -33,13 +33,13 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --speed N      how many times as fast as real machines   (1)
   --ssh-port N   also serve SSH to the first node          (off)
   --state FILE   read the state at start, write it at stop;
-                 the certificate is kept beside it (FILE.pem)
+                 the certificate is stored next to it (FILE.pem)
   --no-tls       plain HTTP
-  --real-hosts   put a host behind each VM with Linux: a   (off)
-                 network namespace with an SSH server, on
+  --real-hosts   run a real host for each VM with Linux:   (off)
+                 a network namespace with an SSH server on
                  this machine; needs Linux and root
   --screens      QEMU's own screen for each VM that is     (a small picture)
-                 looked at; needs qemu-system-x86_64
+                 viewed; needs qemu-system-x86_64
   --template T   one more template, NAME or NAME=SYSTEM    (those of common labs:
                  (windows, debian, ubuntu, …); repeatable   Windows, Debian, Ubuntu, …)
   --help         this text
