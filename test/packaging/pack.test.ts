@@ -77,6 +77,12 @@ beforeAll(() => {
     if (code !== undefined) writeFileSync(join(project, "readme", `${name}.ts`), code)
   }
   for (const example of examples) cpSync(join(root, "examples/embed", example), join(project, example))
+  writeFileSync(
+    join(project, "every-library.ts"),
+    libraries()
+      .map((name) => `import "@rangewright/${name}"\n`)
+      .join(""),
+  )
   run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], project)
 }, 10 * minutes)
 
@@ -87,7 +93,7 @@ test.each([
   ["TypeScript 7", "typescript", "tsconfig.bundler.json"],
   ["TypeScript 5.9", "older-typescript", "tsconfig.node16.json"],
 ])(
-  "with %s the examples compile in an outside project with all types checked (%s, %s)",
+  "with %s the examples and every library compile in an outside project with all types checked (%s, %s)",
   { timeout: 2 * minutes },
   (_, name, file) => {
     expect(compile(name, file)).toBe("")
