@@ -9,10 +9,32 @@ export const invalid = (message: string): never => {
 
 const kindOf = (value: unknown) => {
   if (typeof value === "string") return "text"
+  if (typeof value === "number") return "number"
+  if (typeof value === "boolean") return "flag"
   if (Array.isArray(value)) return "list"
   return typeof value === "object" && value !== null ? "object" : undefined
 }
-const shown = { text: "a string", list: "a list", object: "an object" } as const
+const shown = {
+  text: "a string",
+  number: "a number",
+  flag: "true or false",
+  list: "a list",
+  texts: "a list of strings",
+  object: "an object",
+} as const
+
+const requireKind = (whose: string, name: string, value: unknown, kind: keyof typeof shown): void => {
+  if (kind === "texts" && Array.isArray(value)) {
+    for (const [index, text] of value.entries()) requireKind(whose, `${name}[${index}]`, text, "text")
+    return
+  }
+  const found = kindOf(value)
+  if (found === kind) return
+  const is = found === "text" || found === "list" || found === "object" ? shown[found] : String(value)
+  invalid(
+    value === undefined ? `${whose} needs ${name}, ${shown[kind]}` : `${whose}: ${name} must be ${shown[kind]}, but it is ${is}`,
+  )
+}
 
 /** Untyped programs can pass anything: throws `InvalidInputError` if a value has the wrong kind. `whose`: what the value belongs to. */
 export const requireKinds = (
@@ -20,15 +42,11 @@ export const requireKinds = (
   values: Readonly<Record<string, unknown>>,
   expected: Readonly<Record<string, keyof typeof shown>>,
 ): void => {
-  for (const [name, kind] of Object.entries(expected)) {
-    const value = values[name]
-    const found = kindOf(value)
-    if (found === kind) continue
-    const is = found === undefined ? String(value) : shown[found]
-    invalid(
-      value === undefined
-        ? `${whose} needs ${name}, ${shown[kind]}`
-        : `${whose}: ${name} must be ${shown[kind]}, but it is ${is}`,
-    )
-  }
+  for (const [name, kind] of Object.entries(expected)) requireKind(whose, name, values[name], kind)
 }
+
+/** The defaults, but for what is given; what is given as undefined counts as absent. */
+export const withDefaults = <T extends object>(defaults: T, given: Partial<T>): T => ({
+  ...defaults,
+  ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+})

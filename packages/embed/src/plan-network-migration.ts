@@ -8,7 +8,7 @@ import {
   renderMigration,
 } from "@rangewright/domain/migration"
 import { natNetworkName } from "@rangewright/domain/network"
-import { requireKinds } from "./invalid.ts"
+import { invalid, requireKinds, withDefaults } from "./invalid.ts"
 
 export interface MigrationToPlan {
   /** From Linux bridges to an SDN VXLAN zone (`to-sdn`), or back. `to-sdn` if absent. */
@@ -23,6 +23,11 @@ export interface NetworkMigrationPlan {
   readonly text: string
 }
 
+const planners = { "to-sdn": planMigration, "to-bridges": planReturn } as const satisfies Record<
+  MigrationPlan["direction"],
+  unknown
+>
+
 /**
  * The plan that would migrate an installation's networks, computed from the given data; changes nothing. Throws `InvalidInputError` if data
  * is missing.
@@ -31,32 +36,41 @@ export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrati
   requireKinds("planNetworkMigration", { "its argument": migration }, { "its argument": "object" })
   const { direction = "to-sdn", installation, options = {} } = migration
   requireKinds("planNetworkMigration", { installation, options }, { installation: "object", options: "object" })
+  if (!Object.hasOwn(planners, direction))
+    invalid(`planNetworkMigration: direction must be one of ${Object.keys(planners).join(", ")}, but it is ${direction}`)
   const { nodes, ranges, machines } = installation
   requireKinds(
     "planNetworkMigration: installation",
     { nodes, ranges, machines },
     { nodes: "list", ranges: "list", machines: "list" },
   )
-  const found: Installation = {
-    quorate: true,
-    zones: [],
-    vnets: [],
-    otherPending: [],
-    bridges: [],
-    rights: [],
-    record: undefined,
-    ...installation,
-  }
-  const decided: MigrationOptions = {
-    clusterMode: true,
-    zone: usualSettings.sdnZone,
-    vxlanTagBase: usualSettings.vxlanTagBase,
-    natBridge: natNetworkName(false),
-    natVnet: natNetworkName(true),
-    natGroups: [],
-    createZone: true,
-    ...options,
-  }
-  const plan = (direction === "to-sdn" ? planMigration : planReturn)(found, decided)
+  const found = withDefaults<Installation>(
+    {
+      nodes,
+      ranges,
+      machines,
+      quorate: true,
+      zones: [],
+      vnets: [],
+      otherPending: [],
+      bridges: [],
+      rights: [],
+      record: undefined,
+    },
+    installation,
+  )
+  const decided = withDefaults<MigrationOptions>(
+    {
+      clusterMode: true,
+      zone: usualSettings.sdnZone,
+      vxlanTagBase: usualSettings.vxlanTagBase,
+      natBridge: natNetworkName(false),
+      natVnet: natNetworkName(true),
+      natGroups: [],
+      createZone: true,
+    },
+    options,
+  )
+  const plan = planners[direction](found, decided)
   return { plan, text: renderMigration(plan) }
 }

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { rangeId, recordId } from "./ids.ts"
-import { invalid, requireKinds } from "./invalid.ts"
+import { invalid, requireKinds, withDefaults } from "./invalid.ts"
 
 export interface RangeToPlan {
   /** The range configuration, YAML. */
@@ -46,9 +46,10 @@ export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
   const { configuration, templates, rangeId: id = "LAB", nodes = ["node1"], settings = {} } = wanted
   requireKinds(
     "planRange",
-    { configuration, templates, nodes, settings },
-    { configuration: "text", templates: "list", nodes: "list", settings: "object" },
+    { configuration, templates, rangeId: id, nodes, settings },
+    { configuration: "text", templates: "texts", rangeId: "text", nodes: "texts", settings: "object" },
   )
+  const decided = withDefaults(usualSettings, settings)
   const world = makeMemoryWorld(nodes)
   for (const [index, name] of templates.entries()) addTemplate(world, firstTemplate + index, name, nodes[0])
   const planned = Effect.gen(function* () {
@@ -57,7 +58,7 @@ export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
       id: rangeId(id),
       recordId: recordId("aaaaaaaaaaaaaaa"),
       number: undefined,
-      reservedNumbers: settings.reservedRangeNumbers ?? usualSettings.reservedRangeNumbers,
+      reservedNumbers: decided.reservedRangeNumbers,
       name: id,
       description: "",
       purpose: "",
@@ -72,7 +73,7 @@ export const planRange = async (wanted: RangeToPlan): Promise<RangePlan> => {
   const adapters = Layer.mergeAll(
     memoryStorageLayer(makeMemoryStore()),
     memoryHypervisorLayer(world),
-    Layer.succeed(Settings, { ...usualSettings, ...settings }),
+    Layer.succeed(Settings, decided),
   )
   const result = await Effect.runPromise(
     planned.pipe(Effect.result, Effect.provide(runPlannerLayer.pipe(Layer.provideMerge(adapters)))),

@@ -1,7 +1,7 @@
 import { type BlueprintRow, catalogOf, type Installed, type SourceCatalog } from "@rangewright/domain/catalog"
 import { readSource, sayIssues } from "@rangewright/domain/source"
 import * as Result from "effect/Result"
-import { invalid, requireKinds } from "./invalid.ts"
+import { invalid, requireKinds, withDefaults } from "./invalid.ts"
 
 export interface SourceToRead {
   readonly id: string
@@ -23,15 +23,19 @@ export const readCatalog = (source: SourceToRead): SourceCatalog => {
   const { id, name = id, files, installed = {}, blueprints = [] } = source
   requireKinds(
     "readCatalog",
-    { id, files, installed, blueprints },
-    { id: "text", files: "object", installed: "object", blueprints: "list" },
+    { id, name, files, installed, blueprints },
+    { id: "text", name: "text", files: "object", installed: "object", blueprints: "list" },
+  )
+  const has = withDefaults<Installed>({ templates: [], roles: [], collections: [] }, installed)
+  const { templates, roles, collections } = has
+  requireKinds(
+    "readCatalog: installed",
+    { templates, roles, collections },
+    { templates: "texts", roles: "list", collections: "list" },
   )
   const texts = new Map(Object.entries(files))
+  for (const [path, text] of texts) requireKinds("readCatalog: files", { [path]: text }, { [path]: "text" })
   const read = readSource({ entries: [...texts.keys()].map((path) => ({ path, kind: "file" as const })), texts })
   if (Result.isFailure(read)) return invalid(`Cannot read the source ${id}: ${sayIssues(read.failure)}`)
-  return catalogOf(
-    { source: { id, name }, content: read.success.content },
-    { templates: [], roles: [], collections: [], ...installed },
-    blueprints,
-  )
+  return catalogOf({ source: { id, name }, content: read.success.content }, has, blueprints)
 }

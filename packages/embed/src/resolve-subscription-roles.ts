@@ -1,4 +1,4 @@
-import { parseRangeConfig } from "@rangewright/domain/range"
+import { configurationError, parseRangeConfig } from "@rangewright/domain/range"
 import {
   type License,
   mayInstallRole,
@@ -29,11 +29,14 @@ export interface ResolvedRole {
   readonly role: SubscriptionRole
 }
 
+const isConfiguration = (wanted: RolesToResolve["wanted"]): wanted is { readonly configuration: string } => !Array.isArray(wanted)
+
 const namesIn = (wanted: RolesToResolve["wanted"]): readonly string[] => {
-  if (!("configuration" in wanted)) return wanted
-  const parsed = parseRangeConfig(wanted.configuration)
-  if (Result.isFailure(parsed))
-    return invalid(`Cannot read the configuration: ${parsed.failure[0]?.message ?? "it is not valid"}`)
+  if (!isConfiguration(wanted)) return wanted
+  const { configuration } = wanted
+  requireKinds("resolveSubscriptionRoles: wanted", { configuration }, { configuration: "text" })
+  const parsed = parseRangeConfig(configuration)
+  if (Result.isFailure(parsed)) return invalid(configurationError(parsed.failure))
   const { machines, router } = parsed.success.config
   return [...machines, router].flatMap(({ roles }) => roles.map(({ name }) => name))
 }
@@ -51,9 +54,11 @@ export const resolveSubscriptionRoles = (roles: RolesToResolve): readonly Resolv
     {
       index: typeof index === "string" ? "text" : "list",
       license: "object",
-      wanted: Array.isArray(wanted) ? "list" : "object",
+      wanted: Array.isArray(wanted) ? "texts" : "object",
     },
   )
+  const { active, entitlements } = license
+  requireKinds("resolveSubscriptionRoles: license", { active, entitlements }, { active: "flag", entitlements: "texts" })
   const read = typeof index === "string" ? readSubscriptionIndex(index) : undefined
   if (read !== undefined && Result.isFailure(read)) return invalid(`Cannot read the registry's index: ${read.failure}`)
   const offered = new Map((read?.success.roles ?? (index as readonly SubscriptionRole[])).map((role) => [role.role, role]))

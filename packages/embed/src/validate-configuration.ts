@@ -26,23 +26,40 @@ export interface ConfigurationReport {
   readonly problems: readonly ConfigIssue[]
 }
 
+/** The names without duplicates; undefined if none are given. */
+const namesOf = (fact: string, names: Iterable<string> | undefined): ReadonlySet<string> | undefined => {
+  if (names === undefined) return undefined
+  const list = typeof names === "object" && names !== null && Symbol.iterator in names ? [...names] : names
+  requireKinds("validateConfiguration: facts", { [fact]: list }, { [fact]: "texts" })
+  return new Set(list)
+}
+
 /**
- * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` if it is not a
- * string.
+ * All errors and warnings of a range configuration (YAML). Never throws because of the text; throws `InvalidInputError` for a value of the
+ * wrong type.
  */
 export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = {}): ConfigurationReport => {
   requireKinds("validateConfiguration", { yaml, facts }, { yaml: "text", facts: "object" })
-  const parsed = parseRangeConfig(yaml, facts.defaults === undefined ? {} : { defaults: facts.defaults })
+  const { rangeId = "LAB", rangeNumber = 1, nodes, defaults = {} } = facts
+  requireKinds(
+    "validateConfiguration: facts",
+    { rangeId, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
+    { rangeId: "text", rangeNumber: "number", nodes: "list", defaults: "object" },
+  )
+  const templates = namesOf("templates", facts.templates)
+  const roles = namesOf("roles", facts.roles)
+  const collections = namesOf("collections", facts.collections)
+  const parsed = parseRangeConfig(yaml, { defaults })
   if (Result.isFailure(parsed)) return { valid: false, problems: parsed.failure }
-  const knowsRoles = facts.roles !== undefined || facts.collections !== undefined
+  const knowsRoles = roles !== undefined || collections !== undefined
   const problems = [
     ...parsed.success.warnings,
     ...checkRangeConfig(parsed.success, {
-      rangeId: facts.rangeId ?? "LAB",
-      rangeNumber: facts.rangeNumber ?? 1,
-      templates: facts.templates === undefined ? undefined : new Set(facts.templates),
-      roles: knowsRoles ? { names: new Set(facts.roles), collections: new Set(facts.collections) } : undefined,
-      nodes: facts.nodes,
+      rangeId,
+      rangeNumber,
+      templates,
+      roles: knowsRoles ? { names: new Set(roles), collections: new Set(collections) } : undefined,
+      nodes,
     }),
   ]
   return { valid: problems.every(({ severity }) => severity === "warning"), problems }

@@ -80,11 +80,76 @@ describe("input of another kind", () => {
     }
   })
 
+  const role = { role: "acme.exchange", version: "1.0.0", entitlements: ["PRO_ROLES"] } as never
+  const license = { active: true, entitlements: [] }
+  const files = { "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello}\n" }
+  const installation = { nodes: [], ranges: [], machines: [] }
+  it.each<readonly [string, () => unknown]>([
+    ["facts: templates must be a list of strings", () => validateConfiguration(machine(), { templates: "debian-12" })],
+    ["facts: roles must be a list of strings", () => validateConfiguration(machine(), { roles: 5 as never })],
+    ["facts: collections[0] must be a string", () => validateConfiguration(machine(), { collections: [null as never] })],
+    ["facts: rangeId must be a string", () => validateConfiguration(machine(), { rangeId: 7 as never })],
+    ["facts: nodes must be a list", () => validateConfiguration(machine(), { nodes: null as never })],
+    ["templates[1] must be a string", () => planRange({ configuration: machine(), templates: ["debian-12", 5 as never] })],
+    ["nodes[0] must be a string", () => planRange({ configuration: machine(), templates: [], nodes: [null as never] })],
+    ["rangeId must be a string", () => planRange({ configuration: machine(), templates: [], rangeId: null as never })],
+    ["files: a/b must be a string", () => readCatalog({ id: "acme", files: { "a/b": null as never } })],
+    ["installed: roles must be a list", () => readCatalog({ id: "acme", files, installed: { roles: {} as never } })],
+    ["license needs active", () => resolveSubscriptionRoles({ index: [], license: {} as never, wanted: [] })],
+    [
+      "license: active must be true or false",
+      () => resolveSubscriptionRoles({ index: [role], license: { ...license, active: "false" as never }, wanted: [] }),
+    ],
+    [
+      "license: entitlements must be a list of strings",
+      () => resolveSubscriptionRoles({ index: [role], license: { ...license, entitlements: "PRO_ROLES" as never }, wanted: [] }),
+    ],
+    ["wanted needs configuration", () => resolveSubscriptionRoles({ index: [], license, wanted: {} as never })],
+    ["wanted[0] must be a string", () => resolveSubscriptionRoles({ index: [], license, wanted: [5 as never] })],
+    ["direction must be one of to-sdn, to-bridges", () => planNetworkMigration({ installation, direction: "sideways" as never })],
+    ["rangeId needs text", () => rangeId(undefined as never)],
+    ["userId needs text", () => userId(undefined as never)],
+    ["recordId: text must be a string, but it is 5", () => recordId(5n as never)],
+    ["vmid: number must be a number, but it is a string", () => vmid("100" as never)],
+  ])("is refused inside what is given too: %s", async (words, make) => {
+    const thrown = await Promise.resolve()
+      .then(make)
+      .catch((cause: unknown) => cause)
+    expect(thrown).toBeInstanceOf(InvalidInputError)
+    expect((thrown as Error).message).toContain(words)
+  })
+
   it("names what is missing, and what is given", () => {
     expect(() => validateConfiguration(undefined as never)).toThrow("validateConfiguration needs yaml, a string")
     expect(() => readCatalog({ id: "labs", files: null as never })).toThrow(
       "readCatalog: files must be an object, but it is null",
     )
+  })
+})
+
+describe("what is given as undefined", () => {
+  const absent = undefined as never
+  it("counts as absent in the settings of a range", async () => {
+    const asked = { configuration: machine(), templates: ["debian-11-x64-server-template", "debian-12"], nodes: ["a", "b"] }
+    const settings = { sdnZone: absent, vxlanTagBase: absent, vmidSpan: absent }
+    expect(await planRange({ ...asked, settings })).toEqual(await planRange(asked))
+  })
+
+  it("counts as absent in what is installed", () => {
+    const files = { "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello}\n" }
+    const installed = { templates: absent, roles: absent, collections: absent }
+    expect(readCatalog({ id: "acme", files, installed })).toEqual(readCatalog({ id: "acme", files }))
+  })
+
+  it("counts as absent in an installation and in the options of its migration", () => {
+    const node = { name: "pve1", online: true, address: "192.0.2.11", missingPackages: [], pending: [] }
+    const installation = { nodes: [node], ranges: [], machines: [] }
+    expect(
+      planNetworkMigration({
+        installation: { ...installation, quorate: absent, zones: absent, bridges: absent },
+        options: { clusterMode: absent, zone: absent },
+      }),
+    ).toEqual(planNetworkMigration({ installation }))
   })
 })
 
@@ -152,6 +217,17 @@ describe("resolving subscription roles", () => {
     expect(resolved(["PRO_ROLES"])).toEqual([["acme.exchange", true]])
     expect(resolved([])).toEqual([["acme.exchange", false]])
     expect(resolved(["PRO_ROLES"], false)).toEqual([["acme.exchange", false]])
+  })
+
+  it("says what is wrong with a configuration, and where", () => {
+    const resolve = () =>
+      resolveSubscriptionRoles({
+        index,
+        license: { active: true, entitlements: [] },
+        wanted: { configuration: "ludus:\n  - vlan: 5000\n" },
+      })
+    expect(resolve).toThrow(InvalidInputError)
+    expect(resolve).toThrow(/ludus\.0\.vlan: 5000 is out of range .* at line 2/u)
   })
 
   it.each(["", "{}", "[]", "null", index.replace("acme.exchange", "../x")])("refuses the index %j", (text) => {
