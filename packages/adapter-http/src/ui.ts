@@ -121,7 +121,7 @@ const notBuilt = Buffer.from(`<!doctype html>
 <title>Rangewright</title>
 <h1>The web page is not built</h1>
 <p>The service runs, and its API is at <a href="/api/v2/openapi">/api/v2/openapi</a>. The files of the page are missing.</p>
-<p>In a clone of the repository, <code>npm run build --workspace packages/web</code> builds them; or set <code>web_folder</code> to another folder. Then restart the service.</p>
+<p>In a clone of the repository, <code>npm run setup</code> builds them; or set <code>web_folder</code> to another folder. Then restart the service.</p>
 </html>
 `)
 

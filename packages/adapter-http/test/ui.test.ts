@@ -1,5 +1,5 @@
 import { loadUi } from "@rangewright/adapter-http"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { get } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -180,6 +180,8 @@ describe("a service without a built page", () => {
     const other = await startService({ operations: samples, http: { ui } })
     const { status, headers, body } = await ask("/ui/", {}, "GET", other)
     expect([status, body.toString()]).toEqual([200, expect.stringContaining("not built")])
+    const scripts = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")).scripts as object
+    expect(Object.keys(scripts)).toContain(/<code>npm run ([^<]*)<\/code>/u.exec(body.toString())?.[1])
     expect(headers["content-security-policy"]).toBe(policy)
     expect(headers["strict-transport-security"]).toMatch(/^max-age=\d+$/u)
     await other.stop()
