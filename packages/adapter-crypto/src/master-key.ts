@@ -11,8 +11,10 @@ export interface MasterKey {
 }
 
 /** A key for one purpose (HKDF-SHA-256), so that no two uses share bytes. Purposes are part of the stored format: never rename one. */
-export const keyFor = (master: MasterKey, purpose: "api-key" | "id" | "mark" | "seal" | "token"): Buffer =>
-  Buffer.from(hkdfSync("sha256", master.bytes, Buffer.alloc(0), `rangewright/${purpose}`, keyBytes))
+export const keyFor = ({ bytes }: MasterKey, purpose: "api-key" | "id" | "mark" | "seal" | "token"): Buffer => {
+  if (bytes.length !== keyBytes) throw new RangeError(`A master key has ${keyBytes} bytes, but this one has ${bytes.length}`)
+  return Buffer.from(hkdfSync("sha256", bytes, Buffer.alloc(0), `rangewright/${purpose}`, keyBytes))
+}
 
 const idBytes = 6
 

@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
   credentialHasher,
+  cryptoLayer,
   firstHashKey,
   keyId,
   newKey,
@@ -118,6 +119,14 @@ describe("what API keys are hashed with", () => {
     const hasher = credentialHasher(firstHashKey({ bytes: Buffer.alloc(32, 1) }))
     expect(hasher.hash("AB.x")).toBe("700ad436e13fa9523b093a11c5a83fdc7c79dfae4c5139f2a7b02fc2be282126")
   })
+})
+
+it("an installation's key is all of its 32 bytes: nothing is made from a shorter one, such as a variable that is not set", () => {
+  for (const bytes of [new Uint8Array(0), Buffer.from("secret"), new Uint8Array(33)]) {
+    const words = `A master key has 32 bytes, but this one has ${bytes.length}`
+    expect(() => cryptoLayer({ bytes })).toThrow(words)
+    expect(() => secretStore({ bytes })).toThrow(words)
+  }
 })
 
 describe("tokens", () => {
