@@ -8,7 +8,7 @@ import { sourceUninstall } from "./source/uninstall-run.ts"
 import { templateBuild } from "./template/build-run.ts"
 import { templateRemoval } from "./template/removal-run.ts"
 
-/** Every run kind except those of ranges, for `runEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md. */
+/** Every run kind except those of ranges, for `rangeEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md. */
 export const runKinds = [
   accessRun,
   blueprintInstall,
