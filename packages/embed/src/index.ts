@@ -1,4 +1,4 @@
-export { invalid, InvalidInputError } from "./invalid.ts"
+export { InvalidInputError } from "./invalid.ts"
 export { type ConfigurationFacts, type ConfigurationReport, validateConfiguration } from "./validate-configuration.ts"
 export { planRange, type RangePlan, type RangeToPlan } from "./plan-range.ts"
 export { readCatalog, type SourceToRead } from "./read-catalog.ts"
