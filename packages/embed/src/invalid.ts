@@ -20,12 +20,14 @@ const shown = {
   flag: "true or false",
   list: "a list",
   texts: "a list of strings",
+  objects: "a list of objects",
   object: "an object",
 } as const
+const itemsOf = { texts: "text", objects: "object" } as const
 
 const requireKind = (whose: string, name: string, value: unknown, kind: keyof typeof shown): void => {
-  if (kind === "texts" && Array.isArray(value)) {
-    for (const [index, text] of value.entries()) requireKind(whose, `${name}[${index}]`, text, "text")
+  if ((kind === "texts" || kind === "objects") && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) requireKind(whose, `${name}[${index}]`, item, itemsOf[kind])
     return
   }
   const found = kindOf(value)

@@ -42,7 +42,7 @@ export const planNetworkMigration = (migration: MigrationToPlan): NetworkMigrati
   requireKinds(
     "planNetworkMigration: installation",
     { nodes, ranges, machines },
-    { nodes: "list", ranges: "list", machines: "list" },
+    { nodes: "objects", ranges: "objects", machines: "objects" },
   )
   const found = withDefaults<Installation>(
     {

@@ -24,14 +24,14 @@ export const readCatalog = (source: SourceToRead): SourceCatalog => {
   requireKinds(
     "readCatalog",
     { id, name, files, installed, blueprints },
-    { id: "text", name: "text", files: "object", installed: "object", blueprints: "list" },
+    { id: "text", name: "text", files: "object", installed: "object", blueprints: "objects" },
   )
   const has = withDefaults<Installed>({ templates: [], roles: [], collections: [] }, installed)
   const { templates, roles, collections } = has
   requireKinds(
     "readCatalog: installed",
     { templates, roles, collections },
-    { templates: "texts", roles: "list", collections: "list" },
+    { templates: "texts", roles: "objects", collections: "objects" },
   )
   const texts = new Map(Object.entries(files))
   for (const [path, text] of texts) requireKinds("readCatalog: files", { [path]: text }, { [path]: "text" })

@@ -52,7 +52,7 @@ export const resolveSubscriptionRoles = (roles: RolesToResolve): readonly Resolv
     "resolveSubscriptionRoles",
     { index, license, wanted },
     {
-      index: typeof index === "string" ? "text" : "list",
+      index: typeof index === "string" ? "text" : "objects",
       license: "object",
       wanted: Array.isArray(wanted) ? "texts" : "object",
     },

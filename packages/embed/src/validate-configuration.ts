@@ -44,7 +44,7 @@ export const validateConfiguration = (yaml: string, facts: ConfigurationFacts = 
   requireKinds(
     "validateConfiguration: facts",
     { rangeId, rangeNumber, nodes: nodes === undefined ? [] : nodes, defaults },
-    { rangeId: "text", rangeNumber: "number", nodes: "list", defaults: "object" },
+    { rangeId: "text", rangeNumber: "number", nodes: "objects", defaults: "object" },
   )
   const templates = namesOf("templates", facts.templates)
   const roles = namesOf("roles", facts.roles)
