@@ -130,10 +130,12 @@ describe("a transport", () => {
     expect(failure).toMatchObject({ delivered: false, message: "no connection within 0.05 s" })
   })
 
-  it("refuses URLs that are neither https nor http", () => {
-    expect(() => httpsTransport("ftp://pve")).toThrow(RangeError)
-    expect(() => httpsTransport("not a url")).toThrow(TypeError)
-  })
+  it.each(["ftp://pve", "not a url", "", "pve1.example:8006", "192.0.2.1:8006"])(
+    "refuses %j, and says that it is no https or http URL",
+    (text) => {
+      expect(() => httpsTransport(text)).toThrow(new RangeError(`"${text}" is not an https or http URL`))
+    },
+  )
 
   it.each([
     ["at once", (socket: Socket) => void socket.write("SSH-2.0-OpenSSH_10.0\r\n")],

@@ -123,8 +123,8 @@ const receive = (
  * truncated answer count as delivered.
  */
 export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport => {
-  const url = new URL(base)
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw new RangeError(`${base} is not an https or http URL`)
+  const url = URL.canParse(base) ? new URL(base) : undefined
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") throw new RangeError(`"${base}" is not an https or http URL`)
   const agent = proxmoxAgent(base, trust)
   const client = url.protocol === "http:" ? http : https
   const send = (request: PveRequest, signal: AbortSignal): Promise<PveAnswer> =>
