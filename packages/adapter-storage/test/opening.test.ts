@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { StorageFault } from "@rangewright/ports"
@@ -28,6 +29,11 @@ it("says why a file cannot be opened", async () => {
   expect(fault).toBeInstanceOf(StorageFault)
   expect(String(fault)).toContain("no such file or directory")
   expect(String(await openingFails({ file: folder }))).toContain("Cannot open the database")
+})
+
+it("refuses a database in memory, and makes no file of that name", async () => {
+  expect(String(await openingFails({ file: ":memory:" }))).toContain("only a file is shared by its connections")
+  expect(existsSync(":memory:")).toBe(false)
 })
 
 it("says why a server cannot be reached, and never shows its password", async () => {

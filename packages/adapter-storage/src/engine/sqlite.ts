@@ -4,7 +4,7 @@ import { Migrator } from "@mikro-orm/migrations"
 import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis, type StorageFault } from "@rangewright/ports"
+import { monotonicMillis, StorageFault } from "@rangewright/ports"
 import { sqliteMigrations } from "../migrations/index.ts"
 import { entities } from "../schema/tables.ts"
 import { Database, makeDatabase, type PreparedReads } from "./database.ts"
@@ -50,6 +50,8 @@ export const sqliteLayer = (file: string, migrations?: MigrationList, older?: Ol
     Database,
     Effect.gen(function* () {
       const doing = `open the database ${file}`
+      if (file === ":memory:")
+        return yield* new StorageFault({ doing, because: "only a file is shared by its connections; use the in-memory adapter" })
       const opened = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: (cause) => storageFault(doing, cause) })
       // it holds key hashes and sealed secrets; SQLite gives the files beside it the same mode
       yield* opened(async () => (await open(file, "a", 0o600)).close())
