@@ -39,11 +39,28 @@ test("prose in Markdown is wrapped at 120 characters", () => {
   expect(found, "run npm run format").toEqual([])
 })
 
-test("links between documents lead to files that exist", () => {
+const proseOf = (text: string): string => text.replaceAll(/```.*?```/gsu, "")
+
+/** The anchors of a document's headings, as they are shown on the web. */
+const anchorsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...proseOf(text).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  )
+
+test("links between documents lead to files and headings that exist", () => {
   const links = documents.flatMap(({ name, text }) =>
-    [...text.replaceAll(/```.*?```/gsu, "").matchAll(/\]\(([^)#\s]+)/gu)].map(([, target = ""]) => ({ name, target })),
+    [...proseOf(text).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/gu)].map(([, target = "", anchor]) => ({ name, target, anchor })),
   )
   const local = links.filter(({ target }) => !/^[a-z]+:/u.test(target))
   expect(local.length).toBeGreaterThan(50)
-  expect(local.filter(({ name, target }) => !existsSync(join(root, dirname(name), target)))).toEqual([])
+  const pathOf = ({ name, target }: (typeof local)[number]): string => (target === "" ? name : join(dirname(name), target))
+  expect(local.filter((link) => !existsSync(join(root, pathOf(link))))).toEqual([])
+  const anchored = local.filter(({ anchor }) => anchor !== undefined)
+  expect(anchored.length).toBeGreaterThan(3)
+  expect(anchored.filter((link) => !anchorsOf(readFileSync(join(root, pathOf(link)), "utf8")).has(link.anchor ?? ""))).toEqual([])
 })

@@ -26,7 +26,9 @@ import { type BackupHead, readHead } from "../src/backup/read-archive.ts"
 import { fileToKeep, type Tree, writeArchive } from "../src/backup/write-archive.ts"
 import { restoreInto } from "../src/backup/restore-into.ts"
 import { holdFolder } from "../src/compose/data-folder.ts"
+import { namesFiles } from "../src/backup/left-out.ts"
 import { loadConfig } from "../src/config/config.ts"
+import { keys } from "../src/config/keys.ts"
 import { addUser, makeFolder, newKeyText, statusOf } from "./support.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -125,6 +127,12 @@ describe("a backup", () => {
     expect(await backup()).toMatchObject({ status: 1, output: expect.stringContaining("the file exists") })
     const onFolder = await folder.command(["backup", folder.data]).ended
     expect(onFolder).toMatchObject({ status: 1, output: expect.stringMatching(/it is a folder\nName a new file, such as /u) })
+  })
+
+  test("names every file and folder elsewhere that the configuration names", () => {
+    const elsewhere = Object.keys(keys).filter((key) => /(?:File|Folders?|Directory|Plugins|Collections)$/u.test(key))
+    // the page is built anew, and the older installation is imported once
+    expect(elsewhere.filter((key) => !(namesFiles as readonly string[]).includes(key))).toEqual(["webFolder", "legacyDirectory"])
   })
 
   test("is refused without the key that is needed to restore it", async () => {

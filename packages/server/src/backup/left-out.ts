@@ -4,13 +4,14 @@ import type { Config } from "../config/config.ts"
 import { type Keys, keys } from "../config/keys.ts"
 
 /** Configuration keys that name files and folders elsewhere. */
-const namesFiles = [
+export const namesFiles = [
   "tlsCert",
   "tlsKey",
   "proxmoxCaFile",
   "sshKeyFile",
   "ansibleJumpKeyFile",
   "ansibleCollections",
+  "packerPlugins",
   "sourceCaFile",
   "sourceFolders",
   "roleFolder",
@@ -19,6 +20,8 @@ const namesFiles = [
   "licenseFile",
   "nodePackagesFolder",
   "nodePackagesSshKeyFile",
+  "wireguardSshKeyFile",
+  "oidcCaFile",
 ] as const satisfies readonly (keyof Keys)[]
 
 const filesOf = (config: Config): string => {

@@ -12,7 +12,7 @@ export const throttled = (act: () => void): (() => void) => {
         last = performance.now()
         act()
       },
-      last + pace - performance.now(),
+      Math.max(0, last + pace - performance.now()),
     )
   }
 }
