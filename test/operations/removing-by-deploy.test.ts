@@ -127,6 +127,19 @@ describe("a deploy after machines left the configuration or changed their templa
     })
   })
 
+  it("goes on with what is left of a confirmed plan when that failed halfway", async () => {
+    await put(edited())
+    const { confirm } = (await call("planRange", { query: { prune: true, replace: true } })) as { readonly confirm: string }
+    service.lab.world.fault = ({ action }) => (action?.kind === "guest" ? { when: "before", reason: "failed" } : undefined)
+    const { runID, run } = await deploy({ confirm })
+    expect(run).not.toMatchObject({ status: "success" })
+    expect(names()).not.toContain("LAB-kali")
+    service.lab.world.fault = () => undefined
+    const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
+    expect(await service.end(ada, resumed.runID)).toMatchObject({ status: "success" })
+    expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
+  })
+
   it("takes no confirmation that no plan gave, and no option beside one", async () => {
     const { confirm } = (await call("planRange", { query: {} })) as { readonly confirm: string }
     const [options = "", fingerprint = ""] = confirm.split(".")

@@ -279,9 +279,11 @@ const makeEngine = Effect.fnUntraced(function* (
       const record = yield* journal.find(runId)
       if (record === undefined) return yield* new RunNotFound({ runId })
       if (record.status === "running" && !givesWay(record)) return yield* busyFault(record)
-      const why = record.status === "success" ? "it succeeded" : kinds.has(record.kind) ? undefined : "its kind is not known"
+      const kind = kinds.get(record.kind)
+      const why = record.status === "success" ? "it succeeded" : kind === undefined ? "its kind is not known" : undefined
       if (why !== undefined) return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
-      return yield* start({ kind: record.kind, subject: record.subject, options: record.options }, by)
+      const options = kind?.resumed?.(record.options) ?? record.options
+      return yield* start({ kind: record.kind, subject: record.subject, options }, by)
     }),
     owner: ({ kind, subject }) => kinds.get(kind)?.owner(subject) ?? Effect.succeed(undefined),
     state,

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { finishRun } from "./finish-run.ts"
 import { RunPlanner } from "./planner.ts"
 import { rangeActions } from "./range-actions.ts"
-import { restoreRequest } from "./request.ts"
+import { restoreRequest, resumedRequest } from "./request.ts"
 import { Settings } from "../settings.ts"
 
 const doing: Readonly<Record<RangeRunKind, string>> = {
@@ -67,6 +67,7 @@ const rangeKind = (
     if (range === undefined) return yield* new RangeNotFound({ rangeId })
     return yield* planner.plan(range, request, head.by, isOpen ? "when open" : "before opening")
   }),
+  resumed: resumedRequest,
   actions: rangeActions,
   basis: (subject) =>
     subject.type === "range"

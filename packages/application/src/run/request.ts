@@ -135,6 +135,14 @@ export const restoreRequest = (stored: Json): RunRequest | undefined =>
     },
   })
 
+/** What goes on from a run that ended: what is left is another plan than the one that was confirmed. */
+export const resumedRequest = (stored: Json): Json => {
+  const request = restoreRequest(stored)
+  if (request?.kind !== "deploy") return stored
+  const { confirmed: _seen, ...options } = request.options
+  return storeRequest({ kind: "deploy", options })
+}
+
 /** The argument of `RunEngine.start` for a run of a range. */
 export const rangeRequest = (range: Pick<Range, "id">, request: RunRequest): WorkRequest => ({
   kind: request.kind,
