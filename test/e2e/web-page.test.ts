@@ -255,6 +255,38 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("keeps a configuration that is not saved while other pages are looked at, and says what is planned without it", async () => {
+      const { service, user, browser } = lab
+      const page = await (await browser()).newPage()
+      let asked = 0
+      page.on("dialog", (dialog) => void ((asked += 1), dialog.accept()))
+      await signIn(page, service.url, "UMA")
+      await settled(page, `${service.url}/ui/ranges/UMA/config`)
+      await page.locator(".cm-content").click()
+      await page.keyboard.press("Control+Home")
+      await page.keyboard.type("# mine\n")
+      await page.getByText("Not saved").waitFor()
+      await page.getByRole("navigation").getByRole("link", { name: "Plan", exact: true }).click()
+      await page.getByText("this plan is without your changes").waitFor()
+
+      const theirs = `# theirs\n${smallLab(3)}`
+      expect((await user.upload("/range/config?rangeID=UMA", theirs)).status).toBe(200)
+      await page.goBack()
+      await page.locator(".cm-line", { hasText: "# mine" }).waitFor()
+      await page.getByText("The configuration is valid.").waitFor()
+      await page.getByRole("button", { name: "Save", exact: true }).click()
+      const dialog = page.getByRole("dialog", { name: "The configuration was changed meanwhile" })
+      await dialog.getByRole("button", { name: "Take theirs, drop mine" }).click()
+      await page.locator(".cm-line", { hasText: "# theirs" }).waitFor()
+      expect(await page.getByText("Not saved").count()).toBe(0)
+      await page.getByRole("navigation").getByRole("link", { name: "Plan", exact: true }).click()
+      await page.getByRole("button", { name: "Plan again" }).waitFor()
+      expect(await page.getByText("this plan is without your changes").count()).toBe(0)
+      await page.reload()
+      expect(asked).toBe(0)
+      await user.upload("/range/config?rangeID=UMA", smallLab(3))
+    })
+
     test("acts on the ranges of a class at once, says what became of each, and adds people to it", async () => {
       const { service, simulator, user, browser } = lab
       const context = await browser()

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { addressOf, ask, read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
+import { draftOf, keepDraft } from "../editor/drafts.ts"
 import type { Editor, Knowledge } from "../editor/editor.ts"
 import type { Schema } from "../editor/schema.ts"
 import { Dialog, Loading, Outcome, Refused, State, Text, useDoing } from "../parts/parts.tsx"
@@ -139,8 +140,8 @@ const WouldChange = ({
 }
 
 const Configuration = ({ id, stored }: { readonly id: string; readonly stored: string }) => {
-  const text = useSignal(stored)
-  const saved = useSignal(stored)
+  const text = useSignal(draftOf(id)?.text ?? stored)
+  const saved = useSignal(draftOf(id)?.from ?? stored)
   const version = useSignal(0)
   const issues = useSignal<readonly ConfigIssueAnswer[] | undefined>(undefined)
   /** A version that somebody else stored meanwhile. */
@@ -162,7 +163,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
         if (isGone || frame.current === null) return
         editor.current = openEditor({
           parent: frame.current,
-          text: stored,
+          text: text.peek(),
           label: texts.label,
           texts: texts.schema,
           knowledge,
@@ -194,12 +195,7 @@ const Configuration = ({ id, stored }: { readonly id: string; readonly stored: s
       editor.current = undefined
     }
   }, [])
-  useEffect(() => {
-    if (!isChanged) return
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
-    addEventListener("beforeunload", warn)
-    return () => removeEventListener("beforeunload", warn)
-  }, [isChanged])
+  useEffect(() => keepDraft(id, { text: text.value, from: saved.value }), [text.value, saved.value])
 
   /** Stores the text unless somebody else changed the version it is based on; true on success. */
   const store = async (): Promise<boolean> => {

@@ -3,10 +3,12 @@ import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
+import { draftOf } from "../editor/drafts.ts"
 import { CardTable, Word } from "../parts/list.tsx"
 import { Confirm, Loading, Note, Outcome, Refused, Text, useDoing, useQuestion } from "../parts/parts.tsx"
 import { planSummary } from "../range/plan-summary.ts"
 import { RangeHead, type RangeView, useRange } from "../range/range-head.tsx"
+import { linkTo } from "../links.ts"
 import { navigate, place, setQuery } from "../router.ts"
 import { plan as texts } from "../texts/plan.ts"
 import { t } from "../texts.ts"
@@ -169,6 +171,11 @@ export const PlanPage = ({ values }: { readonly values: Readonly<Record<string, 
   return (
     <>
       <RangeHead id={id} view={view} />
+      {draftOf(id) === undefined ? null : (
+        <Note tone="warn">
+          {texts.draft} <a href={linkTo("ranges", id, "config")}>{t.range.tabs.config}</a>
+        </Note>
+      )}
       {plan.refusal.value === undefined ? null : <Refused refusal={plan.refusal.value} retry={() => void plan.reload()} />}
       {plan.refusal.value !== undefined ? null : data === undefined ? (
         <Loading />

@@ -7,4 +7,5 @@ export const plan = {
   tags: "Only these parts",
   roles: "Only these roles",
   force: "Even in testing mode",
+  draft: "You have changed the configuration and not saved it: this plan is without your changes.",
 } as const
