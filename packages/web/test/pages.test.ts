@@ -251,6 +251,20 @@ describe("what needs an administrator", () => {
       ["warn", "UMA: the hypervisor no longer lists a", "/ui/ranges/UMA/plan"],
     ])
   })
+  test("is a change that was stopped, with the way to that run, and not to one that failed before it", () => {
+    const deploy = { rangeID: "BO", kind: "deploy", subject: { type: "range", id: "BO" } }
+    const runs = [
+      { ...deploy, id: "r2", status: "aborted" },
+      { ...deploy, id: "r1", status: "failure" },
+    ] as unknown as RunHead[]
+    expect(needsOf({ ...nothing, runs, ranges: [range([], { rangeID: "BO", rangeState: "ABORTED" })] })).toEqual([
+      { tone: "warn", title: "The last change of BO was stopped before its end", href: "/ui/runs/r2" },
+    ])
+  })
+  test("is no fetch of a source that was never added: one that is there says itself that it failed", () => {
+    const run = { id: "r1", status: "failure", kind: "source-fetch", subject: { type: "source", id: "rzkkfgjgf6re0w7" } }
+    expect(needsOf({ ...nothing, runs: [run] as unknown as RunHead[] })).toEqual([])
+  })
   test("is a node that is down, memory that is promised twice, and a storage that is nearly full", () => {
     const storage = { name: "ssd", usedBytes: 90, totalBytes: 100 }
     const nodes = [

@@ -34,7 +34,8 @@ interface Facts {
 }
 
 const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]): readonly Need[] => {
-  const last = runs.find((run) => run.rangeID === rangeID && (run.status === "failure" || run.status === "partial"))
+  const ends = rangeState === "ABORTED" ? ["aborted"] : ["failure", "partial"]
+  const last = runs.find((run) => run.rangeID === rangeID && ends.includes(run.status))
   const href = last === undefined ? linkTo("ranges", rangeID) : linkTo("runs", last.id)
   const missing = VMs.filter(({ missingSince }) => missingSince !== undefined).map(({ name }) => shortName(rangeID, name))
   return [
@@ -53,7 +54,7 @@ const ofRange = ({ rangeID, rangeState, VMs }: Range, runs: readonly RunHead[]):
   ]
 }
 
-/** The last runs of subjects other than ranges, if they failed. */
+/** The last runs of subjects other than ranges, if they failed. A failed fetch shows at its source. */
 const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
   const last = new Map<string, RunHead>()
   for (const run of runs) {
@@ -61,7 +62,7 @@ const ofOthers = (runs: readonly RunHead[]): readonly Need[] => {
     if (run.rangeID === undefined && !last.has(key)) last.set(key, run)
   }
   return [...last.values()]
-    .filter(({ status }) => status === "failure")
+    .filter(({ status, kind }) => status === "failure" && kind !== "source-fetch")
     .map((run) => ({
       tone: "bad",
       title: texts.failedRun(kindOf(run.kind), run.subject.id === "" ? run.subject.type : run.subject.id),
