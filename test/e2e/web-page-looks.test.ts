@@ -106,6 +106,17 @@ describe.skipIf(noBrowser !== undefined)(
       expect(faults).toEqual([])
     })
 
+    test("shows on a phone which page of a range is open", async () => {
+      const { service, browser } = lab
+      const page = await (await browser({ viewport: { width: 375, height: 740 } })).newPage()
+      await signIn(page, service.url, "ADA")
+      for (const name of ["access", "testing", "plan"]) {
+        await settled(page, `${service.url}/ui/ranges/UMA/${name}`)
+        const { x = -1, width = 0 } = (await page.locator(".tabs [aria-current]").boundingBox()) ?? {}
+        expect([name, x >= 0 && x + width <= 375]).toEqual([name, true])
+      }
+    })
+
     test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {
       const { service, runId, browser } = lab
       for (const viewport of [

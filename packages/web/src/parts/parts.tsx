@@ -323,15 +323,21 @@ export const Tabs = ({
 }: {
   readonly label: string
   readonly tabs: readonly { readonly href: string; readonly text: string; readonly current: boolean }[]
-}) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ href, text, current }) => (
-      <a key={href} href={href} aria-current={current ? "page" : undefined}>
-        {text}
-      </a>
-    ))}
-  </nav>
-)
+}) => {
+  const nav = useRef<HTMLElement>(null)
+  const at = tabs.find(({ current }) => current)?.href
+  // where they are wider than the window, the current one is not left beside it
+  useLayoutEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [at])
+  return (
+    <nav class="tabs" aria-label={label} ref={nav}>
+      {tabs.map(({ href, text, current }) => (
+        <a key={href} href={href} aria-current={current ? "page" : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
 
 /** The head of a page: its subject, the state in one sentence, and the actions. */
 export const Head = ({
