@@ -24,6 +24,7 @@ const pathsOfAll = [
   "sources",
   "me",
   "ranges/NOBODY",
+  "ranges/NOBODY/testing",
   "nothing",
   "invite?user=UMA#nothing",
 ]

@@ -151,7 +151,9 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
       <RangeHead id={id} view={view} />
       {view.range.refusal.value === undefined ? null : <Refused refusal={view.range.refusal.value} />}
       {range === undefined ? (
-        <Loading />
+        view.range.refusal.value === undefined ? (
+          <Loading />
+        ) : null
       ) : (
         <>
           <div class="summary">
