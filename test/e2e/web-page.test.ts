@@ -353,7 +353,11 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByLabel("Select several").check()
       await page.getByLabel("Select UMA").check()
       await page.getByRole("button", { name: "Take a snapshot" }).click()
-      await page.getByRole("dialog", { name: "Take a snapshot of 1 range?" }).getByLabel("Name of the snapshot").fill("before")
+      const name = page.getByRole("dialog", { name: "Take a snapshot of 1 range?" }).getByLabel("Name of the snapshot")
+      for (const text of ["1 no", "before"]) {
+        await name.fill(text)
+        expect(await name.evaluate((field) => field.matches(":valid"))).toBe(text === "before")
+      }
       await page.getByRole("dialog").getByRole("button", { name: "Take a snapshot" }).click()
       await page.getByText("1 of 1 done").waitFor()
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])

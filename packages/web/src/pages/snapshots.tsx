@@ -6,6 +6,7 @@ import { CardTable, Unread } from "../parts/list.tsx"
 import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
+import { SnapshotName } from "../range/snapshot-name.tsx"
 import { snapshotText } from "../range/snapshot-outcome.ts"
 import { submitted } from "../parts/form.ts"
 import { t } from "../texts.ts"
@@ -114,11 +115,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       )}
       <Dialog title={t.snapshots.take} open={taking.value} onClose={() => (taking.value = false)}>
         <form onSubmit={take}>
-          <Field label={t.snapshots.name} hint={t.snapshots.nameHint}>
-            {(ids) => (
-              <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />
-            )}
-          </Field>
+          <SnapshotName label={t.snapshots.name} />
           <Field label={t.snapshots.description}>
             {(ids) => <input {...ids} name="description" maxLength={500} autocomplete="off" />}
           </Field>

@@ -1,12 +1,13 @@
 import { useSignal } from "@preact/signals"
 import { BulkReport, useBulk } from "../parts/bulk.tsx"
 import { submitted } from "../parts/form.ts"
-import { Dialog, Field } from "../parts/parts.tsx"
+import { Dialog } from "../parts/parts.tsx"
 import { type Selection, Tick } from "../parts/selection.tsx"
 import { bulk as texts } from "../texts/bulk.ts"
 import { t } from "../texts.ts"
 import { BulkPlans } from "./bulk-plans.tsx"
 import { doToMany, namesSnapshot, type Verb, verbs } from "./bulk-actions.ts"
+import { SnapshotName } from "./snapshot-name.tsx"
 
 const Ask = ({
   verb,
@@ -30,13 +31,7 @@ const Ask = ({
       >
         <p>{texts.explain[verb]}</p>
         {verb === "deploy" ? <BulkPlans ids={chosen} /> : null}
-        {namesSnapshot(verb) ? (
-          <Field label={texts.snapshotName} hint={texts.snapshotHint}>
-            {(ids) => (
-              <input {...ids} name="name" required maxLength={40} autocomplete="off" autocapitalize="none" spellcheck={false} />
-            )}
-          </Field>
-        ) : null}
+        {namesSnapshot(verb) ? <SnapshotName label={texts.snapshotName} /> : null}
         <div class="actions end">
           <button type="button" onClick={onClose}>
             {t.cancel}

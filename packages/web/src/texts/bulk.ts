@@ -30,7 +30,6 @@ export const bulk = {
   plans: "What it would do to each",
   planned: { planning: "Planning", nothing: "Nothing to do", changes: "Changes", refused: "Refused" },
   snapshotName: "Name of the snapshot",
-  snapshotHint: "Begins with a letter; letters, digits, - and _.",
   reports: {
     poweron: "Starting",
     shutdown: "Shutting down",
