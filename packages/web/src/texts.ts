@@ -471,7 +471,8 @@ export const t = {
   me: {
     title: "Account",
     password: "Password",
-    passwordText: "It is for this page, and for your account on the hypervisor.",
+    passwordText:
+      "It is for this page, and for your account on the hypervisor. A new one ends all your sessions, this one too: sign in with it again.",
     newPassword: "New password",
     again: "Repeat the password",
     differ: "The two passwords differ.",

@@ -36,7 +36,7 @@ export const Timer = ({ id }: { readonly id: string }) => {
           {texts.stopsAt} <Time at={stopsAt} />
         </p>
       )}
-      {keptAliveBy.map(({ text }) => (
+      {(isNever ? [] : keptAliveBy).map(({ text }) => (
         <p key={text} class="muted">
           <Text>{texts.keptOn(text)}</Text>
         </p>
