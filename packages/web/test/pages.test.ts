@@ -149,6 +149,13 @@ describe("the sentence about a range", () => {
       "Deploy: 12 of 39 steps are done. About 3 min 20 s left.",
     )
   })
+  test("says that a run is being stopped, and not how long it would still take", () => {
+    const progress = { total: 39, done: 12, running: 1, failed: 0, skipped: 0, percent: 30, remainingSeconds: 200 }
+    const run = { status: "running", cancelRequested: true, kind: "deploy", progress } as Run
+    expect(rangeSentence(range(two, { rangeState: "ABORTED" }), run, now)).toBe(
+      "Deploy: stopping. Steps that have begun end first.",
+    )
+  })
   test("says before all else that the hypervisor is unreachable", () => {
     expect(rangeSentence(range(two, { awaySince: "2026-01-01T11:00:00.000Z" }), undefined, now)).toContain(
       "has not answered since",

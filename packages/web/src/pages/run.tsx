@@ -27,7 +27,9 @@ const useNow = (isRunning: boolean): number => {
 }
 
 const leadOf = (run: Run, now: number): string => {
-  const { done, total, remainingSeconds } = run.progress
+  const { done, total } = run.progress
+  // what a run that is being stopped would still do is not done
+  const remainingSeconds = run.cancelRequested ? undefined : run.progress.remainingSeconds
   const parts: string[] = [t.run.sentences[run.status]]
   const seconds = secondsBetween(run.startedAt, run.endedAt, now) ?? 0
   if (run.status === "running") {

@@ -19,6 +19,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
   const doing = useDoing()
   const question = useQuestion()
   const data = sets.data.value
+  const isBusy = doing.busy || view.run.data.value?.status === "running"
   const act = (path: string, body: object) =>
     doing.run(async () => snapshotText(await change<SnapshotResult>("POST", path, { rangeID: id }, body)))
   const take = (event: SubmitEvent): void => {
@@ -53,7 +54,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
         <button
           type="button"
           class="small"
-          disabled={doing.busy}
+          disabled={isBusy}
           onClick={() =>
             (question.value = {
               title: t.snapshots.rollBackTitle(set.name),
@@ -69,7 +70,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
         <button
           type="button"
           class="small danger"
-          disabled={doing.busy}
+          disabled={isBusy}
           onClick={() =>
             (question.value = {
               title: t.snapshots.removeTitle(set.name),
@@ -91,7 +92,7 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
       <div class="summary">
         <p class="muted">{t.snapshots.intro}</p>
         <div class="actions">
-          <button type="button" class="primary" disabled={doing.busy} onClick={() => (taking.value = true)}>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => (taking.value = true)}>
             {t.snapshots.take}
           </button>
         </div>

@@ -141,6 +141,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
   const view = useRange(id)
   const doing = useDoing()
   const range = view.range.data.value
+  const isBusy = doing.busy || view.run.data.value?.status === "running"
   const act = (verb: "start" | "stop") => () =>
     void doing.run(async () => {
       const { result, warnings = [] } = await change<TestingAnswer>("PUT", `/testing/${verb}`, { rangeID: id })
@@ -162,7 +163,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
               {range.testingState === "on" || range.testingState === "leaving" ? null : (
                 <ConfirmButton
                   class="primary"
-                  disabled={doing.busy || range.VMs.length === 0}
+                  disabled={isBusy || range.VMs.length === 0}
                   question={{
                     title: t.testing.startTitle,
                     text: t.testing.startText,
@@ -176,7 +177,7 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
               {range.testingState === "off" ? null : (
                 <ConfirmButton
                   class="danger"
-                  disabled={doing.busy}
+                  disabled={isBusy}
                   question={{
                     title: t.testing.stopTitle,
                     text: t.testing.stopText,

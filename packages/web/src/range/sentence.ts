@@ -26,6 +26,7 @@ export const rangeSentence = (range: Range, run: Run | undefined, now = new Date
   const away = dateOf(range.awaySince)
   if (away !== undefined) return t.sentence.away(shortTime(away, now))
   if (run?.status === "running") {
+    if (run.cancelRequested) return t.sentence.stopping(kindOf(run.kind))
     const { done, total, remainingSeconds } = run.progress
     const left = remainingSeconds === undefined || remainingSeconds <= 0 ? "" : t.sentence.left(duration(remainingSeconds))
     return run.waiting ?? `${t.sentence.progress(kindOf(run.kind), done, total)}${left}`
