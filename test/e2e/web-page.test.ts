@@ -376,6 +376,10 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByRole("button", { name: "Install everything…" }).click()
       const plan = page.getByRole("dialog", { name: "What would be installed" })
       await plan.getByText("greeting").waitFor()
+      await page.route("**/install", async (route) => {
+        await page.getByText("Working…").waitFor()
+        await route.continue()
+      })
       await plan.getByRole("button", { name: "Install" }).click()
       await page.getByText("Done: ").waitFor()
       await page.getByRole("button", { name: "Uninstall Lesson" }).waitFor()

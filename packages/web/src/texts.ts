@@ -9,6 +9,7 @@ export const t = {
   simulator: "Simulator: nothing real happens.",
   skip: "Skip to the content",
   loading: "Loading…",
+  working: "Working…",
   retry: "Try again",
   close: "Close",
   cancel: "Cancel",

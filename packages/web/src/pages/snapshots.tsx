@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { change } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
 import { CardTable, Unread } from "../parts/list.tsx"
-import { Confirm, Dialog, Empty, Field, Loading, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
+import { Confirm, Dialog, Empty, Field, Note, Outcome, Text, Time, useDoing, useQuestion } from "../parts/parts.tsx"
 import { RangeHead, useRange } from "../range/range-head.tsx"
 import { shortName } from "../range/sentence.ts"
 import { SnapshotName } from "../range/snapshot-name.tsx"
@@ -98,7 +98,6 @@ export const SnapshotsPage = ({ values }: { readonly values: Readonly<Record<str
         </div>
       </div>
       <Outcome doing={doing} />
-      {doing.busy ? <Loading /> : null}
       <Unread of={sets} />
       {(data?.errors ?? []).map(({ vmname, vmid, error }) => (
         <Note key={`${vmid}`} tone="warn">

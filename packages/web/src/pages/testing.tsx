@@ -191,7 +191,6 @@ export const TestingPage = ({ values }: { readonly values: Readonly<Record<strin
               )}
             </div>
           </div>
-          {doing.busy ? <Loading /> : null}
           <Outcome doing={doing} />
           {range.testingState === "off" ? null : (
             <>

@@ -176,8 +176,13 @@ const CopyCurl = ({ asked }: { readonly asked: Asked | undefined }) => {
   )
 }
 
-export const Outcome = ({ doing: { said, refusal, asked } }: { readonly doing: Doing }) => (
+export const Outcome = ({ doing: { busy, said, refusal, asked } }: { readonly doing: Doing }) => (
   <div class="outcome" role="status" aria-live="polite">
+    {busy ? (
+      <p class="working">
+        <State tone="busy">{t.working}</State>
+      </p>
+    ) : null}
     {said === undefined || said === "" ? null : (
       <Note tone="ok">
         <p class="lines">
@@ -249,7 +254,6 @@ export const FormEnd = ({
   return (
     <>
       <Outcome doing={doing} />
-      {doing.busy ? <Loading /> : null}
       <div class="actions end">
         {children}
         <button type="button" onClick={onClose}>

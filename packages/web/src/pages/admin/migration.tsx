@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { change } from "../../api/client.ts"
 import { useRead } from "../../api/resource.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
-import { Confirm, Loading, Outcome, State, Text, type Tone, useDoing, useQuestion } from "../../parts/parts.tsx"
+import { Confirm, Outcome, State, Text, type Tone, useDoing, useQuestion } from "../../parts/parts.tsx"
 import { linkTo } from "../../links.ts"
 import { admin } from "../../texts/admin.ts"
 import { AdminHead } from "./admin-head.tsx"
@@ -84,7 +84,6 @@ export const MigrationPage = () => {
     <>
       <AdminHead title={texts.title} lead={texts.intro} />
       <Outcome doing={doing} />
-      {doing.busy ? <Loading /> : null}
       <Unread of={status} />
       {data === undefined ? null : (
         <>

@@ -13,7 +13,6 @@ import {
   Field,
   FormEnd,
   Head,
-  Loading,
   Outcome,
   Text,
   useDoing,
@@ -177,7 +176,6 @@ export const RolesPage = () => {
         ) : null}
       </Head>
       <Outcome doing={doing} />
-      {doing.busy ? <Loading /> : null}
       <Unread of={installed} />
       {data === undefined ? null : data.length === 0 ? (
         <Empty title={texts.empty} />

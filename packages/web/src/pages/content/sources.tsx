@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals"
 import { useRead } from "../../api/resource.ts"
 import { linkTo } from "../../links.ts"
 import { CardTable, Unread } from "../../parts/list.tsx"
-import { Empty, Head, Loading, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
+import { Empty, Head, Outcome, Text, Time, useDoing } from "../../parts/parts.tsx"
 import { t } from "../../texts.ts"
 import { ofSources } from "./live.ts"
 import { AddSource } from "./source-form.tsx"
@@ -23,7 +23,6 @@ export const SourcesPage = () => {
         </button>
       </Head>
       <Outcome doing={doing} />
-      {doing.busy ? <Loading /> : null}
       <Unread of={sources} />
       {data === undefined ? null : data.length === 0 ? (
         <Empty title={t.sources.empty} />
