@@ -22,6 +22,7 @@ afterAll(async () => {
 
 interface Entry {
   readonly id: number
+  readonly detail: string
   readonly operation: string
   readonly callerID: string
 }
@@ -66,4 +67,32 @@ it("the audit trail is found by who, what, which range, also one that is gone, h
     ["before", "-1"],
   ] as const)
     expect((await audit({ [name]: value })).status).toBe(400)
+})
+
+it("the audit trail tells what was made, and who was let in", async () => {
+  const send = (method: string, path: string, body: object) =>
+    fetch(`${service.url}/api/v2${path}`, {
+      method,
+      headers: { "content-type": "application/json", "x-api-key": service.keys.admin },
+      body: JSON.stringify(body),
+    })
+  await send("POST", "/groups", { name: "told" })
+  await send("POST", "/groups/told/users", { userIDs: ["ME"], managers: ["ME"] })
+  await send("POST", "/groups/told/ranges", { rangeIDs: ["one"] })
+  await send("DELETE", "/groups/told/ranges", { rangeIDs: ["one"] })
+  await send("DELETE", "/groups/told/users", { userIDs: ["ME"] })
+  await send("POST", "/user", { userID: "LATE", name: "Late", email: "late@lab.example" })
+  const { entries } = await audit()
+  const told = ["LATE", "told", '"one"'].flatMap((name) => entries.filter(({ detail }) => detail.includes(name)))
+  expect(new Set(told.map(({ operation, detail }) => `${operation} ${detail}`))).toEqual(
+    new Set([
+      'addUser userID="LATE"',
+      'removeUsersFromGroup groupName=told userIDs=["ME"]',
+      'removeRangesFromGroup groupName=told rangeIDs=["one"]',
+      'addRangesToGroup groupName=told rangeIDs=["one"]',
+      'addUsersToGroup groupName=told userIDs=["ME"] managers=["ME"]',
+      'createGroup name="told"',
+      'createRange rangeID="one"',
+    ]),
+  )
 })

@@ -16,6 +16,7 @@ export const addRangesToGroup = operation({
     required: true,
     schema: Schema.Struct({ rangeIDs: Schema.Array(Schema.String) }),
   },
+  audited: ["rangeIDs"],
   handle: ({ group, body, caller, user }) =>
     Effect.gen(function* () {
       const items = yield* itemsOf(`add ranges to group ${group.name}`, "rangeIDs", body.rangeIDs)

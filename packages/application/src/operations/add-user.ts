@@ -24,6 +24,7 @@ export const addUser = operation({
       password: Schema.optionalKey(Schema.String),
     }),
   },
+  audited: ["userID", "isAdmin"],
   output: {
     type: "json",
     status: 201,

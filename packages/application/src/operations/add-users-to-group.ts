@@ -16,6 +16,7 @@ export const addUsersToGroup = operation({
     required: true,
     schema: Schema.Struct({ userIDs: Schema.Array(Schema.String), managers: Schema.optionalKey(Schema.Array(Schema.String)) }),
   },
+  audited: ["userIDs", "managers"],
   handle: ({ group, body, caller, user }) =>
     Effect.gen(function* () {
       const items = yield* itemsOf(`add users to group ${group.name}`, "userIDs", body.userIDs)

@@ -22,6 +22,7 @@ export const createGroup = operation({
     required: true,
     schema: Schema.Struct({ name: Schema.String, description: Schema.optionalKey(Schema.String) }),
   },
+  audited: ["name"],
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the group was created",

@@ -80,6 +80,7 @@ export const createRange = operation({
       blueprintID: Schema.optionalKey(Schema.String),
     }),
   },
+  audited: ["rangeID", "userID"],
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the range was created; the text names it",

@@ -16,6 +16,7 @@ export const removeRangesFromGroup = operation({
     required: true,
     schema: Schema.Struct({ rangeIDs: Schema.Array(Schema.String) }),
   },
+  audited: ["rangeIDs"],
   output: { type: "json", schema: Schema.Struct({ ...BulkResult.fields, result: BulkResult }) },
   handle: ({ group, body, caller, user }) =>
     Effect.gen(function* () {

@@ -16,6 +16,7 @@ export const removeUsersFromGroup = operation({
     required: true,
     schema: Schema.Struct({ userIDs: Schema.Array(Schema.String) }),
   },
+  audited: ["userIDs"],
   handle: ({ group, body, caller, user }) =>
     Effect.gen(function* () {
       const items = yield* itemsOf(`remove users from group ${group.name}`, "userIDs", body.userIDs)

@@ -15,6 +15,7 @@ export const shareBlueprintWithGroups = operation({
   summary: "Share a blueprint with all members and managers of groups",
   accessNote: "who may read it; for each entry managers of the group, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ groupNames: Schema.Array(Schema.String) }) },
+  audited: ["groupNames"],
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* readableBlueprint(path.blueprintID, user)

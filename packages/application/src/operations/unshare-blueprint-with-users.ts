@@ -15,6 +15,7 @@ export const unshareBlueprintWithUsers = operation({
   summary: "Stop sharing a blueprint with users; copies that they made stay theirs",
   accessNote: "who may read it; for each entry managers of a group that the user is in, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ userIDs: Schema.Array(Schema.String) }) },
+  audited: ["userIDs"],
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
