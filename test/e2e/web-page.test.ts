@@ -162,6 +162,23 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
+    test("names each window after what it shows, wherever somebody came from", async () => {
+      const { service, runId, browser } = lab
+      const page = await (await browser()).newPage()
+      const named = (title: string) => expect.poll(() => page.title(), { timeout: 20_000 }).toBe(`${title} · Rangewright`)
+      await signIn(page, service.url, "UMA")
+      await page.goto(`${service.url}/ui/ranges/UMA`)
+      await named("UMA · Overview")
+      await page.getByRole("link", { name: "Snapshots", exact: true }).click()
+      await named("UMA · Snapshots")
+      await page.goto(`${service.url}/ui/runs/${runId}`)
+      await named("Deploy of UMA · Timeline")
+      await page.getByRole("link", { name: "Steps", exact: true }).click()
+      await named("Deploy of UMA · Steps")
+      await page.getByRole("link", { name: "Runs", exact: true }).click()
+      await named("Runs")
+    })
+
     test("shows names that others chose as text", async () => {
       const { service, browser } = lab
       const context = await browser()

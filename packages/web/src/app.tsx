@@ -120,7 +120,6 @@ const Current = () => {
   useEffect(() => {
     if (at === undefined) return
     const title = document.querySelector("main h1")
-    if (title?.textContent) document.title = `${title.textContent} · Rangewright`
     // keyboard and screen reader users start at the title of a new page
     if (!first.current && title instanceof HTMLElement) title.focus({ preventScroll: true })
     if (!first.current) scrollTo(0, 0)

@@ -4,7 +4,7 @@ import type RFB from "@novnc/novnc"
 import { useEffect, useRef } from "preact/hooks"
 import { read, Refusal } from "../api/client.ts"
 import { useRead } from "../api/resource.ts"
-import { Dialog, Field, Note, Refused, State, Text } from "../parts/parts.tsx"
+import { Dialog, Field, Note, Refused, State, Text, useWindowTitle } from "../parts/parts.tsx"
 import { patchRange } from "../range/patch.ts"
 import { linkTo } from "../links.ts"
 import { submitted } from "../parts/form.ts"
@@ -122,12 +122,13 @@ export const ConsolePage = ({ values }: { readonly values: Readonly<Record<strin
     if (wasOff.current && !isOff && state.value === "ended") round.value += 1
     wasOff.current = isOff
   }, [isOff, state.value])
+  const heading = useWindowTitle()
   const isConnected = state.value === "connected"
   const isWaiting = isOff && state.value === "ended"
   return (
     <div class="console">
       <div class="console-bar">
-        <h1 tabIndex={-1}>
+        <h1 tabIndex={-1} ref={heading}>
           <Text>{t.console.title(name)}</Text>
         </h1>
         <State tone={isConnected ? "ok" : state.value === "ended" ? "quiet" : "busy"}>

@@ -343,6 +343,20 @@ export const Tabs = ({
   )
 }
 
+/** Names the window after the title of the page, without states in it, and the tab that is open. */
+export const useWindowTitle = () => {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const parts = [...(title.current?.childNodes ?? [])].filter(
+      (node) => !(node instanceof Element && node.matches(".state, .tag")),
+    )
+    const text = parts.map(({ textContent }) => textContent).join("")
+    const tab = document.querySelector("main .tabs [aria-current]")?.textContent ?? text
+    document.title = [...new Set([text, tab, t.product])].join(" · ")
+  })
+  return title
+}
+
 /** The head of a page: its subject, the state in one sentence, and the actions. */
 export const Head = ({
   title,
@@ -352,12 +366,17 @@ export const Head = ({
   readonly title: ComponentChildren
   readonly lead?: ComponentChildren
   readonly children?: ComponentChildren
-}) => (
-  <header class="head">
-    <div>
-      <h1 tabIndex={-1}>{title}</h1>
-      {lead === undefined ? null : <p class="lead">{lead}</p>}
-    </div>
-    {children === undefined ? null : <div class="actions">{children}</div>}
-  </header>
-)
+}) => {
+  const heading = useWindowTitle()
+  return (
+    <header class="head">
+      <div>
+        <h1 tabIndex={-1} ref={heading}>
+          {title}
+        </h1>
+        {lead === undefined ? null : <p class="lead">{lead}</p>}
+      </div>
+      {children === undefined ? null : <div class="actions">{children}</div>}
+    </header>
+  )
+}
