@@ -179,6 +179,20 @@ describe.skipIf(noBrowser !== undefined)(
       await named("Runs")
     })
 
+    test("shows nothing more of a range, and offers nothing, once it was taken from who looks at it", async () => {
+      const { service, ada, browser } = lab
+      await ada.send("POST", "/ranges/assign/BO/EVIL")
+      const page = await (await browser()).newPage()
+      await signIn(page, service.url, "BO")
+      await page.goto(`${service.url}/ui/ranges/EVIL`)
+      const deploy = page.getByRole("link", { name: "Review and deploy" })
+      await deploy.waitFor()
+      await ada.send("DELETE", "/ranges/revoke/BO/EVIL")
+      await page.getByText("or you no longer have access to it").waitFor()
+      await deploy.waitFor({ state: "detached" })
+      expect(await page.getByText("About", { exact: true }).count()).toBe(0)
+    })
+
     test("shows names that others chose as text", async () => {
       const { service, browser } = lab
       const context = await browser()

@@ -86,6 +86,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   const stop = onLive((event) => {
     if (event.topic === "reset") return later()
     if (isGone(event, parameters)) {
+      data.value = undefined
       refusal.value = new Refusal(404, t.gone)
       return
     }
