@@ -135,6 +135,13 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(run).not.toMatchObject({ status: "success" })
     expect(names()).not.toContain("LAB-kali")
     service.lab.world.fault = () => undefined
+    // with another configuration it could remove what nobody reviewed
+    await put(edited().replace("-files01", "-files02"))
+    await expect(call("resumeRun", { path: { runID } })).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("the configuration of range LAB has changed since it started"),
+    })
+    await put(edited())
     const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
     expect(await service.end(ada, resumed.runID)).toMatchObject({ status: "success" })
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })

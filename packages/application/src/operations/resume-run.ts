@@ -1,10 +1,26 @@
-import { subjectText } from "@rangewright/domain"
+import { Conflict, rangeOf, subjectText } from "@rangewright/domain"
+import { Ranges, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
+import { restoreRequest } from "../run/request.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { hypervisorAway, runStatuses } from "../wire/statuses.ts"
+
+/** A deploy that may remove or replace machines resumes only with the configuration that it started with: another one could remove others. */
+const requireSameConfiguration = Effect.fnUntraced(function* (run: RunRecord) {
+  const rangeId = rangeOf(run)
+  const request = restoreRequest(run.options)
+  if (rangeId === undefined || request?.kind !== "deploy" || !(request.options.prune || request.options.replace)) return
+  const ranges = yield* Ranges
+  const current = yield* ranges.config(rangeId)
+  if (current?.text === (yield* ranges.deployedConfig(rangeId))) return
+  return yield* new Conflict({
+    what: `Cannot resume run ${run.id}: it may remove or replace machines, and the configuration of range ${rangeId} has changed since it started`,
+    hint: "Review a new plan and deploy it.",
+  })
+})
 
 export const resumeRun = operation({
   id: "resumeRun",
@@ -24,13 +40,14 @@ export const resumeRun = operation({
   statuses: {
     200: "a new run was started",
     ...runStatuses,
-    409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned",
+    409: "the run is not over or succeeded; another run is changing the same object; it cannot be planned; it may remove machines and the configuration has changed",
     502: hypervisorAway,
   },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const engine = yield* RunEngine
       const run = yield* findRun(path.runID, user)
+      yield* requireSameConfiguration(run)
       const next = yield* engine.resume(run.id, user.id)
       return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),

@@ -135,7 +135,7 @@ export const restoreRequest = (stored: Json): RunRequest | undefined =>
     },
   })
 
-/** What goes on from a run that ended: what is left is another plan than the one that was confirmed. */
+/** The request of a run that resumes an ended one. The rest of a confirmed plan is another plan, so it has no confirmation. */
 export const resumedRequest = (stored: Json): Json => {
   const request = restoreRequest(stored)
   if (request?.kind !== "deploy") return stored

@@ -66,7 +66,7 @@ export interface RunKind<out R = never> {
    * Plans the request from the current state, before or after the run was opened. Fails when it cannot be done; changes nothing either way.
    */
   readonly plan: (head: RunHead, isOpen: boolean) => Effect.Effect<Plan, Fault, R>
-  /** What a run is asked for that goes on from an ended one. Absent: the same. */
+  /** The options of a run that resumes an ended one. Absent: the same. */
   readonly resumed?: (options: RunHead["options"]) => RunHead["options"]
   readonly actions: StepActions<R>
   /** What the plan is based on besides other runs: when it changes before the run opens, the plan is made again. */
