@@ -6,7 +6,7 @@ import { type Caller, callers } from "./callers.ts"
  * operations: an operation that declares too little is caught here. A new operation is put where it belongs.
  */
 const rows: readonly (readonly [outcomes: string, operations: readonly string[]])[] = [
-  // who may use the range, the blueprint, the group or the run; an administrator has the rights of whom they act as
+  // callers who may use the range, blueprint, group or run; an administrator has the rights of the user they act as
   [
     "403 + + 403 + 403 +",
     [
@@ -129,7 +129,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "streamEvents",
     ],
   ],
-  // the same, but others do not learn that it is there
+  // the same, but others do not learn that it exists
   [
     "404 + + 403 + 404 +",
     [
@@ -148,7 +148,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "listSourceCollections",
     ],
   ],
-  // administrators, whomever they act as
+  // administrators, whoever they act as
   [
     "403 403 + 403 + + +",
     [
@@ -173,7 +173,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "setGroupQuota",
     ],
   ],
-  // anybody who is there, also ROOT
+  // every caller with valid credentials, including ROOT
   [
     "+ + + + + + +",
     [
@@ -202,7 +202,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     ],
   ],
   ["404 + + + + 404 +", ["recordUpdateUser", "endOneSession"]],
-  // administrators, and ROOT
+  // administrators and ROOT
   [
     "403 403 + + + + +",
     [
@@ -216,12 +216,12 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "migrateSQLiteToPostgreSQL",
     ],
   ],
-  // administrators, who have the range also as whom they act as
+  // administrators, who have the range even when they act as somebody else
   ["403 403 + 403 + 403 +", ["getCapacity", "assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
   ["+ + + 403 403 + +", ["InstallCollection", "InstallRole", "installSubscriptionRoles"]],
-  // managers of the group, and administrators, whomever they act as
+  // managers of the group, and administrators, whoever they act as
   ["403 + + 403 + + +", ["listGroupMembers", "listGroupRanges"]],
-  // the same; clients read 401 here
+  // the same; clients expect 401 here
   ["401 401 + + + + +", ["addUser"]],
   ["+ + + 404 404 + +", ["getCredentials", "getWireguardConfig", "rotateWireguardKey"]],
   ["500 + + 403 500 500 +", ["getPackerLogs", "abortTemplates"]],
@@ -237,13 +237,13 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["404 + + 403 403 404 +", ["installSource"]],
 ]
 
-/** The operations that the matrix does not have. */
+/** The operations that the matrix lacks. */
 export const withoutRow = (all: readonly Operation[]): readonly string[] => {
   const known = new Set(rows.flatMap(([, ids]) => ids))
   return all.map(({ id }) => id).filter((id) => !known.has(id))
 }
 
-/** What the matrix has and the registry has not. */
+/** The rows of the matrix whose operation the registry lacks. */
 export const withoutOperation = (all: readonly Operation[]): readonly string[] => {
   const there = new Set(all.map(({ id }) => id))
   return rows.flatMap(([, ids]) => ids).filter((id) => !there.has(id))
@@ -252,7 +252,7 @@ export const withoutOperation = (all: readonly Operation[]): readonly string[] =
 const successOf = ({ statuses }: Operation): number =>
   statuses[101] !== undefined ? 101 : statuses[201] === undefined ? 200 : 201
 
-/** The status that the caller must get. Throws for an operation without a row. */
+/** The expected status for the caller. Throws for an operation without a row. */
 export const expectedOf = (operation: Operation, caller: Caller): number => {
   const [outcomes] = rows.find(([, ids]) => ids.includes(operation.id)) ?? []
   const outcome = outcomes?.split(" ")[callers.indexOf(caller)]

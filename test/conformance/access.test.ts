@@ -34,7 +34,7 @@ const call = async (operation: Operation, headers: Record<string, string>, more:
 
 const key = (who: keyof WholeService["keys"]) => ({ "x-api-key": service.keys[who] })
 
-/** The two forms that failures have, and members that clients would misread. */
+/** The two shapes of failures, and members that clients would misread. */
 const expectProblem = (operation: Operation, { status, body }: Answer) => {
   if (operation.route.base === "/") expect(Object.keys(body)).toEqual(["status", "message", "data"])
   else {
@@ -56,14 +56,14 @@ const guarded = operations.filter(({ access }) => access !== "anonymous").map((o
 const ofAccess = (test: (operation: Operation) => boolean) => guarded.filter(([, operation]) => test(operation))
 
 describe.each(guarded)("%s", (_id, operation) => {
-  it("is for nobody without credentials or with wrong ones", async () => {
+  it("refuses missing and wrong credentials", async () => {
     for (const headers of [
       {},
       { "x-api-key": "ME" },
       { "x-api-key": `ME.${"x".repeat(40)}` },
       { "x-api-key": `NOBODY.${"x".repeat(40)}` },
       { authorization: "Bearer x.y.z" },
-      // what a browser sends by itself is no credential: a page elsewhere could send it too
+      // cookies and basic authentication, which browsers send by themselves, are no credentials: another page could send them
       { authorization: `Basic ${Buffer.from(`ME:${service.keys.member}`).toString("base64")}` },
       { cookie: `pb_auth=${service.tokens.member}; token=${service.tokens.member}; x-api-key=${service.keys.member}` },
     ] as const)
@@ -75,9 +75,9 @@ describe.each(guarded)("%s", (_id, operation) => {
     await refused(operation, key("admin"), [400], { query: { userID: "NOBODY" } })
   })
 
-  it("checks a named range also where it needs none", async () => {
+  it("checks a range named in the query even when the operation needs none", async () => {
     await refused(operation, key("admin"), [404], { query: { rangeID: "NONE" } })
-    // who is no administrator learns that first
+    // a caller who is no administrator learns that first
     await refused(operation, key("stranger"), operation.access === "admin" ? [401, 403] : [403], { query: { rangeID: "R2" } })
   })
 })
@@ -91,7 +91,7 @@ describe.each(ofAccess(({ access, alsoFor }) => access === "admin" && alsoFor ==
 })
 
 describe.each(ofAccess(({ access, target }) => target === "range" && access.startsWith("range")))("%s", (_id, operation) => {
-  it("is not for those who cannot use the range", async () => {
+  it("refuses callers who cannot use the range", async () => {
     await refused(operation, key("stranger"), [403], { query: { rangeID: "R1" } })
     await refused(operation, key("admin"), [403], { query: { rangeID: "R1", userID: "ST" } })
   })
@@ -106,7 +106,7 @@ describe.each(ofAccess(({ access, target }) => target === "range" && access.star
 describe.each(ofAccess(({ access, target }) => target === "range-in-path" && access.startsWith("range")))(
   "%s",
   (_id, operation) => {
-    it("is not for those who cannot use the range, and not for ranges that do not exist", async () => {
+    it("refuses callers who cannot use the range, and ranges that do not exist", async () => {
       await refused(operation, key("stranger"), [403])
       for (const rangeID of ["NONE", "../etc", "a/b/c/d", "x".repeat(200)])
         await refused(operation, key("admin"), [404], { path: { rangeID } })
@@ -115,23 +115,23 @@ describe.each(ofAccess(({ access, target }) => target === "range-in-path" && acc
 )
 
 describe.each(ofAccess(({ access, target }) => target === "none" && access.startsWith("range")))("%s", (_id, operation) => {
-  it("finds the range by what is named, and is not for those who cannot use it", async () => {
+  it("finds the range from the request, and refuses callers who cannot use it", async () => {
     await refused(operation, key("stranger"), [403, 404])
   })
 })
 
 describe.each(ofAccess(({ target }) => target === "group-in-path"))("%s", (_id, operation) => {
-  it("is not for groups that do not exist", async () => {
+  it("answers 404 for groups that do not exist", async () => {
     for (const groupName of ["NONE", "g1", "../etc", "G1 ", "x".repeat(200)])
       await refused(operation, key("admin"), [404], { path: { groupName } })
   })
 })
 
 describe.each(ofAccess(({ input }) => "blueprintID" in input.path))("%s", (_id, operation) => {
-  it("is not for blueprints that do not exist, and not for those who have no access to the blueprint", async () => {
+  it("answers 404 for blueprints that do not exist and 403 to users without access to the blueprint", async () => {
     for (const blueprintID of ["NONE", "web", "WEB/BASIC", "../etc", "web/basic ", "x".repeat(300), "blueprint000001"])
       await refused(operation, key("admin"), [404], { path: { blueprintID } })
-    // a stranger without a default range may learn of that first
+    // a stranger without a default range may be told that first
     const { status, body } = await call(operation, key("stranger"), {})
     expect(status).toBe(403)
     expect(String(body["error"])).toMatch(/do not (have access|own)|may not use range/u)
@@ -140,7 +140,7 @@ describe.each(ofAccess(({ input }) => "blueprintID" in input.path))("%s", (_id, 
 })
 
 describe.each(ofAccess(({ access, alsoFor }) => [access, alsoFor].includes("group-manager")))("%s", (_id, operation) => {
-  it("is for those who manage the group, not for those who are in it or for strangers", async () => {
+  it("is for managers of the group, not for its members or strangers", async () => {
     await refused(operation, key("stranger"), [403])
     await refused(operation, key("stranger"), [403], { path: { groupName: "G2" } })
     await refused(operation, key("member"), [403], { path: { groupName: "G2" } })
@@ -148,7 +148,7 @@ describe.each(ofAccess(({ access, alsoFor }) => [access, alsoFor].includes("grou
 })
 
 describe.each(ofAccess(({ access }) => access === "group-manager"))("%s", (_id, operation) => {
-  it("is not for administrators who act as somebody who does not manage the group", async () => {
+  it("refuses administrators who act as somebody who does not manage the group", async () => {
     await refused(operation, key("admin"), [403], { query: { userID: "ST" } })
   })
 })

@@ -24,14 +24,14 @@ const setAdmin = async (isAdmin: boolean) =>
     status: 200,
     body: { result: `User ST ${isAdmin ? "is" : "is no longer"} an administrator` },
   })
-/** What the stranger gets of what administrators may read, with the key and the token of before. */
+/** The statuses that the stranger gets for reads of administrators, with the key and the token from before. */
 const readsAll = async () => {
   const credentials = [key("stranger"), { authorization: `Bearer ${service.tokens.stranger}` }]
   return Promise.all(credentials.map(async (headers) => (await ask("GET", "/api/v2/user/all", headers)).status))
 }
 
 describe("a user who is promoted and demoted", () => {
-  it("has and loses the rights at once, with the key and the token of before", async () => {
+  it("gains and loses the rights at once, with the same key and token", async () => {
     expect(await readsAll()).toEqual([403, 403])
     await setAdmin(true)
     expect(await readsAll()).toEqual([200, 200])
@@ -40,7 +40,7 @@ describe("a user who is promoted and demoted", () => {
     expect(await readsAll()).toEqual([403, 403])
   })
 
-  it("is in the audit trail, with what was asked for", async () => {
+  it("is recorded in the audit trail with the requested change", async () => {
     await setAdmin(true)
     const record = "/api/collections/users/records/record000000003"
     expect(await ask("PATCH", record, key("admin"), { isAdmin: false })).toMatchObject({ status: 200, body: { isAdmin: false } })
@@ -54,7 +54,7 @@ describe("a user who is promoted and demoted", () => {
     )
   })
 
-  it("is not the last administrator, nor ROOT: the answers have statuses that clients of each part know", async () => {
+  it("cannot be the last administrator or ROOT: the refusals use statuses that clients of each part know", async () => {
     expect(await ask("PUT", "/api/v2/user/AD/admin", key("root"), { isAdmin: false })).toMatchObject({
       status: 409,
       body: { error: expect.stringContaining("no administrator left") as string },

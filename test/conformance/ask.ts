@@ -6,14 +6,14 @@ import type { WholeService } from "./service.ts"
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What came back. */
+/** The response. */
 export interface Answer {
   readonly status: number
   readonly headers: { readonly get: (name: string) => string | null }
   readonly text: () => Promise<string>
 }
 
-/** Asks for a web socket, and closes it at once where there is one. */
+/** Requests a WebSocket, and closes it at once if it opens. */
 const openSocket = (url: string, headers: Headers): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const handshake = {
@@ -33,7 +33,7 @@ const openSocket = (url: string, headers: Headers): Promise<Answer> =>
     outgoing.on("error", reject).end()
   })
 
-/** Reads no more of a stream than its beginning: it has no end. */
+/** Reads only the beginning of a stream, which has no end. */
 const beginningOf = async (url: string, init: RequestInit): Promise<Answer> => {
   const { status, headers, body } = await fetch(url, init)
   const reader = body?.getReader()
@@ -50,7 +50,7 @@ export const send = (operation: Operation, url: string, init: RequestInit & { re
       ? beginningOf(url, init)
       : fetch(url, { ...init, method: operation.route.method })
 
-/** The status of the operation's sample request with this query, and this body if one is given. Nothing of a stream is waited for. */
+/** The status of the operation's sample request with this query, and this body if one is given. Does not wait for streams to end. */
 export const statusOf = async (
   service: WholeService,
   operation: Operation,
@@ -71,7 +71,7 @@ export const statusOf = async (
   return response.status
 }
 
-/** Everything that is kept, but for the traces that refused calls leave: they are written every now and then. */
+/** Everything stored except the traces of refused calls, which are written from time to time. */
 export const stored = ({ store }: WholeService): string => {
   const { users, ranges, configs, grants, groups, blueprints, sources, machines, reservations, runs } = store
   return JSON.stringify(

@@ -33,7 +33,7 @@ const audit = async (query: Record<string, string> = {}) => {
 }
 const found = async (query: Record<string, string>) => (await audit(query)).entries.map(({ operation }) => operation)
 
-it("the audit trail is read page by page, each before the last id of the one before", async () => {
+it("the audit trail is read page by page, each page ending before the last id of the previous one", async () => {
   const { entries } = await audit()
   expect(entries.map(({ operation }) => operation)).toEqual(["deleteRange", "createRange", "createRange", "createRange"])
   const first = (await audit({ limit: "3" })).entries
@@ -42,7 +42,7 @@ it("the audit trail is read page by page, each before the last id of the one bef
   expect((await audit({ before: String(second.at(-1)?.id) })).entries).toEqual([])
 })
 
-it("the Link header of the audit trail leads to its next page, and is not there on the last one", async () => {
+it("the Link header of the audit trail leads to the next page and is absent on the last one", async () => {
   const link = async (path: string) =>
     (await fetch(service.url + path, { headers: { "x-api-key": service.keys.admin } })).headers.get("link")
   const { entries } = await audit({ operation: "createRange" })
@@ -52,7 +52,7 @@ it("the Link header of the audit trail leads to its next page, and is not there 
   expect(await link("/api/v2/audit?limit=4")).toBeNull()
 })
 
-it("the audit trail is found by who, what, which range, also one that is gone, how it ended, from where and when", async () => {
+it("the audit trail is filtered by user, operation, range (even a deleted one), outcome, remote address and time", async () => {
   expect(await found({ user: "ME" })).toEqual(["createRange"])
   expect(await found({ operation: "deleteRange" })).toEqual(["deleteRange"])
   expect(await found({ range: "R1" })).toEqual(["deleteRange"])

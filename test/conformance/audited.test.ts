@@ -5,7 +5,7 @@ import { bodyOf, needsOf, pathOf, refusalOf, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
-// what is never done changes nothing that an entry could tell of
+// operations that are always refused change nothing that an entry could record
 const audited = operations.filter(
   (operation) => operation.mutates && operation.access !== "anonymous" && refusalOf(operation) === undefined,
 )
@@ -25,7 +25,7 @@ const call = async (service: WholeService, operation: Operation) => {
   return { status: response.status, text: await response.text() }
 }
 
-/** All rows but those of the audit trail, and when somebody was last active. */
+/** All rows except those of the audit trail and the times of last activity. */
 const rowsOf = (file: string): string => {
   const database = new DatabaseSync(file, { readOnly: true })
   const tables = database
@@ -53,7 +53,7 @@ describe.each(audited.map((operation) => [operation.id, operation] as const))("%
     await service.stop()
   })
 
-  it("changes nothing where its entry cannot be written", async () => {
+  it("changes nothing if its entry cannot be written", async () => {
     const { file, storage } = await databases.next()
     const service = await startWholeService({ ...needsOf(operation), storage })
     const database = new DatabaseSync(file)

@@ -18,16 +18,16 @@ import type { ServiceOptions } from "../../packages/adapter-http/test/support.ts
 const ports = [AuditTrail, Blueprints, Groups, Machines, MigrationRecords, Ranges, RunJournal, Sources, Users] as const
 export type StoragePort = Context.Service.Identifier<(typeof ports)[number]>
 
-/** Something that happens once, before the call of a storage port that has this number, counted from `arm`. */
+/** An effect that runs once, before the call of a storage port with the given number, counted from `arm`. */
 export interface BetweenCalls {
   readonly storage: NonNullable<ServiceOptions["storage"]>
-  /** `at` 0: never; the calls are only counted. */
+  /** `at` 0: never; calls are only counted. */
   readonly arm: (at: number, happens: Effect.Effect<unknown, unknown, StoragePort>) => void
-  /** How many calls there were since. */
+  /** The number of calls since `arm`. */
   readonly disarm: () => number
 }
 
-/** Storage in which something happens between two calls of its ports. What happens there is not counted itself. */
+/** Storage that runs an effect between two calls of its ports. Calls of that effect are not counted. */
 export const betweenCalls = (over: NonNullable<ServiceOptions["storage"]> = memoryStorageLayer): BetweenCalls => {
   let count = 0
   let at = 0

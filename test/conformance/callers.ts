@@ -7,11 +7,11 @@ import * as Fiber from "effect/Fiber"
 import type { Headers } from "./ask.ts"
 import type { WholeService } from "./service.ts"
 
-/** Who asks, and what they select, as the table's columns have them. */
+/** The callers and what they select, as the columns of the table name them. */
 export const callers = ["stranger", "member", "admin", "root", "root on R1", "admin as stranger", "admin as member"] as const
 export type Caller = (typeof callers)[number]
 
-/** The query with which a caller asks: R1 is named by who does not have it as default. */
+/** The caller's query: R1 is named by callers whose default range it is not. */
 export const selectionOf = (caller: Caller, { target }: Operation): string => {
   const onR1 = target === "range" ? "rangeID=R1" : ""
   switch (caller) {
@@ -41,7 +41,7 @@ export const withToken = (service: WholeService, caller: Caller): Headers => {
 
 const week = 7 * 24 * 60 * 60 * 1000
 
-/** A user who is there for a while: its key, a token, and one that has ended. */
+/** A user who exists for a while: their key, a token, and an expired token. */
 const addUser = (id: string, recordId: string) =>
   Effect.gen(function* () {
     const users = yield* Users
@@ -71,14 +71,14 @@ const addUser = (id: string, recordId: string) =>
 
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** The token with this in its head or claims, and the signature that it had. */
+/** The token with this in its header or claims, and its original signature. */
 const forged = (token: string, head: object, claims: object): string => {
   const [first = "", second = "", signature = ""] = token.split(".")
   const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString()) as object
   return [encoded({ ...read(first), ...head }), encoded({ ...read(second), ...claims }), signature].join(".")
 }
 
-/** Every kind of credentials that open nothing. Makes the administrators whose credentials are void. */
+/** Every kind of invalid credentials. Creates the administrators whose credentials are void. */
 export const voidCredentials = async (service: WholeService): Promise<Readonly<Record<string, Headers>>> => {
   const made = Effect.gen(function* () {
     const users = yield* Users

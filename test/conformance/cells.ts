@@ -6,20 +6,20 @@ import { type Caller, callers, selectionOf, withKey, withToken } from "./callers
 import { needsOf, needsRunning, sampleOf } from "./requests.ts"
 import type { WholeService } from "./service.ts"
 
-/** One question of the matrix. */
+/** One request of the matrix. */
 export interface Cell {
   readonly name: string
   readonly headers: Headers
   readonly query: string
   readonly body?: unknown
   readonly expected: number
-  /** What it does before it is refused is rightful, and stays. */
+  /** The operation has permitted effects before it is refused, and they stay. */
   readonly leavesTraces?: true
 }
 
 const isSuccess = (status: number): boolean => status < 300
 
-/** Every way to write a name that means the same. */
+/** All letter cases of a name, which mean the same. */
 const anyCase = (name: string): readonly string[] => [
   name,
   name.toLowerCase(),
@@ -27,7 +27,7 @@ const anyCase = (name: string): readonly string[] => [
   `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
 ]
 
-/** Names that people write who mean a selector, and that are refused by what changes something. */
+/** Names that people mistake for a selector; operations that change something refuse them. */
 const wrongNames = {
   rangeID: [
     "range",
@@ -45,13 +45,13 @@ const wrongNames = {
   userID: ["user", "users", "user_id", "user-id", "USER_ID", "userID[]", "username", "userName", "uid"],
 } as const
 
-/** Selectors in bodies: the member, and what a caller must get who names there what is not theirs. Null: the member names what is made. */
+/** Selectors in bodies: the member, and the expected status for a caller who names something that is not theirs. Null: it names a new object. */
 const bodySelectors: Readonly<Record<string, readonly [name: string, foreign: string, expected: number] | null>> = {
   applyBlueprintToRange: ["rangeID", "R2", 403],
   createBlueprintFromRange: ["rangeID", "R2", 403],
   setDefaultRangeID: ["defaultRangeID", "R2", 403],
   postCredentials: ["userID", "AD", 403],
-  // one for reading is for no range
+  // a read-only key cannot be limited to a range
   createScopedKey: ["rangeID", "R2", 400],
   addUser: null,
   createRange: null,
@@ -63,7 +63,7 @@ const membersOf = ({ input: { body } }: Operation): readonly string[] => {
   return AST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 }
 
-/** Credentials that open nothing; where none are needed they do no harm. */
+/** Invalid credentials; where none are needed, they do no harm. */
 const ofCredentials = (operation: Operation, kinds: Readonly<Record<string, Headers>>): readonly Cell[] =>
   Object.entries(kinds).map(([name, headers]) => ({
     name,
@@ -72,11 +72,11 @@ const ofCredentials = (operation: Operation, kinds: Readonly<Record<string, Head
     expected: operation.access === "anonymous" ? expectedOf(operation, "member") : 401,
   }))
 
-/** ROOT may fetch a source, and learns from what was fetched that there are roles in it, which it cannot install. */
+/** ROOT may fetch a source; only the fetched content shows roles, which ROOT cannot install. */
 const isFetchedFirst = (operation: Operation, caller: Caller): boolean =>
   operation.id === "installSource" && caller === "root on R1"
 
-/** The table's row, with a key and with a token. */
+/** The row of the table, with a key and with a token. */
 const ofCallers = (service: WholeService, operation: Operation): readonly Cell[] =>
   callers.flatMap((caller) => {
     const traces = isFetchedFirst(operation, caller) ? ({ leavesTraces: true } as const) : {}
@@ -87,7 +87,7 @@ const ofCallers = (service: WholeService, operation: Operation): readonly Cell[]
     ]
   })
 
-/** Whatever the letter case, a selector selects, and two values for it are none. */
+/** Selectors work in any letter case, and two different values for one are refused. */
 const ofSelectors = (service: WholeService, operation: Operation): readonly Cell[] => {
   if (operation.access === "anonymous") return []
   const as = (caller: Caller, query: string, expected: number): Cell => ({
@@ -119,7 +119,7 @@ const ofSelectors = (service: WholeService, operation: Operation): readonly Cell
   ]
 }
 
-/** Other names: refused by what changes something, and without meaning for the rest. */
+/** Other names: refused by operations that change something, ignored by the rest. */
 const ofWrongNames = (service: WholeService, operation: Operation): readonly Cell[] =>
   Object.values(wrongNames)
     .flat()
@@ -164,7 +164,7 @@ const ofBodies = (service: WholeService, operation: Operation): readonly Cell[] 
   ]
 }
 
-/** All questions about an operation. Throws where one is missing that the operation needs. */
+/** All cells of an operation. Throws if the operation lacks a cell that it needs. */
 export const cellsOf = (
   service: WholeService,
   operation: Operation,
@@ -177,7 +177,7 @@ export const cellsOf = (
   ...ofBodies(service, operation),
 ]
 
-/** Asks a cell, and tells what is wrong with its answer. What changes something gets a service of its own from `fresh`. */
+/** Sends the request of a cell and describes what is wrong with its answer. Operations that change something get a service of their own from `fresh`. */
 export const wrongWith = async (
   shared: WholeService,
   fresh: (needs: ReturnType<typeof needsOf>) => Promise<WholeService>,
@@ -186,7 +186,7 @@ export const wrongWith = async (
 ): Promise<string | undefined> => {
   const isOwn = cell.leavesTraces ?? (isSuccess(cell.expected) && (operation.mutates || needsRunning(operation)))
   const service = isOwn ? await fresh(needsOf(operation)) : shared
-  // keys differ from service to service
+  // keys differ between services
   const headers = isOwn ? reissued(cell.headers, shared, service) : cell.headers
   const status = await statusOf(service, operation, headers, cell.query, cell.body)
   if (isOwn) await service.stop()

@@ -44,7 +44,7 @@ describe.each(Object.entries(documents))("the configuration of %s", (_name, { pa
   }
   const other = `${config}# other\n`
 
-  it("has a strong ETag that is the same until it changes, and the change tells the next one", async () => {
+  it("has a strong ETag that stays until it changes, and each change returns the next one", async () => {
     const { tag, text } = await read()
     expect([tag, text]).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/u), config])
     expect((await read("admin")).tag).toBe(tag)
@@ -54,7 +54,7 @@ describe.each(Object.entries(documents))("the configuration of %s", (_name, { pa
     expect((await write(config)).tag).toBe(tag)
   })
 
-  it("is changed under the version that was read, and not under an older one: the refusal says who changed it and when", async () => {
+  it("can be changed with If-Match of the current version and not of an older one; the refusal says who changed it and when", async () => {
     const { tag } = await read()
     expect((await write(other, tag!, "admin")).status).toBe(200)
     const refused = await write(`${config}# mine\n`, tag!)
@@ -63,13 +63,13 @@ describe.each(Object.entries(documents))("the configuration of %s", (_name, { pa
     expect((await write(`${config}# mine\n`, (await read()).tag!)).status).toBe(200)
   })
 
-  it("is changed by one of two who write at once", async () => {
+  it("accepts one of two concurrent writes", async () => {
     const { tag } = await read()
     const both = await Promise.all([write(`${config}# a\n`, tag!), write(`${config}# b\n`, tag!)])
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   })
 
-  it("takes any version where the condition is a star or one of a list, and none where it is weak or no version at all", async () => {
+  it("accepts If-Match with a star or a list that has the current version, and refuses weak and malformed versions", async () => {
     const { tag } = await read()
     for (const condition of [`W/${tag}`, '"x"', "nonsense", tag!.replaceAll('"', ""), `"${"a".repeat(4000)}"`])
       expect((await write(other, condition)).status).toBe(409)
@@ -78,7 +78,7 @@ describe.each(Object.entries(documents))("the configuration of %s", (_name, { pa
     expect((await write(other)).status).toBe(200)
   })
 
-  it("tells its version to nobody who may not read it", async () => {
+  it("shows its version only to users who may read it", async () => {
     const response = await fetch(service.url + path, { headers: { "x-api-key": service.keys.stranger } })
     expect([response.status, response.headers.get("etag")]).toEqual([403, null])
     expect((await write(other, (await read()).tag!, "stranger")).status).toBe(403)

@@ -11,7 +11,7 @@ import { startWholeService } from "./service.ts"
 
 const contracts = readContracts()
 const document = openApiDocument(operations, { version: "0.0.0" })
-/** Optional parts of the contract that nothing here sends or takes yet, each with what it waits for. */
+/** Optional parts of the contract that nothing here sends or accepts yet, each with the reason. */
 const accepted: Readonly<Record<string, string>> = {
   "PATCH /api/collections/ranges/records/{id}  content type multipart/form-data: missing":
     "pictures of ranges are not offered yet",
@@ -20,11 +20,11 @@ const accepted: Readonly<Record<string, string>> = {
 const offered = new Set(operations.map(({ id }) => id))
 
 describe("the operations", () => {
-  it("have ids of their own", () => {
+  it("have unique ids", () => {
     expect(offered.size).toBe(operations.length)
   })
 
-  it.skipIf(!contractIsThere)(`are all that the contract has (skipped when ${whyNoContract})`, () => {
+  it.skipIf(!contractIsThere)(`include every operation of the contract (skipped when ${whyNoContract})`, () => {
     const wanted = contracts === undefined ? [] : [...operationsOf(contracts.api), ...operationsOf(contracts.record)]
     const missing = wanted
       .filter((o) => o["x-optional"] !== true && !offered.has(o.operationId ?? o.label))
@@ -44,15 +44,15 @@ describe("the operations", () => {
   })
 })
 
-describe("the description", () => {
-  it("is served as YAML and says the same", async () => {
+describe("the OpenAPI description", () => {
+  it("is served as YAML with the same content", async () => {
     const service = await startWholeService()
     const response = await fetch(`${service.url}/api/v2/openapi`, { headers: { "x-api-key": service.keys.member } })
     expect(parse(await response.text())).toEqual(JSON.parse(JSON.stringify(document)))
     await service.stop()
   })
 
-  it("resolves every reference it makes", () => {
+  it("resolves every reference in it", () => {
     const text = JSON.stringify(document)
     const at = (pointer: string) =>
       pointer
@@ -65,7 +65,7 @@ describe("the description", () => {
   })
 
   it.skipIf(!contractIsThere).each(["openapi.json", "record-api.json"])(
-    `agrees with the contract in %s about everything that is offered (skipped when ${whyNoContract})`,
+    `agrees with the contract in %s about every operation offered (skipped when ${whyNoContract})`,
     (contract) => {
       const folder = mkdtempSync(join(tmpdir(), "rangewright-openapi-"))
       const file = join(folder, "openapi.json")
@@ -87,7 +87,7 @@ describe("the description", () => {
         .filter(({ kind }) => kind !== "operation")
         .map(({ operation, what }) => `${operation}  ${what}`)
       expect(differences.filter((difference) => !(difference in accepted))).toEqual([])
-      // what was mended leaves the list
+      // fixed entries must leave the list
       if (contract === "record-api.json")
         expect(Object.keys(accepted).filter((known) => !differences.includes(known))).toEqual([])
     },

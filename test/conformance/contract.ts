@@ -17,7 +17,7 @@ export interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, ContractOperation>>>>
 }
 
-/** The wire contract lies beside the repository; where it is not, the tests that read it are skipped. */
+/** The wire contract is kept next to the repository; without it, the tests that read it are skipped. */
 export const sharedFolder = fileURLToPath(new URL("../../../shared/", import.meta.url))
 export const contractIsThere = existsSync(`${sharedFolder}contract/openapi.json`)
 export const whyNoContract = `the wire contract is not at ${sharedFolder.split("/").slice(-2).join("/")} beside the repository`
@@ -51,6 +51,6 @@ export const operationsOf = (contract: Contract): readonly (ContractOperation & 
       .map(([method, operation]) => ({ ...operation, label: `${method.toUpperCase()} ${path}` })),
   )
 
-/** The schema that a success of this status must have; undefined when the contract describes no JSON for it. */
+/** The schema for a success with this status; undefined when the contract describes no JSON for it. */
 export const successSchema = (operation: ContractOperation, status: number): Schema | undefined =>
   operation.responses[String(status)]?.content?.["application/json"]?.schema

@@ -10,7 +10,7 @@ import { type BetweenCalls, betweenCalls } from "./between-calls.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
-/** A database that can be kept from a service: `take` gives what gives it back. */
+/** A database that can be withheld from a service: `take` returns the effect that gives it back. */
 interface Under {
   readonly storage: BetweenCalls["storage"]
   readonly take: () => Promise<() => Promise<void>>
@@ -27,7 +27,7 @@ const createGroup = async (service: WholeService, name: string): Promise<number>
   return response.status
 }
 
-/** The groups that were made here, and how the entries say that it ended. */
+/** The groups created here, and the outcomes in their audit entries. */
 const found = (service: WholeService) =>
   new Promise<unknown>((resolve, reject) => {
     const read = Effect.gen(function* () {
@@ -37,11 +37,11 @@ const found = (service: WholeService) =>
     service.run(read.pipe(Effect.match({ onSuccess: resolve, onFailure: reject })) as never)
   })
 
-/** From every call of a change on, nobody else gets at the database: what was acknowledged is there, and has its entry. */
+/** Takes the database away before each call of a change in turn: every acknowledged change is stored and has its audit entry. */
 const isTrue = async ({ storage, take, remove }: Under) => {
   const race = betweenCalls(storage)
   const service = await startWholeService({ storage: race.storage })
-  // by its end the run of R1 has given its lease back
+  // by then the run of R1 has ended and released its lease
   expect(await createGroup(service, "new-0")).toBe(201)
   race.arm(0, Effect.void)
   expect(await createGroup(service, "new-1")).toBe(201)
@@ -49,7 +49,7 @@ const isTrue = async ({ storage, take, remove }: Under) => {
   const groups = ["new-0", "new-1"]
   const outcomes: unknown[] = groups.map(() => ["createGroup", "ok"])
   expect(await found(service)).toEqual([groups, outcomes])
-  // the change, and then telling how it ended
+  // the change itself, and then the record of its outcome
   for (const at of [calls - 1, calls]) {
     let giveBack = async (): Promise<void> => {}
     race.arm(
@@ -78,7 +78,7 @@ describe("a change that is acknowledged has its audit entry", () => {
   })
   afterAll(() => databases.remove())
 
-  it("on SQLite, also while another process holds the lock", async () => {
+  it("on SQLite, even while another process holds the lock", async () => {
     const { file, storage } = await databases.next()
     const take = async () => {
       const other = new DatabaseSync(file, { timeout: 5000 })
@@ -89,7 +89,7 @@ describe("a change that is acknowledged has its audit entry", () => {
   }, 120_000)
 
   it.skipIf(testServer === undefined)(
-    "on PostgreSQL, also without a free connection (needs RANGEWRIGHT_TEST_POSTGRES)",
+    "on PostgreSQL, even without a free connection (needs RANGEWRIGHT_TEST_POSTGRES)",
     async () => {
       const { url, drop } = await createDatabase(testServer ?? "")
       let database: Database["Service"] | undefined
@@ -102,7 +102,7 @@ describe("a change that is acknowledged has its audit entry", () => {
         )
         return Layer.merge(memoryStorageLayer(store), over)
       }
-      /** Every connection of the pool. */
+      /** Takes every connection of the pool. */
       const take = async () => {
         const held: (() => void)[] = []
         const taken = Array.from(

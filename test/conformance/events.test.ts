@@ -17,7 +17,7 @@ interface Event {
 interface Stream {
   readonly status: number
   readonly events: readonly Event[]
-  /** Whether the service has ended it. */
+  /** Whether the service has ended the stream. */
   readonly ended: () => boolean
   readonly close: () => void
   /** Waits for an event. */
@@ -119,7 +119,7 @@ const signIn = async (): Promise<{ readonly cookie: string }> => {
 const notice = { group: "G1" as GroupName, text: "Noon", by: "AD" as UserId, at: new Date(1), until: new Date(2) }
 
 describe("the stream of events", () => {
-  it("tells the notices of groups to those who are in them", async () => {
+  it("delivers the notices of a group to its members", async () => {
     const [stranger, member] = [await follow(key("stranger")), await follow(key("member"), "?topics=notices")]
     for (const one of [stranger, member]) await one.has("ready")
     await run(Groups.use((groups) => groups.setNotice(notice)))
@@ -136,7 +136,7 @@ describe("the stream of events", () => {
     await stranger.has("notice", { groupName: "G1", removed: true })
   })
 
-  it("tells members what changes on their ranges, and nothing of others'", async () => {
+  it("tells members about changes to their own ranges and nothing about other ranges", async () => {
     const [member, stranger, admin] = [await follow(key("member")), await follow(key("stranger")), await follow(key("admin"))]
     for (const one of [member, stranger, admin]) await one.has("ready")
     await turnOff()
@@ -150,7 +150,7 @@ describe("the stream of events", () => {
     expect(stranger.events.map(({ event }) => event)).toEqual(["ready"])
   })
 
-  it("tells of runs, as the list has them", async () => {
+  it("reports runs as the list shows them", async () => {
     const member = await follow(key("member"))
     await member.has("ready")
     const started = await fetch(`${service.url}/api/v2/range/deploy?rangeID=R1`, { method: "POST", headers: key("member") })
@@ -161,7 +161,7 @@ describe("the stream of events", () => {
     expect(rangeSubject(R1)).toEqual(data["subject"])
   })
 
-  it("goes on after the last event, and says when it cannot", async () => {
+  it("resumes after the last event, and says when it cannot", async () => {
     const first = await follow(key("member"))
     const { id } = await first.has("ready")
     first.close()
@@ -179,7 +179,7 @@ describe("the stream of events", () => {
     }
   })
 
-  it("tells of a range that the user is given, and of one that is taken", async () => {
+  it("reports a range that the user gains and one that they lose", async () => {
     const stranger = await follow(key("stranger"))
     const { id } = await stranger.has("ready")
     await run(Ranges.use((ranges) => ranges.grant(R1, "ST" as UserId)))
@@ -193,12 +193,12 @@ describe("the stream of events", () => {
     await run(Ranges.use((ranges) => ranges.grant("R2" as RangeId, "ST" as UserId)))
     await stranger.has("range", { rangeID: "R2" })
     expect(stranger.events.slice(count).map(({ data }) => data["rangeID"])).not.toContain("R1")
-    // who comes back with other rights than before reads all anew
+    // a client that reconnects with different rights reads everything anew
     const again = await follow(key("stranger"), "", id)
     await again.has("reset")
   })
 
-  it("tells of what is removed", async () => {
+  it("reports removals", async () => {
     const [member, admin] = [await follow(key("member")), await follow(key("admin"))]
     for (const one of [member, admin]) await one.has("ready")
     await run(Ranges.use((ranges) => ranges.remove("lab/web/1" as RangeId)))
@@ -206,7 +206,7 @@ describe("the stream of events", () => {
     await member.has("range", { rangeID: "lab/web/1", removed: true })
   })
 
-  it("is narrowed by topics, of which there may be few", async () => {
+  it("is filtered by topics, of which there may only be a few", async () => {
     const narrow = await follow(key("admin"), "?topics=range:R2,runs")
     await narrow.has("ready")
     await turnOff()
@@ -216,7 +216,7 @@ describe("the stream of events", () => {
     expect(narrow.events.map(({ data }) => data["rangeID"])).not.toContain("R1")
     for (const topics of ["nothing", "range:", "range:../x", "__proto__", "run:x", `${"runs,".repeat(64)}runs`, "constructor"])
       expect([topics, (await follow(key("admin"), `?topics=${topics}`)).status]).toEqual([topics, 400])
-    // a million of them are no request any more
+    // a million topics are refused
     expect((await follow(key("admin"), `?topics=${"r,".repeat(1_000_000)}`)).status).toBe(400)
   })
 
@@ -234,7 +234,7 @@ describe("the stream of events", () => {
     await vi.waitFor(() => expect(other.ended()).toBe(true), { timeout: 20_000 })
   })
 
-  it("tells the newest of what changes often, and counts who follows", async () => {
+  it("delivers only the newest state of what changes often, and counts its followers", async () => {
     const member = await follow(key("member"))
     await member.has("ready")
     for (let n = 0; n < 100; n++) await rename(R1, `Name ${n}`)
@@ -245,14 +245,14 @@ describe("the stream of events", () => {
     await vi.waitFor(async () => expect(await run(Effect.map(EventFeed, (feed) => feed.open()))).toBe(0))
   })
 
-  it("is for one user 32 times at most", async () => {
+  it("is limited to 32 streams for each user", async () => {
     for (let n = 0; n < 32; n++) await (await follow(key("member"))).has("ready")
     const refused = await follow(key("member"))
     expect(refused.status).toBe(403)
     await (await follow(key("admin"))).has("ready")
   })
 
-  it("of runs are 128 at most for one user, and one that ends makes room", async () => {
+  it("of runs is limited to 128 for each user, and one that ends makes room", async () => {
     await service.stop()
     service = await startWholeService({ running: true })
     const ofRun = (who: "member" | "admin") => follow(key(who), "", undefined, `/api/v2/runs/${service.runId}/events`)
@@ -264,7 +264,7 @@ describe("the stream of events", () => {
     await vi.waitFor(async () => expect((await ofRun("member")).status).toBe(200))
   })
 
-  it("holds nothing for a reader that reads nothing", async () => {
+  it("buffers nothing for a client that does not read", async () => {
     const slow = request(`${service.url}/api/v2/events`, { headers: key("member") }, (response) => {
       response.on("error", () => undefined)
       response.pause()

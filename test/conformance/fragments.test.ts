@@ -8,7 +8,7 @@ import { password, startWholeService, type WholeService } from "./service.ts"
 let service: WholeService
 beforeAll(async () => {
   service = await startWholeService()
-  // the router of R1 was deployed, and is off
+  // the router of R1 is deployed and off
   const router = {
     vmid: 20_500 as Vmid,
     node: "node1",
@@ -30,7 +30,7 @@ afterAll(async () => {
 type Who = keyof WholeService["keys"]
 const someBody = { name: "Some Body", userID: "SB", email: "some.body@lab.example", password }
 
-/** What scripts look for in the answers: facts of the interface, as those of the statuses. */
+/** Text that scripts look for in the answers; part of the interface, as the statuses are. */
 const fragments: readonly (readonly [fragment: string, who: Who, status: number, request: string, json?: unknown])[] = [
   ["User with that name already exists", "admin", 400, "POST /user", { ...someBody, name: "member" }],
   ["User with that ID already exists", "admin", 400, "POST /user", { ...someBody, userID: "ME" }],

@@ -42,7 +42,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
   snapshotsRemove: machines.filter((body) => !("atomic" in body)),
 }
 
-/** What a request could change: what is stored, but for the audit of the refusal, and the VMs. */
+/** Everything that a request could change: the stored state without the audit of the refusal, and the VMs. */
 const state = () =>
   JSON.stringify([
     [...service.store.ranges],
@@ -67,7 +67,7 @@ it.each(Object.entries(bodies))(
       const text = await response.text()
       expect([JSON.stringify(body).slice(0, 80), response.status]).toEqual([JSON.stringify(body).slice(0, 80), 400])
       expect(JSON.parse(text)).toEqual(expect.objectContaining({ error: expect.any(String) }))
-      // what was sent is not sent back whole
+      // the answer does not echo the whole input
       expect(text.length).toBeLessThan(2000)
     }
     expect(state()).toBe(before)

@@ -58,7 +58,7 @@ it("an invitation sets the password of its user and signs in, once", async () =>
   expect(accepted).toMatchObject({ status: 200, cookie: expect.stringContaining("__Host-rangewright=") })
   expect(JSON.parse(accepted.text)).toMatchObject({ userID: "ME" })
   expect((await send("GET", "/ui/session", { cookie: accepted.cookie?.split(";")[0] ?? "" })).status).toBe(200)
-  // what opened before opens no more
+  // the previous credentials and the used invitation no longer work
   expect((await send("GET", "/ui/session", { cookie: before.cookie?.split(";")[0] ?? "" })).status).toBe(401)
   expect([(await signIn(password)).status, (await signIn(chosen)).status]).toEqual([401, 200])
   const again = await accept(tokenOf(made), "another tidy harbour")
@@ -66,14 +66,14 @@ it("an invitation sets the password of its user and signs in, once", async () =>
   expect((await signIn(chosen)).status).toBe(200)
 })
 
-it("a password that is easy to guess uses the invitation up no more than a wrong one opens it", async () => {
+it("a weak password does not use the invitation up, and a wrong token does not open it", async () => {
   const made = await invite("ME")
   expect(await accept(tokenOf(made), "password")).toMatchObject({ status: 400, cookie: null })
   expect(await accept(`${tokenOf(made)}x`, chosen)).toMatchObject({ status: 401, cookie: null })
   expect((await accept(tokenOf(made), chosen)).status).toBe(200)
 })
 
-it("ends when its user sets another password, and after its week", async () => {
+it("an invitation ends when its user sets another password, and after a week", async () => {
   const made = await invite("ME")
   const own = { "x-api-key": service.keys.member }
   expect((await send("POST", "/api/v2/user/credentials", own, { proxmoxPassword: chosen })).status).toBe(200)
@@ -98,7 +98,7 @@ it("ends when its user sets another password, and after its week", async () => {
   expect((await accept(late, "another tidy harbour")).status).toBe(401)
 })
 
-it("is no token for requests, and a token for requests is no invitation", async () => {
+it("an invitation is no API token, and an API token is no invitation", async () => {
   const token = tokenOf(await invite("ME"))
   expect((await send("GET", "/api/v2/whoami", { authorization: `Bearer ${token}` })).status).toBe(401)
   const { text } = await send(
@@ -111,7 +111,7 @@ it("is no token for requests, and a token for requests is no invitation", async 
   expect((await accept(auth, chosen)).status).toBe(401)
 })
 
-it("tells who cannot be invited, and keeps the links out of the audit trail", async () => {
+it("users who cannot be invited are named, and links stay out of the audit trail", async () => {
   const made = await invite("ME", "ROOT", "NOBODY", "../x", "ME")
   expect(made.invites?.map(({ userID }) => userID)).toEqual(["ME"])
   expect(made.errors?.map(({ item, reason }) => [item, reason])).toEqual([

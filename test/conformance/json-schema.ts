@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as OpenAPI documents of ours and the contract use them. */
+/** A JSON Schema, as far as our OpenAPI documents and the contract use it. */
 export type Schema = Readonly<Record<string, unknown>> | boolean
 
 const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
@@ -8,7 +8,7 @@ const names = (type: unknown): readonly string[] => (Array.isArray(type) ? (type
 
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/u
 
-/** Every way in which the value breaks the schema, with its place; references are looked up in the document. */
+/** All violations of the schema by the value, with their paths; references are resolved in the document. */
 export const violations = (document: unknown, schema: Schema, value: unknown, at = "$"): readonly string[] => {
   if (typeof schema === "boolean") return schema ? [] : [`${at}: nothing is allowed here`]
   const found: string[] = []

@@ -30,7 +30,7 @@ const ask = (method: string, path: string, body?: object) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-test("others are answered while a member asks again and again for a blueprint with very many roles", async () => {
+test("others are answered while a member keeps requesting a blueprint with very many roles", async () => {
   const made = await ask("POST", "/api/v2/blueprints", { blueprintID: "large", config })
   expect([made.status, await made.text()]).toEqual([201, expect.any(String)])
   const answered: string[] = []
@@ -45,7 +45,7 @@ test("others are answered while a member asks again and again for a blueprint wi
   expect(answered.indexOf("health 200")).toBeLessThan(4)
 })
 
-/** A request whose last byte is sent when it is asked for. Gives the first line of the answer. */
+/** A request whose last byte is held back until asked for. Returns the first line of the response. */
 const held = async (body: string) => {
   const socket = connect(service.port, "127.0.0.1")
   await once(socket, "connect")
@@ -60,7 +60,7 @@ const held = async (body: string) => {
   }
 }
 
-test("others are answered while a member sends many bodies that take long to read", async () => {
+test("others are answered while a member sends many bodies that are slow to parse", async () => {
   const answered: (string | undefined)[] = []
   const bodies = await Promise.all(Array.from({ length: 20 }, () => held("[".repeat(1_000_000))))
   // until the service has read what was sent of them
@@ -73,7 +73,7 @@ test("others are answered while a member sends many bodies that take long to rea
   expect(answered.indexOf("health")).toBeLessThan(6)
 })
 
-test("a list of more items than anybody means is refused", async () => {
+test("a list with far too many items is refused", async () => {
   const userIDs = Array.from({ length: 10_001 }, (_, i) => `U${i}`)
   const made = await ask("POST", "/api/v2/blueprints/large/share/users", { userIDs })
   expect([made.status, (await made.json()) as object]).toEqual([
@@ -82,7 +82,7 @@ test("a list of more items than anybody means is refused", async () => {
   ])
 })
 
-test("each of many copies that a member makes at once has an ID of its own", async () => {
+test("each of many concurrent copies by one member gets an ID of its own", async () => {
   const copies = await Promise.all(Array.from({ length: 30 }, () => ask("POST", "/api/v2/blueprints/large/copy")))
   const made = await Promise.all(
     copies.map(async (copy) => ((await copy.json()) as { readonly blueprintID: string }).blueprintID),

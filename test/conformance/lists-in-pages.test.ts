@@ -32,7 +32,7 @@ describe.each([
 ])("%s", (list, id, byName, number, word) => {
   const ids = ({ items }: { readonly items: readonly Record<string, unknown>[] }) => items.map((item) => item[id])
 
-  it("is answered whole, and in its own order, to who asks for no part", async () => {
+  it("is returned whole, in its own order, when no page is requested", async () => {
     const { items, next } = await send("GET", list)
     expect(next).toBeUndefined()
     expect(items.length).toBeGreaterThan(names.length)
@@ -40,7 +40,7 @@ describe.each([
     expect(ids(await send("GET", `${list}?limit=2`))).toEqual(items.slice(0, 2).map((item) => item[id]))
   })
 
-  it("leads from page to page, in both directions", async () => {
+  it("links from page to page in both directions", async () => {
     for (const [sort, expected] of [
       ["name", byName],
       ["-name", byName.toReversed()],
@@ -57,7 +57,7 @@ describe.each([
     }
   })
 
-  it("has what all words of q name, and the members that fields names", async () => {
+  it("returns the entries that match all words of q, with the members named in fields", async () => {
     expect(ids(await send("GET", `${list}?q=${word.toLowerCase()}%20MOE`))).toEqual([byName[3]])
     expect((await send("GET", `${list}?q=moe%20zoe`)).items).toEqual([])
     const { items } = await send("GET", `${list}?q=moe%20${word}&fields=name,${id}`)
@@ -72,7 +72,7 @@ describe.each([
   )
 })
 
-it("a user is found by their address too, which the list does not show", async () => {
+it("a user is also found by their email address, which the list does not show", async () => {
   const { items } = await send("GET", "/api/v2/user/all?q=mia@page.example")
   expect(items.map(({ userID }) => userID)).toEqual(["PG4"])
   expect(JSON.stringify(items)).not.toContain("@")

@@ -26,7 +26,7 @@ const send = async (operation: Operation, init: RequestInit, query: Record<strin
   })
   return { status: response.status, text: await response.text() }
 }
-/** An administrator's request on R1: only what is malformed can be why it is refused. */
+/** A request by an administrator on R1, so that only malformed input can cause the refusal. */
 const onR1 = (operation: Operation) => (operation.target === "range" ? { rangeID: "R1" } : {})
 
 const withJson = operations
@@ -37,7 +37,7 @@ describe.each(withJson)("%s", (_id, operation) => {
   const { body } = operation.input
   if (body.type !== "json" && body.type !== "json-or-multipart") throw new Error("filtered above")
 
-  it("refuses bodies that are no JSON, no object, of another type, or too large", async () => {
+  it("refuses bodies that are not JSON, no object, of another type, or too large", async () => {
     const refused = async (init: RequestInit, status: number) => {
       const { status: got, text } = await send(operation, init, onR1(operation))
       expect([got, text]).toEqual([status, expect.stringContaining(operation.route.base === "/" ? '"message"' : '"error"')])
@@ -52,7 +52,7 @@ describe.each(withJson)("%s", (_id, operation) => {
   const ast = AST.toEncoded(body.schema.ast)
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
   it.each(members.map(({ name, type }) => [String(name), type] as const))(
-    "refuses a wrong type of %s, and says where",
+    "refuses a wrong type of %s and names the place",
     async (name, type) => {
       const accepts = Schema.decodeUnknownResult(Schema.make<Schema.Codec<unknown, unknown>>(type))
       const { json: good } = sampleOf(operation, service.runId)
@@ -74,7 +74,7 @@ const withForm = operations
   .map((operation) => [operation.id, operation] as const)
 
 describe.each(withForm)("%s", (_id, operation) => {
-  it("refuses forms without the file, broken, cut off, of another type, or too large", async () => {
+  it("refuses forms that lack the file, are malformed or truncated, have another type, or are too large", async () => {
     const data = new FormData()
     data.append("other", new Blob(["x"]), "x")
     const { body } = operation.input
@@ -94,7 +94,7 @@ describe.each(withForm)("%s", (_id, operation) => {
   })
 })
 
-/** Lists of texts that may be any: embedders have kinds of runs of their own. */
+/** Lists of arbitrary strings: embedders have run kinds of their own. */
 const open = new Set(["listRuns kind"])
 
 const withQuery = operations.flatMap((operation) =>
@@ -104,7 +104,7 @@ const withQuery = operations.flatMap((operation) =>
 )
 
 describe.each(withQuery)("%s", (_id, name, operation) => {
-  it(`refuses a ${name} that cannot be read, and says where`, async () => {
+  it(`refuses an unreadable ${name} and names it`, async () => {
     const { status, text } = await send(operation, bodyOf(operation, sampleOf(operation, service.runId)), {
       ...onR1(operation),
       [name]: "~nonsense~",

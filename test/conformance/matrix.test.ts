@@ -8,7 +8,7 @@ import { voidCredentials } from "./callers.ts"
 import { cellsOf, wrongWith } from "./cells.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
-/** Declared as if anybody could be let in, like one of which the handler forgot to ask. */
+/** An operation declared open to every caller, as if its handler forgot to check. */
 const planted = operation({
   id: "planted",
   does: "plant",
@@ -51,31 +51,31 @@ const wrongCells = async (asked: Operation): Promise<readonly string[]> => {
 }
 
 describe("the access matrix", () => {
-  it("has a row for every operation, and no other", () => {
+  it("has a row for every operation and no others", () => {
     expect(withoutRow(operations)).toEqual([])
     expect(withoutOperation(operations)).toEqual([])
   })
 
-  it("misses a new operation, its row and its selectors", async () => {
+  it("reports a new operation that has no row and no selectors", async () => {
     expect(withoutRow([...operations, planted])).toEqual(["planted"])
     expect(() => cellsOf(shared, planted, kinds)).toThrow("planted has no row in the access matrix")
     const known = { ...planted, id: "listRange" }
     expect(() => cellsOf(shared, known, kinds)).toThrow("listRange has no cells for rangeID in its body")
   })
 
-  it("finds an operation that lets in whom its row keeps out", async () => {
-    // under the name of one whose row is for administrators
+  it("reports an operation that lets in a caller whom its row refuses", async () => {
+    // under the id of an operation whose row is for administrators
     const disguised: Operation = { ...planted, id: "getSDNMigrationReport", input: { ...planted.input, body: { type: "none" } } }
     const wrong = await wrongCells(disguised)
     expect(wrong).toContain("getSDNMigrationReport, stranger, with a key: 200 instead of 403")
     expect(wrong).toContain("getSDNMigrationReport, member, with a token: 200 instead of 403")
   })
 
-  it.each(operations.map((asked) => [asked.id, asked] as const))("has no wrong cell for %s", async (_id, asked) => {
+  it.each(operations.map((asked) => [asked.id, asked] as const))("every cell is right for %s", async (_id, asked) => {
     expect(await wrongCells(asked)).toEqual([])
   })
 
-  it("is as large as its reviews counted", () => {
+  it("has the number of cells that its reviews counted", () => {
     expect(cells).toBeGreaterThan(15_000)
   })
 })

@@ -21,11 +21,11 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { bodyOf, needsRunning, pathOf, type Sample, sampleOf } from "./requests.ts"
 import { config, startWholeService, type WholeService } from "./service.ts"
 
-/** A text that no answer holds by chance. */
+/** A random text that no answer contains by chance. */
 const word = (): string => `zq${randomBytes(5).toString("hex")}`
 const record = (): RecordId => randomBytes(8).toString("hex").slice(0, 15) as RecordId
 
-/** What belongs to another tenant and what it is called. */
+/** The objects of another tenant and their names. */
 const theirs = {
   user: word(),
   userName: word(),
@@ -114,9 +114,9 @@ const seedOther = Effect.gen(function* () {
 })
 
 let service: WholeService
-/** What may be sent to see what comes back. */
+/** Names that may be sent to see what comes back. */
 let named: readonly string[]
-/** What must not come back, unless it was sent. */
+/** Names that must not come back unless the request had them. */
 const secret = Object.values(theirs).map(String)
 
 const run = async <A>(effect: Effect.Effect<A, Fault, AppServices>): Promise<A> => {
@@ -131,7 +131,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Every way to put one text in the place of one that a request holds, and into selectors. */
+/** Every way to replace one text of a request by another, including selectors. */
 const variants = function* (operation: Operation, sample: Sample, text: string): Generator<Sample> {
   for (const name of Object.keys(operation.input.path)) yield { ...sample, path: { ...sample.path, [name]: text } }
   for (const name of ["rangeID", "userID", ...Object.keys(operation.input.query)])
@@ -158,7 +158,7 @@ const send = async (operation: Operation, sample: Sample, key: string) => {
   return { status: response.status, text: await response.text() }
 }
 
-/** The parts of an answer that tell of failures: all of a refusal, and what a bulk change says of its items. */
+/** The parts of an answer that report failures: all of a refusal, and the reasons for single items of a bulk change. */
 const refusalIn = ({ status, text }: Awaited<ReturnType<typeof send>>): string => {
   if (status >= 400) return text
   const { errors } = text.startsWith("{") ? (JSON.parse(text) as { readonly errors?: unknown }) : {}
@@ -168,7 +168,7 @@ const refusalIn = ({ status, text }: Awaited<ReturnType<typeof send>>): string =
 const tellsOf = (text: string, sent: string): readonly string[] =>
   secret.filter((name) => text.toLowerCase().includes(name.toLowerCase()) && !sent.includes(name))
 
-// removals last, so that as much as possible is there while the others are tried; a new key would make the one in use worthless
+// removals last, so that most objects exist while the others are tried; a new key would void the one in use
 const tried = operations
   .filter(({ id }) => id !== "getAPIKey" && id !== "postCredentials")
   .filter((operation) => operation.access !== "anonymous" && operation.output.type !== "events" && !needsRunning(operation))
@@ -183,7 +183,7 @@ it.each(["member", "stranger"] as const)("a %s reads nothing of another tenant",
 })
 
 it.each(["stranger", "member"] as const)(
-  "no refusal of a %s names what is another tenant's, unless the request did",
+  "no refusal to a %s names anything of another tenant unless the request did",
   { timeout: 300_000 },
   async (who) => {
     const leaks = new Map<string, string>()

@@ -34,7 +34,7 @@ const wrong = [
 it.each([
   ["/user/quotas", "userIDs", "quotaRAM", "ME", "/user/quotas/all"],
   ["/groups/quotas", "groupNames", "defaultQuotaCPU", "G1", "/groups/quotas"],
-])("limits that are none, or for somebody who is not there, change nothing: %s", async (path, names, limit, known, all) => {
+])("invalid limits, and limits for unknown users, change nothing: %s", async (path, names, limit, known, all) => {
   const before = await ask("GET", all)
   for (const body of wrong) {
     const sent = body.replace("NAMES", names).replace("LIMIT", limit).replaceAll('"ME"', `"${known}"`)
@@ -48,12 +48,12 @@ it.each([
   }
 })
 
-it("a limit is set once for a user who is named twice, and in any letter case of the field", async () => {
+it("a limit is set once for a user named twice, and its field may have any letter case", async () => {
   expect((await ask("PUT", "/user/quotas", '{"userids":["ME","ME"],"QUOTAram":64}')).text).toContain("1 user")
   expect((await ask("GET", "/user/quotas/all")).text).toMatch(/"limitRAM":64/u)
 })
 
-it.each(["/user/quotas", "/user/disk"])("nobody but administrators reads what another user takes: %s", async (path) => {
+it.each(["/user/quotas", "/user/disk"])("only administrators read the usage of other users: %s", async (path) => {
   const own = await ask("GET", path, undefined, service.keys.member)
   expect(own.status).toBe(200)
   const asAdmin = await ask("GET", `${path}?userID=ME`)

@@ -9,13 +9,13 @@ import { bodyOf, needsOf, pathOf, refusalOf, type Sample, sampleOf } from "./req
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
-/** Who asks. */
+/** The caller. */
 const admin = "AD"
 
 const user = (id: string) => Users.use((users) => users.remove(id as UserId))
 const range = (id: string) => Ranges.use((ranges) => ranges.remove(id as RangeId))
 
-/** What somebody else may remove while a request is at work, by the text that names it. */
+/** The objects that somebody may remove while a request is being handled, by the text that names them. */
 const removals: Readonly<Record<string, Effect.Effect<unknown, unknown, StoragePort>>> = {
   [admin]: user(admin),
   ME: user("ME"),
@@ -31,7 +31,7 @@ const removals: Readonly<Record<string, Effect.Effect<unknown, unknown, StorageP
   }),
 }
 
-/** Other names of the same. */
+/** Other names of the same objects. */
 const alsoNamed: Readonly<Record<string, string>> = {
   record000000002: "ME",
   record000000100: "R1",
@@ -44,7 +44,7 @@ const requestOf = (service: WholeService, operation: Operation): Sample => {
   return operation.target === "range" ? { ...sample, query: { ...sample.query, rangeID: "R1" } } : sample
 }
 
-/** Who asks, and all that the request names. */
+/** The caller, and every object that the request names. */
 const concerned = (service: WholeService, operation: Operation): readonly string[] => {
   const { path, query, json } = requestOf(service, operation)
   const own = Object.entries(path ?? {}).filter(([name]) => name in operation.input.path)
@@ -64,7 +64,7 @@ const call = async (service: WholeService, operation: Operation) => {
   return { status: response.status, text: await response.text() }
 }
 
-/** Brings plain data back to how they were when this was called; what they can do is left alone. */
+/** Restores plain data to its state at the time of the call; functions are left alone. */
 const snapshotOf = (data: object): (() => Promise<void>) => {
   const before = structuredClone(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "function")))
   return async () => void Object.assign(data, structuredClone(before))
@@ -82,7 +82,7 @@ const snapshotOfFile = (file: string): (() => Promise<void>) => {
     .all()
     .map(({ name }) => String(name))
   return async () => {
-    // the service's own work may be between two transactions that share a commit
+    // the service's own work may fall between two transactions that share a commit
     await vi.waitFor(() => database.exec("begin immediate"), { timeout: 10_000, interval: 1 })
     database.exec("pragma defer_foreign_keys = on")
     for (const table of tables) database.exec(`delete from main."${table}"`)
@@ -97,16 +97,16 @@ beforeAll(async () => {
 })
 afterAll(() => databases.remove())
 
-/** Somebody who was removed is known no more. */
+/** A user who was removed is not known any more. */
 const understood = [200, 201, 401, 404, 409]
-/** Places in a long work are tried evenly; a short one is tried between any two of its calls. */
+/** In a long request evenly spaced calls are tried; in a short one, every gap between two calls. */
 const mostPlaces = { memory: 40, sqlite: 6 } as const
 
 const mutating = operations.filter(({ mutates, access }) => mutates && access !== "anonymous")
 
 describe.each(["memory", "sqlite"] as const)("on %s", (engine) => {
   it.each(mutating.map((operation) => [operation.id, operation] as const))(
-    "%s answers truly when what it is about is removed meanwhile",
+    "%s answers truthfully when an object it names is removed meanwhile",
     async (_id, operation) => {
       const { file, storage } = await databases.next()
       const race = betweenCalls(engine === "memory" ? undefined : storage)

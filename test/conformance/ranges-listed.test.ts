@@ -25,7 +25,7 @@ const share = async (group: string, rangeID: string) => {
   expect(await response.json()).toMatchObject({ success: [rangeID] })
 }
 
-describe("a range that a user has directly and by two groups", () => {
+describe("a range that a user has directly and through two groups", () => {
   beforeEach(async () => {
     await share("G1", "R1")
     await share("G2", "R1")
@@ -33,7 +33,7 @@ describe("a range that a user has directly and by two groups", () => {
     await share("G1", "R2")
   })
 
-  it("is listed once, as direct; one that is theirs by groups alone once, as of a group", async () => {
+  it("is listed once, as direct; a range that is theirs through groups alone is listed once, as of a group", async () => {
     expect(await read("/api/v2/ranges/accessible")).toEqual([
       { rangeNumber: 1, rangeID: "R1", accessType: "Direct" },
       { rangeNumber: 2, rangeID: "R2", accessType: "Group" },
@@ -41,7 +41,7 @@ describe("a range that a user has directly and by two groups", () => {
     ])
   })
 
-  it("comes once in the lists of ranges, and in those of records", async () => {
+  it("appears once in the lists of ranges and of records", async () => {
     const ids = (list: unknown) => (list as { readonly rangeID: string }[]).map(({ rangeID }) => rangeID)
     expect(ids(await read("/api/v2/range/all"))).toEqual(["R1", "R2", "lab/web/1"])
     expect(ids(((await read("/api/collections/ranges/records")) as { readonly items: unknown }).items)).toEqual([

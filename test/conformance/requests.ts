@@ -3,33 +3,33 @@ import { repositories } from "./seed-sources.ts"
 import { picturedTemplate, seededBuild } from "./seed-templates.ts"
 import { config, consoleTicket, ownPage, password, seededKeyId, seededSession, signedInThere } from "./service.ts"
 
-/** A request that succeeds for whom the operation is meant. */
+/** A request that succeeds for the callers the operation is meant for. */
 export interface Sample {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly json?: unknown
-  /** What only a browser sends. */
+  /** Headers that only a browser sends. */
   readonly headers?: Readonly<Record<string, string>>
   /** Text of the uploaded file. */
   readonly file?: string
-  /** Fields beside it. */
+  /** Form fields beside the file. */
   readonly form?: Readonly<Record<string, string>>
-  /** Needs a run that goes on. */
+  /** Needs a run in progress. */
   readonly running?: true
-  /** Needs builds of templates that go on. */
+  /** Needs template builds in progress. */
   readonly building?: true
   /** Needs R1 in testing mode. */
   readonly testing?: true
-  /** The service never does it, and says why with this status. */
+  /** The service always refuses it with this status, and says why. */
   readonly refused?: 403 | 404
-  /** Whom an administrator has to act as. */
+  /** The user whom an administrator has to act as. */
   readonly adminActsAs?: string
 }
 
-/** As a page of the service's own sends them. */
+/** As sent by the service's own web page. */
 export const ofOwnPage = { "sec-fetch-site": "same-origin", "x-rangewright": "1" }
 
-/** Only what the defaults below cannot know. An operation with a required body that has no entry fails its tests. */
+/** Only what the defaults below cannot know. An operation that requires a body and has no entry fails its tests. */
 const samples: Readonly<Record<string, Sample>> = {
   addUser: { json: { name: "Some Body", userID: "SB", email: "some.body@lab.example", password } },
   deleteUser: { path: { userID: "ST" } },
@@ -50,11 +50,11 @@ const samples: Readonly<Record<string, Sample>> = {
   getTemplateLogHistoryByID: { path: { logID: seededBuild } },
   startSession: { json: { email: "member@lab.example", password }, headers: ofOwnPage },
   beginSingleSignOn: { headers: ofOwnPage },
-  // only a browser that has begun it with a password can end it: test/conformance/single-sign-on.test.ts
+  // only a browser that began this with a password can complete it: test/conformance/single-sign-on.test.ts
   linkIdentity: { json: { code: signedInThere.code, state: "" }, headers: ofOwnPage, refused: 403 },
   unlinkIdentity: { adminActsAs: "ME" },
   recordOAuth2Login: {
-    // a sign-in that was begun a moment ago, whenever this is sent
+    // a sign-in begun a moment before, whenever this is sent
     get json() {
       return {
         provider: "oidc",
@@ -133,20 +133,20 @@ const samples: Readonly<Record<string, Sample>> = {
   revokeRangeFromUser: { path: { userID: "ME", rangeID: "R1" } },
 }
 
-/** Whether the operation only makes sense while a run goes on. */
+/** Whether the operation only makes sense while a run is in progress. */
 export const needsRunning = ({ id }: Operation): boolean => samples[id]?.running ?? samples[id]?.building ?? false
 
-/** With which status the service refuses it, whoever asks; undefined: it does it. */
+/** The status with which the service always refuses the operation; undefined: it performs it. */
 export const refusalOf = ({ id }: Operation): number | undefined => samples[id]?.refused
 
-/** In what state of the service the operation's sample succeeds. */
+/** The state of the service in which the operation's sample succeeds. */
 export const needsOf = (operation: Operation) => ({
   running: samples[operation.id]?.running ?? false,
   building: samples[operation.id]?.building ?? false,
   testing: samples[operation.id]?.testing ?? false,
 })
 
-/** The path parameters that name what was seeded. */
+/** The path parameters, which name the seeded objects. */
 const known = (runId: string): Readonly<Record<string, string>> => ({
   blueprintID: "web/basic",
   groupName: "G1",
@@ -184,7 +184,7 @@ const form = (operation: Operation, file: string, fields: Sample["form"] = {}): 
   return data
 }
 
-/** What is sent beside method and path. */
+/** The request apart from method and path. */
 export const bodyOf = (operation: Operation, sample: Sample): RequestInit => {
   if (sample.file !== undefined) return { body: form(operation, sample.file, sample.form) }
   const { json, headers = {} } = sample

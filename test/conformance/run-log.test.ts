@@ -47,7 +47,7 @@ const ask = async (id: RunId, query = "") => (await (await get(`${id}/log?${quer
 const textsOf = ({ lines }: LogAnswer) => lines.map(({ text }) => text)
 
 describe("the log of a run", () => {
-  it("is read by lines that say which event brought them, and is the same as the file", async () => {
+  it("is returned in lines that name their event, with the same text as the file", async () => {
     const id = await runWith([output("a", "one\ntwo\n\nthree"), output("b", "four\r\n<script>\u001b[31m\u202e\n")])
     const whole = await ask(id)
     expect(whole).toMatchObject({ total: whole.lines.length, matches: whole.total, lastEventID: 4 })
@@ -64,7 +64,7 @@ describe("the log of a run", () => {
     expect(await file.text()).toBe(`${textsOf(whole).join("\n")}\n`)
   })
 
-  it("begins at its last lines, at a line, or at an event, and says where it goes on", async () => {
+  it("starts at its last lines, at a line or at an event, and says where the next part starts", async () => {
     const id = await runWith(Array.from({ length: 50 }, (_, n) => output("a", `line ${n}\nmore ${n}`)))
     const whole = await ask(id)
     const last = await ask(id, "lines=3")
@@ -77,7 +77,7 @@ describe("the log of a run", () => {
     expect(await ask(id, "lines=0")).toMatchObject({ total: whole.total, lines: [] })
   })
 
-  it("is narrowed by step and by text in any letter case, which counts in the whole log", async () => {
+  it("is filtered by step and by text in any letter case, and counts matches in the whole log", async () => {
     const id = await runWith([output("a", "Needle\nhay"), output("b", "hay\nneedle (.*)"), output("a", "NEEDLE")])
     expect(textsOf(await ask(id, "find=needle"))).toEqual(["Needle", "needle (.*)", "NEEDLE"])
     expect(await ask(id, "find=needle&lines=1")).toMatchObject({ matches: 3, lines: [{ text: "Needle" }] })
@@ -88,7 +88,7 @@ describe("the log of a run", () => {
     expect(await ask(id, "step=nothing")).toMatchObject({ matches: 0, lines: [] })
   })
 
-  it("grows while the run goes on", async () => {
+  it("grows while the run is in progress", async () => {
     const going = await startWholeService({ running: true })
     const read = async (query: string) => {
       const address = `${going.url}/api/v2/runs/${going.runId}/log?${query}`
@@ -104,7 +104,7 @@ describe("the log of a run", () => {
     await going.stop(0)
   })
 
-  it("of 200,000 lines is answered and saved in parts", async () => {
+  it("of 200,000 lines is returned and downloaded in parts", async () => {
     const id = await runWith(
       Array.from({ length: 200_000 }, (_, n) => output("a", n === 6 ? "the needle" : `line ${n} ${"x".repeat(60)}`)),
     )
@@ -116,7 +116,7 @@ describe("the log of a run", () => {
     expect(textsOf(await ask(id, "lines=1"))).toEqual([file.split("\n").at(-2)])
   })
 
-  it("answers long lines a few at a time, and each whole", async () => {
+  it("returns long lines a few at a time, each whole", async () => {
     const long = "y".repeat(3 * 1024 * 1024)
     const id = await runWith([output("a", long), output("a", `${long}z`)])
     const first = await ask(id, "find=yy")
@@ -131,7 +131,7 @@ describe("the log of a run", () => {
     },
   )
 
-  it("is for those alone who may see the run, the file too", async () => {
+  it("is only for users who may see the run, as is the file", async () => {
     for (const query of ["", "download"]) {
       expect((await get(`${service.runId}/log?${query}`, "stranger")).status).toBe(403)
       expect((await get(`nothing00000000/log?${query}`)).status).toBe(404)

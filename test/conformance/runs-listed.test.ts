@@ -27,12 +27,12 @@ interface Made {
   readonly subject?: RunSubject
   readonly kind?: RunKind
   readonly by?: UserId
-  /** Undefined: it goes on. */
+  /** Undefined: in progress. */
   readonly status?: Exclude<RunStatus, "running">
 }
 
 let made = 0
-/** A run that began so many minutes into 2027, later than any other. */
+/** A run that began this many minutes into 2027, later than any other. */
 const addRun = async (minute: number, { subject, kind = "power", by = idOf.member, status = "success" }: Made = {}) => {
   const id = `made${String(++made).padStart(11, "0")}` as RunId
   const startedAt = new Date(Date.UTC(2027, 0, 1, 0, minute))
@@ -54,12 +54,12 @@ const ask = async (query: string, who: Who = "member") => {
 }
 
 describe("the list of runs", () => {
-  it("is as it was for those who ask for no page", async () => {
+  it("is complete and unchanged for clients that ask for no page", async () => {
     const newest = await addRun(1)
     expect(await ask("")).toEqual({ status: 200, ids: [newest, service.runId], next: undefined })
   })
 
-  it("leads from page to page, whatever begins meanwhile, with the same filter", async () => {
+  it("leads from page to page with the same filter, even when new runs begin meanwhile", async () => {
     const ids = [await addRun(1), await addRun(2, { kind: "testing-start" }), await addRun(3), await addRun(3)].toReversed()
     const first = await ask("limit=2&kind=power&RangeID=R1")
     expect(first.ids).toEqual(ids.slice(0, 2))
@@ -68,7 +68,7 @@ describe("the list of runs", () => {
     expect(second).toEqual({ status: 200, ids: [ids[3]], next: undefined })
   })
 
-  it("is narrowed by status, kind, who asked, and time", async () => {
+  it("is filtered by status, kind, caller and time", async () => {
     const failed = await addRun(1, { status: "failure", kind: "deploy" })
     const others = await addRun(2, { by: idOf.admin })
     expect((await ask("status=failure,%20running&kind=deploy&since=2027-01-01T00:00:00Z")).ids).toEqual([failed])
@@ -77,7 +77,7 @@ describe("the list of runs", () => {
     expect((await ask("since=2027-01-01T00:02:00Z")).ids).toEqual([others])
   })
 
-  it("holds nothing of what others may see, on no page", async () => {
+  it("has no runs that only others may see, on any page", async () => {
     const foreign = await addRun(1, { subject: rangeSubject("R2" as RangeId), by: idOf.admin })
     for (let n = 0; n < 600; n++)
       await addRun(5, { subject: { type: "source", id: `s${n}` }, by: idOf.admin, kind: "source-fetch" })
@@ -105,7 +105,7 @@ describe("the list of runs", () => {
     expect((await ask(query)).status).toBe(400)
   })
 
-  it("takes lists of many kinds, and refuses what no address can hold", async () => {
+  it("accepts filters of many kinds, and refuses those longer than a URL can be", async () => {
     const kinds = (count: number) => ask(`kind=${Array.from({ length: count }, (_, n) => `k${n}`).join(",")}`)
     expect(await kinds(1000)).toMatchObject({ status: 200, ids: [] })
     expect((await kinds(10_000)).status).toBe(400)

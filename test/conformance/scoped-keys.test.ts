@@ -9,7 +9,7 @@ import { send, stored } from "./ask.ts"
 import { bodyOf, pathOf, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
-/** What hands out secrets, or changes who may do what: written down, and not derived from the operations. */
+/** Operations that return secrets or change permissions: written down, not derived from the operations. */
 const neverScoped = new Set([
   "getAPIKey",
   "streamEvents",
@@ -34,7 +34,7 @@ const neverScoped = new Set([
   "revokeRangeFromUser",
 ])
 
-/** What a key of one range may do there. */
+/** The operations that a key for one range may call there. */
 const ofRange = [
   "abortRange",
   "allow",
@@ -122,7 +122,7 @@ describe("scoped keys", () => {
     await service.stop()
   })
 
-  it("are decided by the declaration of each operation, as it is written down here", () => {
+  it("are allowed or refused by each operation's declaration, as listed here", () => {
     const may = (scope: KeyScope) => guarded.filter((operation) => problem(scope, operation) === undefined).map(({ id }) => id)
     expect(may(one).toSorted()).toEqual(ofRange.toSorted())
     expect(may(read).toSorted()).toEqual(
@@ -148,7 +148,7 @@ describe("scoped keys", () => {
           const { status, text } = await call(operation, key)
           expect([status, text]).toEqual([403, expect.stringContaining(`API key ${keyId} may not`)])
         } else if (scope.kind === "range") {
-          // any other range, although its owner has it
+          // any other range, even if its owner has it
           if (operation.target !== "range") continue
           const { status, text } = await call(operation, key, { rangeID: "lab/web/1" })
           expect([status, text]).toEqual([403, expect.stringContaining("the key is for range R1")])
@@ -161,7 +161,7 @@ describe("scoped keys", () => {
     },
   )
 
-  it("begin no session, which could do all that their owner may", async () => {
+  it("start no session, which could do everything that their owner may", async () => {
     const begin = (apiKey: string) =>
       fetch(`${service.url}/ui/session`, {
         method: "POST",
@@ -180,14 +180,14 @@ describe("scoped keys", () => {
     expect([status, text]).toEqual([403, expect.stringContaining("acts only as its owner")])
   })
 
-  it("of one range mean that range where none is named, may change it, and are named by the audit", async () => {
+  it("for one range use that range when none is named, may change it, and are named in the audit trail", async () => {
     expect((await call(named("updateAutoShutdown"), keys.range)).status).toBe(200)
     const audit = await call(named("listAudit"), service.keys.admin)
     expect(audit.text).toContain(`key=${scopedKeyIdIn(keys.range.split(".")[1] ?? "")}`)
     expect(audit.text).not.toContain(keys.range)
   })
 
-  it("are void for another user, with another secret, when they have expired, and when they are removed", async () => {
+  it("are void for another user, with another secret, after they expire, and after they are removed", async () => {
     const [, secret = ""] = keys.read.split(".")
     for (const wrong of [
       `AD.${secret}`,
@@ -220,7 +220,7 @@ describe("scoped keys", () => {
     expect((await call(named("whoami"), keys.admin)).status).toBe(401)
   })
 
-  it("of a range go with it", async () => {
+  it("for a range are removed with it", async () => {
     await run(Effect.flatMap(Ranges, (ranges) => ranges.remove("R1" as RangeId)))
     expect((await call(named("listRange"), keys.range)).status).toBe(401)
   })

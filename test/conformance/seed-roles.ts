@@ -9,7 +9,7 @@ const entries = (files: Readonly<Record<string, string>>): readonly ArtifactEntr
     return { kind: "file", path, size: bytes.length, executable: false, read: Effect.succeed(bytes) }
   })
 
-/** A role and a collection that can be had by name. */
+/** A role and a collection that are published under their names. */
 export const fillGalaxy = (galaxy: MemoryGalaxy): void => {
   publishTo(galaxy, "role", "acme.web", "1.0.0", { entries: entries({ "tasks/main.yml": "[]\n" }) })
   publishTo(galaxy, "collection", "acme.util", "1.0.0", {

@@ -4,7 +4,7 @@ import { ContentFetcher, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { idOf } from "../../packages/adapter-http/test/support.ts"
 
-/** Repositories that can be fetched: one is the member's source `labs`, the other nobody's yet. */
+/** Repositories that can be fetched: `labs` is the member's source, the other is nobody's yet. */
 export const repositories = { labs: "https://git.example/acme/labs.git", more: "https://git.example/acme/more.git" } as const
 
 const files = {

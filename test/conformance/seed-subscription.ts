@@ -1,6 +1,6 @@
 import { type MemoryRegistry, offerRole } from "@rangewright/adapter-memory"
 
-/** A role that professional licences open. */
+/** A role that professional licences include. */
 export const fillRegistry = (registry: MemoryRegistry): void => {
   offerRole(
     registry,

@@ -9,13 +9,13 @@ import { templateBuild, templateSubject } from "../../packages/application/src/t
 const member = { user: idOf.member, userRecord: "record000000002" as RecordId }
 const admin = { user: idOf.admin, userRecord: "record000000001" as RecordId }
 
-/** A build of the member's that has ended. */
+/** A finished build of the member. */
 export const seededBuild = "build0000000001" as RunId
 
 const requestFor = (template: string, whose: typeof member) =>
   templateBuild.request(templateSubject(template), { template, ...whose, own: true, batch: "b", parallel: 2 })
 
-/** A template of member and administrator that has a picture. */
+/** A template with a thumbnail, of the member and the administrator. */
 export const picturedTemplate = "drawn"
 
 const define = Effect.fnUntraced(function* (name: string, userId: UserId) {
@@ -41,7 +41,7 @@ const ended = Effect.fnUntraced(function* (id: RunId, template: string, whose: t
   yield* journal.close(id, generation, { type: "Ended", status: "failure", message: "the disk was full" }, undefined, at)
 })
 
-/** The member's template that is not built, and builds of member and administrator that failed. */
+/** The member's template that is not built, and failed builds of the member and the administrator. */
 export const seedTemplates = Effect.gen(function* () {
   yield* define("debian-own", idOf.member)
   for (const owner of [idOf.member, idOf.admin]) yield* define(picturedTemplate, owner)
@@ -49,7 +49,7 @@ export const seedTemplates = Effect.gen(function* () {
   yield* ended("build0000000002" as RunId, "debian-admin", admin)
 })
 
-/** A build of each that does not end by itself, once its tool runs. */
+/** A build of each that does not end by itself once its tool runs. */
 export const startBuilds = Effect.gen(function* () {
   const engine = yield* RunEngine
   yield* define("debian-admin", idOf.admin)

@@ -73,7 +73,7 @@ import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
 import { seedTemplates, startBuilds } from "./seed-templates.ts"
 
-/** Where people sign in by way of a provider, and who has just done so there: the member. */
+/** The identity provider, at which the member has just signed in. */
 export const signedInThere = { code: "a code", issuer: "https://login.example/", subject: "248289761001" }
 export const ownPage = "https://lab.example"
 
@@ -110,7 +110,7 @@ const settings: SettingsShape = {
   vpn: { host: "vpn.example.org", port: 51_820, publicKey: "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI=" },
 }
 
-/** The password that every user but the bootstrap account has. */
+/** The password of every user except the bootstrap account. */
 export const password = "correct horse battery"
 
 /** Configuration of R1, one Windows machine. */
@@ -145,7 +145,7 @@ const cluster: ObservedCluster = {
   ],
 }
 
-/** Of the member, in a browser that is not there. */
+/** A session of the member, without a browser. */
 export const seededSession: Session = {
   id: "session00000000" as RecordId,
   hash: "0".repeat(64),
@@ -156,7 +156,7 @@ export const seededSession: Session = {
   agent: "Browser/1.0",
 }
 
-/** A ticket that opens the console of R1's machine, for the member, on any page. */
+/** A ticket for the console of R1's machine, for the member, valid on any page. */
 export const consoleTicket = "t".repeat(43)
 
 const seedConsole = Effect.gen(function* () {
@@ -189,7 +189,7 @@ const seedScopedKey = Effect.gen(function* () {
 
 const deploy = { kind: "deploy", options: { ...wholeDeploy, verbose: false } } as const
 
-/** G1, which the member manages and which has one of the member's ranges; G2, in which the member and the stranger are. */
+/** G1, which the member manages and which has one of the member's ranges; G2, which the member and the stranger belong to. */
 const seedGroups = Effect.gen(function* () {
   const groups = yield* Groups
   const roles = {
@@ -228,7 +228,7 @@ const seedBlueprints = Effect.gen(function* () {
   yield* blueprints.shareWithGroup(id, "G1" as GroupName)
 })
 
-/** Passwords, accounts on the hypervisor, groups, a blueprint, a machine in R1 and its configuration, and one failed run of R1, whose id it returns. */
+/** Passwords, hypervisor accounts, groups, a blueprint, a machine in R1 with its configuration, and one failed run of R1, whose id it returns. */
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore
@@ -268,7 +268,7 @@ const runUntil = Effect.fnUntraced(function* (reached: RunEvent["type"]) {
   return id
 })
 
-/** Here an archive is the JSON of its files: what real ones are is the business of the adapter that reads them. */
+/** Here an archive is the JSON of its files; real formats are tested with the adapter that reads them. */
 const uploadedFiles = (path: string): MemoryFiles | undefined => {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as MemoryFiles
@@ -278,11 +278,11 @@ const uploadedFiles = (path: string): MemoryFiles | undefined => {
 }
 
 export interface WholeService extends Service {
-  /** A run of R1: failed, unless one that goes on was asked for. */
+  /** A run of R1: failed, unless one in progress was asked for. */
   readonly runId: RunId
   /** The hypervisor. */
   readonly world: MemoryWorld
-  /** Where people sign in. */
+  /** The identity provider. */
   readonly provider: MemoryProvider
 }
 
@@ -299,12 +299,12 @@ export const startWholeService = async ({
   storage,
 }: {
   readonly running?: boolean
-  /** Member and administrator build a template each. */
+  /** The member and the administrator build a template each. */
   readonly building?: boolean
-  /** R1 is cut off, and may reach 203.0.113.9. */
+  /** R1 is in testing mode, and may reach 203.0.113.9. */
   readonly testing?: boolean
   readonly license?: License
-  /** What the operator decided otherwise. */
+  /** Settings that differ from the defaults. */
   readonly singleSignOn?: Partial<SingleSignOn>
   readonly more?: readonly Operation[]
   readonly storage?: ServiceOptions["storage"]
@@ -316,7 +316,7 @@ export const startWholeService = async ({
   provider.codes.set(signedInThere.code, { ...signedInThere, claims: {} })
   builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
   const vm = addTemplate(world, 20_000, "R1-win11")
-  // in no pool, so that a range can be deleted here whose machines no real run deletes
+  // in no pool, so that a range can be deleted here although no real run deletes its machines
   const mark = { range: "R1" as RangeId, machine: "R1-win11" }
   world.vms.set(vm.vmid, { ...vm, template: false, power: "running", pool: undefined, description: writeDescription(mark, []) })
   const service = await startService({

@@ -23,7 +23,7 @@ interface Answer {
   readonly json: Readonly<Record<string, unknown>>
 }
 
-/** Sends just these headers, as a browser of whatever page would. */
+/** Sends exactly these headers, as a browser on any page would. */
 const send = (method: string, path: string, headers: Headers = {}, body?: unknown): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body)
@@ -51,7 +51,7 @@ const send = (method: string, path: string, headers: Headers = {}, body?: unknow
 const setCookie = ({ headers }: Answer): string => headers["set-cookie"]?.[0] ?? ""
 const cookieOf = (answer: Answer): string => setCookie(answer).split(";")[0] ?? ""
 
-/** Signs in, and gives the header with which the browser comes back. */
+/** Signs in, and returns the header that the browser sends afterwards. */
 const signIn = async (body: unknown = { email: "member@lab.example", password }): Promise<{ readonly cookie: string }> => {
   const answer = await send("POST", "/ui/session", ofOwnPage, body)
   expect([answer.status, answer.json]).toEqual([200, answer.json])
@@ -61,7 +61,7 @@ const signIn = async (body: unknown = { email: "member@lab.example", password })
 const run = <A>(effect: Effect.Effect<A, never, Users | Sessions>) => Effect.runPromise(Fiber.await(service.run(effect)))
 
 describe("a session", () => {
-  it("begins with an address or user ID and its password, or with a key, and its cookie is for no script", async () => {
+  it("starts with an email address or user ID and its password, or with a key, and scripts cannot read its cookie", async () => {
     for (const body of [{ email: "Member@lab.example", password }, { userID: "ME", password }, { apiKey: service.keys.member }]) {
       const answer = await send("POST", "/ui/session", ofOwnPage, body)
       expect(answer.json).toMatchObject({ userID: "ME", name: "member", isAdmin: false, defaultRangeID: "R1" })
@@ -76,7 +76,7 @@ describe("a session", () => {
     }
   })
 
-  it("begins with a key that was taken over, whose hash is replaced by the same request", async () => {
+  it("starts with a key imported from the first generation, whose hash the same request replaces", async () => {
     const hash = "$2b$04$abcdefghijklmnopqrstuu7mj0gnDIEetXvxbxGxymJLeDAPu9P7K"
     const made = service.store.users.get("ME" as UserId)!
     const user = { ...made.user, id: "JD" as UserId }
@@ -86,7 +86,7 @@ describe("a session", () => {
     expect(service.store.users.get(user.id)?.secrets.apiKeyHash).not.toBe(hash)
   })
 
-  it("is refused alike whoever it is, and guessing is slow whichever name is used", async () => {
+  it("is refused in the same way for every user, and guessing is slowed down whichever name is used", async () => {
     const refusals = [
       await send("POST", "/ui/session", ofOwnPage, { email: "nobody@lab.example", password }),
       await send("POST", "/ui/session", ofOwnPage, { userID: "NOBODY", password }),
@@ -115,11 +115,11 @@ describe("a session", () => {
     { email: ["member@lab.example"], password: "x" },
     { apiKey: 7 },
     [],
-  ])("does not begin with %j", async (body) => {
+  ])("does not start with %j", async (body) => {
     expect((await send("POST", "/ui/session", ofOwnPage, body)).status).toBe(400)
   })
 
-  it("counts only where no key and no token is sent", async () => {
+  it("is ignored when a key or a token is sent", async () => {
     const member = await signIn()
     const own = await send("GET", "/api/v2/whoami", { ...member, "x-api-key": service.keys.admin })
     expect(own.json).toMatchObject({ user: { userID: "AD" } })
@@ -137,26 +137,26 @@ describe("a session", () => {
     ["a hash from the store", `__Host-rangewright=${"0".repeat(64)}`],
     ["characters of SQL", `__Host-rangewright=${"'%20or%201=1--".padEnd(43, "a")}`],
     ["another name", `rangewright=${"a".repeat(43)}`],
-  ])("is not there with %s", async (_what, cookie) => {
+  ])("does not exist with %s", async (_what, cookie) => {
     expect((await send("GET", "/ui/session", { cookie })).status).toBe(401)
     expect((await send("GET", "/api/v2/whoami", { cookie })).status).toBe(401)
     expect((await send("GET", "/api/v2/no/such/path", { cookie })).status).toBe(401)
   })
 
-  it("is nobody's when two cookies contradict each other", async () => {
+  it("is refused when two cookies contradict each other", async () => {
     const { cookie } = await signIn()
     expect((await send("GET", "/ui/session", { cookie: `${cookie}; ${cookie}` })).status).toBe(200)
     expect((await send("GET", "/ui/session", { cookie: `${cookie}; __Host-rangewright=${"a".repeat(43)}` })).status).toBe(401)
   })
 
-  it("ends at sign-out, and the cookie goes", async () => {
+  it("ends at sign-out, and the cookie is cleared", async () => {
     const member = await signIn()
     const other = await signIn()
     const out = await send("DELETE", "/ui/session", { ...member, ...ofOwnPage })
     expect([out.status, setCookie(out)]).toEqual([200, expect.stringMatching(/^__Host-rangewright=; Max-Age=0; /u)])
     expect((await send("GET", "/api/v2/whoami", member)).status).toBe(401)
     expect((await send("GET", "/api/v2/whoami", other)).status).toBe(200)
-    // also where it has ended already
+    // also when it has already ended
     expect((await send("DELETE", "/ui/session", { ...member, ...ofOwnPage })).status).toBe(200)
   })
 
@@ -169,7 +169,7 @@ describe("a session", () => {
       readonly current: boolean
     }[]
     expect(list.filter(({ current }) => current)).toHaveLength(1)
-    // with the one that was there
+    // including the one from before
     expect(list).toHaveLength(3)
     const [another] = list.filter(({ current }) => !current)
     const path = `/ui/sessions/${another?.sessionID ?? ""}`
@@ -182,7 +182,7 @@ describe("a session", () => {
     expect((await send("GET", "/ui/session", admin)).status).toBe(200)
   })
 
-  it("ends with a new password, a new key, the rights of an administrator, and the user", async () => {
+  it("ends with a new password, a new key, the loss of administrator rights, and the removal of the user", async () => {
     const users = (change: (users: Users["Service"]) => Effect.Effect<unknown, unknown>) =>
       run(Effect.asVoid(Effect.orDie(Effect.flatMap(Users, change))))
     const ended = async (who: string, change: () => Promise<unknown>) => {
@@ -219,14 +219,14 @@ describe("a session", () => {
       return (await send("GET", "/ui/session", { cookie })).status
     }
     expect(await at(13, 11.9)).toBe(200)
-    // its use was written down
+    // its use was recorded
     expect(Date.now() - (service.store.sessions.get(hash)?.lastSeenAt.getTime() ?? 0)).toBeLessThan(60_000)
     expect(await at(13, 12)).toBe(401)
     expect(await at(167.9, 0)).toBe(200)
     expect(await at(168, 0)).toBe(401)
   })
 
-  it("leaves nothing in the store that opens it", async () => {
+  it("leaves nothing in the store that could open it", async () => {
     const { cookie } = await signIn()
     const secret = cookie.split("=")[1] ?? ""
     expect(secret).toHaveLength(43)
@@ -235,7 +235,7 @@ describe("a session", () => {
   })
 })
 
-describe("another page", () => {
+describe("a page of another origin", () => {
   const host = () => `127.0.0.1:${service.port}`
   const change = (headers: Headers) => send("PUT", "/api/v2/range/poweroff", headers, { machines: ["all"] })
 
@@ -262,7 +262,7 @@ describe("another page", () => {
     }
     expect((await change({ ...member, ...ofOwnPage })).status).toBe(200)
     expect((await change({ ...member, ...custom, origin: `http://${host()}` })).status).toBe(200)
-    // a program's key needs neither
+    // an API key needs neither
     expect((await change({ "x-api-key": service.keys.member, origin: "https://evil.example" })).status).toBe(200)
   })
 
@@ -279,7 +279,7 @@ describe("another page", () => {
       expect((await send("GET", "/api/v2/whoami", { ...member, ...headers })).status).toBe(200)
   })
 
-  it("signs nobody in, and nobody out", async () => {
+  it("signs nobody in or out", async () => {
     const body = { apiKey: service.keys.member }
     for (const headers of [
       {},
@@ -296,7 +296,7 @@ describe("another page", () => {
 })
 
 describe("with a session", () => {
-  it("a link hands out no logins of machines, and the page does", async () => {
+  it("a link shows no logins of machines, and the page does", async () => {
     const member = await signIn()
     const read = async (headers: Headers) =>
       (await send("GET", "/api/v2/range/credentials?rangeID=R1", { ...member, ...headers })).status
@@ -305,7 +305,7 @@ describe("with a session", () => {
     expect(await read(ofOwnPage)).toBe(200)
   })
 
-  it("a link replaces no API key, nor does the page", async () => {
+  it("neither a link nor the page replaces the API key", async () => {
     const member = await signIn()
     const before = service.store.users.get("ME" as UserId)?.secrets.apiKeyHash
     const answer = await send("GET", "/api/v2/user/apikey", { ...member, ...ofOwnPage })
@@ -313,7 +313,7 @@ describe("with a session", () => {
     expect(service.store.users.get("ME" as UserId)?.secrets.apiKeyHash).toBe(before)
   })
 
-  it("nobody makes an API key, which would last longer than the session", async () => {
+  it("no API key can be made, since it would outlast the session", async () => {
     const member = await signIn()
     const before = service.store.scopedKeys.size
     const body = { name: "mine", scope: "read", days: 366 }
@@ -323,7 +323,7 @@ describe("with a session", () => {
     expect((await send("POST", "/api/v2/user/keys", { "x-api-key": service.keys.member }, body)).status).toBe(201)
   })
 
-  it("reads do not keep a range in use, changes and requests with a key do", async () => {
+  it("reads do not keep a range in use; changes and requests with a key do", async () => {
     const member = await signIn()
     const seen: string[] = []
     const { Activity } = await import("@rangewright/application")
@@ -345,7 +345,7 @@ describe("with a session", () => {
     expect(Number(await stamp())).toBeGreaterThanOrEqual(Number(changed))
   })
 
-  it("the ticket of a console is given to pages of the service alone", async () => {
+  it("a console ticket is given only to pages of the service", async () => {
     const member = await signIn()
     const path = "/api/v2/vm/console/ticket?VMID=20000"
     expect((await send("GET", path, { ...member, "sec-fetch-site": "same-site" })).status).toBe(403)

@@ -23,7 +23,7 @@ const signIn = async (identity: string, secret: string) => {
   return { status: response.status, body, retryAfter: response.headers.get("retry-after") }
 }
 
-/** Wrong passwords until one is not looked at. */
+/** Tries wrong passwords until one is not checked. */
 const guess = async (identity: string) => {
   for (let i = 0; i < 20; i++) {
     const answer = await signIn(identity, `wrong ${i}`)
@@ -35,17 +35,17 @@ const guess = async (identity: string) => {
 const flush = () => Effect.runPromise(Fiber.await(service.run(SignIns.use(({ flush: write }) => write))))
 
 describe("signing in", () => {
-  it("with wrong passwords is slowed down, and then the right one must wait too", async () => {
+  it("is slowed down after wrong passwords, and then even the right one must wait", async () => {
     const refused = await guess("member@lab.example")
     expect(refused).toMatchObject({ status: 429, body: { status: 429, data: {} } })
     expect(Number(refused.retryAfter)).toBeGreaterThanOrEqual(1)
     expect(refused.body.message).toContain(`${refused.retryAfter} s`)
     expect((await guess("MEMBER@lab.example")).status).toBe(429)
-    // another account from the same address is not kept out by these few
+    // these few failures do not keep another account at the same address out
     expect((await signIn("admin@lab.example", password)).status).toBe(200)
   })
 
-  it("fails alike for an unknown user, one without a password, and a wrong password", async () => {
+  it("fails in the same way for an unknown user, a user without a password, and a wrong password", async () => {
     const answers = [
       await signIn("nobody@lab.example", password),
       await signIn("root@lab.example", password),
@@ -56,14 +56,14 @@ describe("signing in", () => {
     expect((await guess("nobody@lab.example")).status).toBe(429)
   })
 
-  it("of many at once is looked at one after another", async () => {
+  it("checks concurrent attempts one after another", async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => signIn("member@lab.example", `wrong ${i}`)))
     const looked = answers.filter(({ status }) => status === 400).length
     expect(looked).toBeLessThan(20)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - looked)
   })
 
-  it("leaves one entry for a success, with who and from where, and one for all failures of a while", async () => {
+  it("leaves one audit entry for a success, with user and address, and one for all failures within a while", async () => {
     const before = service.store.audit.length
     expect((await signIn("member@lab.example", password)).body.token).toMatch(/^ey/u)
     expect(service.store.audit.slice(before)).toMatchObject([
@@ -101,7 +101,7 @@ describe("a user's own password", () => {
     expect([...texts][1]).toContain("Too many wrong passwords")
   })
 
-  it("is refused with the reason when it is guessed first, wherever it is set", async () => {
+  it("is refused with a reason when it is easy to guess, wherever it is set", async () => {
     expect(await change(password, "Password1!")).toMatchObject({ status: 400, text: expect.stringContaining("common") as string })
     const send = (path: string, body: object) =>
       fetch(`${service.url}/api/v2${path}`, {

@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>
 interface Answer {
   readonly status: number
   readonly json: Json
-  /** `name=value` of each cookie that is set. */
+  /** `name=value` of each cookie that the answer sets. */
   readonly cookies: readonly string[]
 }
 
@@ -45,7 +45,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, Identities | Users>) =>
   Effect.runPromise(Effect.flatten(Fiber.await(service.run(effect as Effect.Effect<A, never, Identities | Users>))))
 
 const issuer = "https://login.example/"
-/** Somebody whom the provider knows, and who has just signed in there. */
+/** A person whom the provider knows and who has just signed in there. */
 const atProvider = (subject: string, claims: Json = {}): string => {
   const person: ProvenPerson = { issuer, subject, claims }
   const code = `code of ${subject}`
@@ -54,7 +54,7 @@ const atProvider = (subject: string, claims: Json = {}): string => {
 }
 const verified = (email: string): Json => ({ email, email_verified: true })
 
-/** What a browser has after it was sent to the provider. */
+/** The browser's state after it was redirected to the provider. */
 const begin = async (headers: Readonly<Record<string, string>> = {}, body: Json = {}) => {
   const { status, json, cookies } = await send("POST", "/ui/single-sign-on", { ...ofOwnPage, ...headers }, body)
   expect([status, json]).toEqual([200, json])
@@ -66,8 +66,8 @@ const finish = ({ cookie, state }: { readonly cookie: string; readonly state: st
   send("POST", "/ui/session", { ...ofOwnPage, cookie }, { code, state })
 const signIn = async (code: string) => finish(await begin(), code)
 
-describe("a sign-in by way of a provider", () => {
-  it("begins a session of the user whom the person is connected to, whatever their address is, and ends with it", async () => {
+describe("signing in through an identity provider", () => {
+  it("starts a session of the user linked to the person, whatever their email address is; the session ends when the link is removed", async () => {
     await start()
     const { subject } = signedInThere
     const answer = await signIn(atProvider(subject, verified("admin@lab.example")))
@@ -102,11 +102,11 @@ describe("a sign-in by way of a provider", () => {
     )
     expect(refused.status).toBe(403)
     expect((await finish(mine, code())).status).toBe(200)
-    // a new code of the provider does not make the same sign-in good again
+    // a new code of the provider does not make the same sign-in valid again
     expect((await finish(mine, code())).status).toBe(401)
   })
 
-  it("connects a newcomer to the user whose verified address they have, and to no administrator", async () => {
+  it("links a new person to the user with their verified email address, but never to an administrator", async () => {
     await start()
     for (const claims of [{ email: "stranger@lab.example" }, { email: "stranger@lab.example", email_verified: false }, {}])
       expect((await signIn(atProvider("1", claims))).status).toBe(403)
@@ -118,12 +118,12 @@ describe("a sign-in by way of a provider", () => {
     expect(await run(Identities.use((identities) => identities.ofUser(idOf.admin)))).toEqual([])
   })
 
-  it("takes nobody for a user by an address where the operator named no claim", async () => {
+  it("matches nobody by email address when the operator named no claim for it", async () => {
     await start({ claim: undefined })
     expect((await signIn(atProvider("1", verified("stranger@lab.example")))).status).toBe(403)
   })
 
-  it("makes a plain user of a newcomer in an admitted domain, where the operator says so", async () => {
+  it("creates an ordinary user for a new person in an admitted domain, if the operator allows it", async () => {
     await start({ domains: ["lab.example"], makesUsers: true })
     for (const email of ["ada@other.example", "ada@sub.lab.example", "ada@lab.example.evil.example"])
       expect((await signIn(atProvider("1", { ...verified(email), name: "Ada Lovelace" }))).status).toBe(403)
@@ -133,7 +133,7 @@ describe("a sign-in by way of a provider", () => {
     expect((await signIn(atProvider("1", { ...claims, ...verified("ada@other.example") }))).status).toBe(403)
   })
 
-  it("makes nobody of a newcomer whose address, user ID or account is somebody else's", async () => {
+  it("creates no user for a new person whose address, user ID or account belongs to somebody else", async () => {
     await start({ domains: ["lab.example"], makesUsers: true, claim: "preferred_username" })
     for (const [id, email] of [
       ["NEW", "member@lab.example"],
@@ -146,7 +146,7 @@ describe("a sign-in by way of a provider", () => {
     expect((await run(Users.use((users) => users.list))).map(({ id }) => id)).not.toContain("NEW")
   })
 
-  it("connects an administrator who shows their password first, and nobody whose session was stolen", async () => {
+  it("links an administrator who enters their password first, and nobody whose session was stolen", async () => {
     await start()
     const session = await send("POST", "/ui/session", ofOwnPage, { email: "admin@lab.example", password })
     const own = { cookie: session.cookies[0] ?? "" }
@@ -159,7 +159,7 @@ describe("a sign-in by way of a provider", () => {
     expect((await signIn(atProvider("7"))).json).toMatchObject({ userID: "AD", isAdmin: true })
   })
 
-  it("fails with 502 while the provider is unreachable, and passwords work", async () => {
+  it("fails with 502 while the provider is unreachable, and passwords still work", async () => {
     await start()
     const begun = await begin()
     service.provider.reachable = false
@@ -175,7 +175,7 @@ describe("a sign-in by way of a provider", () => {
 })
 
 describe("clients of the record API", () => {
-  it("begin with what they are offered, and get a token for a code at an address that the operator named", async () => {
+  it("list the sign-in methods, and exchange a code for a token at an address that the operator named", async () => {
     const redirectURL = "http://127.0.0.1:7777/done"
     await start({ redirectUrls: [redirectURL] })
     const { json } = await send("GET", "/api/collections/users/auth-methods")

@@ -42,7 +42,7 @@ const call = (operation: Operation, who: Who, query: Record<string, string> = {}
   })
 }
 
-/** Whoever fails too often here has to wait. */
+/** Callers that fail too often on these have to wait. */
 const signsIn = new Set(["recordLogin", "recordOAuth2Login", "startSession", "beginSingleSignOn", "linkIdentity"])
 
 const successOf = (operation: Operation): number =>
@@ -57,9 +57,9 @@ const expectShape = (operation: Operation, status: number, body: unknown) => {
   if (found !== undefined && theirs !== undefined) expect(violations(found.contract, theirs, body)).toEqual([])
 }
 
-/** What is not for everybody must not stay in caches; what may stay there holds nothing that only somebody may know. */
+/** Private answers must not stay in caches; cacheable ones contain nothing private. */
 const expectPrivate = (operation: Operation, response: Answer, text: string) => {
-  // an open socket is no answer that could be kept
+  // an open WebSocket is no answer that could be cached
   if (operation.output.type === "socket") return
   const mayStay = operation.access === "anonymous" && !operation.mutates && !operation.wholeKeyOnly
   expect(response.headers.get("cache-control") ?? "").toMatch(mayStay ? /^$/u : /^no-store\b/u)
@@ -128,7 +128,7 @@ describe.each(each)("%s", (_id, operation) => {
     )
   })
 
-  it("tells every status it may answer, and only ones that clients understand", () => {
+  it("declares every status that it may answer, and only ones that clients understand", () => {
     const statuses = Object.keys(operation.statuses).map(Number)
     expect(statuses[0]).toBe(successOf(operation))
     const understood = [

@@ -54,7 +54,7 @@ const drawn = {
 }
 
 describe("templates", () => {
-  it("on the hypervisor are there for everybody, without a look at it, as a web client needs them before each deploy", async () => {
+  it("on the hypervisor are available to everybody, from what is stored: web clients need them before each deploy", async () => {
     await observe(["debian-11-x64-server-template", "SHARED"], ["win2022-server-x64-template", undefined])
     for (const who of ["stranger", "admin"] as const)
       expect(await read("/templates", who)).toEqual([
@@ -65,7 +65,7 @@ describe("templates", () => {
     expect(await read("/templates/status", "stranger")).toEqual([])
   })
 
-  it("that a user has installed and nobody has built are that user's, and seen by an administrator who acts as the user", async () => {
+  it("that a user installed and nobody built belong to that user, and an administrator who acts as the user sees them", async () => {
     await install()
     await observe()
     const own = { built: false, status: "not_built", os: "linux" }
@@ -84,7 +84,7 @@ describe("templates", () => {
     expect(await names("stranger")).toEqual(["debian-12"])
   })
 
-  it("in the pool of a range are shown to those who may use the range", async () => {
+  it("in the pool of a range are shown to users of the range", async () => {
     await observe(["made-in-r1", "R1"], ["made-in-r2", "R2" as RangeId], ["of-everybody", "SHARED"])
     expect(await names("stranger")).toEqual(["of-everybody"])
     expect(await names("member")).toEqual(["debian-own", "drawn", "made-in-r1", "of-everybody"])

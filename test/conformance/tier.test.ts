@@ -43,7 +43,7 @@ describe.each(gated)("%s, of the enterprise tier", (_, operation) => {
     ])
   })
 
-  it("is done on an enterprise licence", async () => {
+  it("works with an enterprise licence", async () => {
     expect((await answer(operation, licenseOf("enterprise"))).status).toBe(200)
   })
 })

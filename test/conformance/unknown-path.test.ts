@@ -16,7 +16,7 @@ const ask = async (method: string, path: string, headers: Record<string, string>
 }
 const key = (who: keyof WholeService["keys"]) => ({ "x-api-key": service.keys[who] })
 
-it("a path that nobody knows is named, with the way to those that are there", async () => {
+it("an unknown path is named in the answer, with a pointer to the existing ones", async () => {
   const { status, body } = await ask("GET", "/api/v2/snapshots", key("member"))
   expect([status, body["error"]]).toEqual([404, expect.stringMatching(/^not found: there is no GET \/api\/v2\/snapshots\n/u)])
   const changed = await ask("POST", "/api/v2/range/destroy-all", key("member"))

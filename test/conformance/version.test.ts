@@ -16,11 +16,11 @@ interface Index {
 }
 
 describe("the version", () => {
-  it("is one that clients choose their calls by, and the service's own stands beside it", async () => {
+  it("has a number that clients choose their calls by, and the service's own number beside it", async () => {
     const response = await fetch(`${service.url}/api/v2/`, { headers: { "x-api-key": service.keys.member } })
     const { version, result, serviceVersion } = (await response.json()) as Index
     expect(version).toBe("2.3.0+rangewright.0.0.0")
-    // a script takes the number before the first dot, a web client the three numbers and the last word of the line
+    // scripts read the number before the first dot; web clients the three numbers and the last word of the line
     expect(Number(version.split(".")[0])).toBe(2)
     expect(/^(\d+)\.(\d+)\.(\d+)/u.exec(version)?.slice(1)).toEqual(["2", "3", "0"])
     expect(serviceVersion).toBe("0.0.0")

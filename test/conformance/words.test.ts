@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** What is said to a caller whose request fails; empty when it succeeds. */
+/** The error that a failed request returns; empty when it succeeds. */
 const said = async (operation: Operation, headers: Headers, query: string, body?: string): Promise<string> => {
   const sample = sampleOf(operation, service.runId)
   const init = body === undefined ? bodyOf(operation, sample) : { body }
@@ -29,20 +29,20 @@ const said = async (operation: Operation, headers: Headers, query: string, body?
   return String(problem["error"] ?? problem["message"])
 }
 
-/** IDs that are no words of the language: they are names for programs, and say nothing to a person. */
+/** IDs that are not English words: names for programs, which mean nothing to a person. */
 const programNames = operations.map(({ id }) => id).filter((id) => /[a-z][A-Z]/u.test(id))
 const isGuarded = ({ access }: Operation): boolean => access !== "anonymous"
 const isForAdmins = ({ access, alsoFor }: Operation): boolean => access === "admin" && alsoFor === undefined
 const named = (test: (operation: Operation) => boolean) => operations.filter(test).map((one) => [one.id, one] as const)
 
-describe("what refusals say", () => {
-  it.each(named(() => true))("has words for %s", (_id, { does }) => {
+describe("refusals", () => {
+  it.each(named(() => true))("describe %s in a short phrase", (_id, { does }) => {
     expect(does).toMatch(/^[a-z]+ [^.]{3,60}[^. ]$|^log in$/u)
     expect(programNames.filter((id) => does.includes(id))).toEqual([])
   })
 
   it.each(named(isGuarded))(
-    "names %s to nobody by its operation ID, and asks nobody with a valid key for one",
+    "never name %s by its operation ID, and never ask a caller with a valid key for one",
     async (_id, asked) => {
       const withBody = { "content-type": "application/json" }
       for (const who of ["stranger", "member"] as const)
@@ -68,7 +68,7 @@ describe("what refusals say", () => {
     },
   )
 
-  it.each(named(isForAdmins))("says that %s is for administrators, and what it would do", async (_id, asked) => {
+  it.each(named(isForAdmins))("say that %s is for administrators, and what it would do", async (_id, asked) => {
     for (const who of ["stranger", "member"] as const)
       expect(await said(asked, { "x-api-key": service.keys[who] }, "")).toBe(
         asked.route.base === "/"
@@ -77,13 +77,13 @@ describe("what refusals say", () => {
       )
   })
 
-  it.each(knownCalls)("sends people to %s, which is there, and says what they type for it", (call) => {
+  it.each(knownCalls)("send people to %s, which exists, and say what to type", (call) => {
     expect(operations.map(({ route }) => `${route.method} ${route.path}`)).toContain(call)
     expect(howTo(call)).toMatch(/^`ludus [a-z].*` \([A-Z]+ \/.*\)$/u)
     expect(howTo(call, {}, "LAB/web")).toContain(" -r LAB/web` (")
   })
 
-  it("tells who shows no key how to give one, on the command line and elsewhere", async () => {
+  it("tell a caller without a key how to give one, on the command line and elsewhere", async () => {
     const index = operations.find(({ id }) => id === "index")!
     for (const headers of [{}, { "x-api-key": `NOBODY.${"x".repeat(40)}` }, { "x-api-key": "no key" }]) {
       const text = await said(index, headers as Headers, "")
