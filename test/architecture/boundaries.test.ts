@@ -118,7 +118,7 @@ interface Finding {
 }
 let findings: readonly Finding[]
 
-/** What the linter says about the files of a folder; it ends with 1 where it found something. */
+/** The linter's report on the files of a folder; it exits with 1 when it finds something. */
 const lint = (folder: string): readonly Finding[] => {
   const { stdout } = spawnSync(oxlint, ["--config", ".oxlintrc.json", "--format", "json", "."], { cwd: folder, encoding: "utf8" })
   return (JSON.parse(stdout) as { readonly diagnostics: readonly Finding[] }).diagnostics
@@ -148,11 +148,11 @@ afterAll(() => rmSync(tree, { recursive: true, force: true }))
 const about = (file: string): readonly Finding[] => findings.filter(({ filename }) => filename === file)
 
 describe("the linter", () => {
-  test("has nothing against a clean file", () => {
+  test("accepts a clean file", () => {
     expect(about("packages/domain/src/clean.ts")).toEqual([])
   })
 
-  test("catches a circle of two files, also one of types alone", () => {
+  test("catches a cycle of two files, even of types alone", () => {
     expect(about("packages/domain/src/planted-one.ts")).toMatchObject([{ code: expect.stringContaining("no-cycle") }])
   })
 

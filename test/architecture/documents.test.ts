@@ -7,7 +7,7 @@ import { configurationDocument } from "../../packages/server/src/config/document
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-test("docs/configuration.md says what the declaration of the keys says", () => {
+test("docs/configuration.md matches the declaration of the settings", () => {
   const written = readFileSync(join(root, "docs/configuration.md"), "utf8")
   expect(written, "run npm run docs").toBe(configurationDocument())
 })
@@ -22,7 +22,7 @@ const documents = globSync("**/*.md", { cwd: root, exclude: ["**/node_modules", 
   (name) => ({ name, text: readFileSync(join(root, name), "utf8") }),
 )
 
-/** Lines of prose wider than 120 characters. Tables and code are as wide as what they show. */
+/** Lines of prose wider than 120 characters. Tables and code may be wider. */
 const tooWide = (text: string): readonly string[] => {
   let code = false
   return text.split("\n").filter((line) => {

@@ -26,9 +26,9 @@ const planted = {
   statuses: { 200: "never" },
 } as const
 
-/** Each is refused by the type check, which fails where one is not. */
+/** The type check must refuse each of these, and fails if it accepts one. */
 const violations = [
-  // @ts-expect-error handlers reach no hypervisor
+  // @ts-expect-error handlers do not reach the hypervisor
   operation({ ...planted, handle: () => Hypervisor.use((port) => port.version) }),
   // @ts-expect-error
   operation({ ...planted, handle: () => HypervisorAccess.use((port) => port.privileges) }),
@@ -38,13 +38,13 @@ const violations = [
   operation({ ...planted, handle: () => NetworkMigration.use((port) => port.observeCached("zone")) }),
   // @ts-expect-error
   operation({ ...planted, handle: () => NodePackages.use((port) => port.observe("node")) }),
-  // @ts-expect-error nor the server of the VPN
+  // @ts-expect-error nor the VPN server
   operation({ ...planted, handle: () => VpnServer.use((port) => port.observe) }),
-  // @ts-expect-error also by what they call
+  // @ts-expect-error not even through functions they call
   operation({ ...planted, handle: () => Effect.map(NodeShell, ({ available }) => available) }),
 ]
 
-test("handlers of operations may ask the store, and not the hypervisor", () => {
+test("handlers of operations may use the store, and not the hypervisor", () => {
   const allowed = operation({ ...planted, handle: () => Machines.use((port) => port.freshness) })
   expect([...violations, allowed].map(({ id }) => id)).toEqual(Array.from({ length: 8 }, () => "planted"))
 })

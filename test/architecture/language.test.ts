@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** What no source says, and what it says instead. */
+/** Patterns that sources must not use, and their replacements. */
 const rules = {
   "take a service at the top of the function: const ranges = yield* Ranges": /\(yield\* [A-Z]\w*\)/gu,
   "yield a fault that is made here: return yield* new Fault(…)": /yield\* Effect\.fail\(\s*(?:new (?!Error\b)|\w+\()/gu,
@@ -15,7 +15,7 @@ const brokenIn = (source: string): readonly string[] =>
     [...source.matchAll(pattern)].map(({ index }) => `line ${source.slice(0, index).split("\n").length}: ${rule}`),
   )
 
-test("services are taken at the top, and faults fail in one way", () => {
+test("services are acquired at the top of a function, and faults fail in one way", () => {
   const files = globSync("packages/*/src/**/*.{ts,tsx}", { cwd: root })
   expect(files.length).toBeGreaterThan(1000)
   expect(files.flatMap((file) => brokenIn(readFileSync(`${root}/${file}`, "utf8")).map((rule) => `${file} ${rule}`))).toEqual([])
@@ -30,6 +30,6 @@ test.each([
   expect(brokenIn(planted)).toEqual([expect.stringMatching(new RegExp(`^line ${line}: `, "u"))])
 })
 
-test("a fault that was caught is passed on, and what is no fault fails as it is", () => {
+test("Effect.fail is allowed for a caught fault and for values that are no faults", () => {
   expect(brokenIn(`yield* Effect.fail(answer.failure)\nyield* Effect.fail("no such console")`)).toEqual([])
 })

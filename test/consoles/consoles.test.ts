@@ -44,7 +44,7 @@ const handshake = {
   "sec-websocket-version": "13",
 }
 
-/** The answer to an upgrade; the body is the error that is told. */
+/** The response to an upgrade request; the body is the error. */
 const view = (ticket: string, headers: Readonly<Record<string, string>> = {}) =>
   new Promise<{ readonly status: number; readonly error: string; readonly headers: Readonly<Record<string, unknown>> }>(
     (resolve, reject) => {
@@ -69,7 +69,7 @@ const view = (ticket: string, headers: Readonly<Record<string, string>> = {}) =>
 const run = async <A>(effect: Effect.Effect<A, unknown, Users | Ranges>): Promise<A> =>
   Effect.runPromise(Effect.flatten(Fiber.await(service.run(effect as never)))) as Promise<A>
 
-/** A viewer that is logged in, with its screen's name. */
+/** A viewer that is logged in, with the name of its screen. */
 const open = async (who: Who = "member", more = ""): Promise<Viewer> => {
   const { ticket, password } = await ticketFor(who, {}, more)
   const viewer = await connect(viewUrl(ticket))
@@ -80,7 +80,7 @@ const open = async (who: Who = "member", more = ""): Promise<Viewer> => {
 
 describe("a console", () => {
   it.each([[[]], [["binary"]], [["base64", "binary"]]])(
-    "is shown to a viewer that asks for the subprotocols %j",
+    "is shown to a viewer that requests the subprotocols %j",
     async (protocols) => {
       const { ticket, password, port } = await ticketFor("member")
       expect([ticket, password, port]).toEqual([
@@ -98,7 +98,7 @@ describe("a console", () => {
     },
   )
 
-  it("is closed to a viewer with another password, which sees nothing of the machine", async () => {
+  it("is closed to a viewer with a wrong password, which sees nothing of the machine", async () => {
     const { ticket } = await ticketFor("member")
     const viewer = await connect(viewUrl(ticket))
     expect(await logIn(viewer, "another")).toBe(1)
@@ -106,7 +106,7 @@ describe("a console", () => {
     expect(service.world.consoles.size).toBe(0)
   })
 
-  it("leaves an entry when it is opened and one when it is closed, and its ticket in none", async () => {
+  it("leaves an audit entry when it is opened and one when it is closed, neither with its ticket", async () => {
     const viewer = await open()
     viewer.socket.close()
     const entries = () =>
@@ -139,7 +139,7 @@ describe("a ticket", () => {
     expect([again.status, again.error]).toEqual([403, expect.stringContaining("was used before")])
   })
 
-  it("opens none after half a minute", async () => {
+  it("expires after half a minute", async () => {
     const { ticket } = await ticketFor("member")
     const [[hash, kept] = []] = [...service.store.consoleTickets].slice(-1)
     if (hash === undefined || kept === undefined) throw new Error("no ticket is kept")
@@ -149,7 +149,7 @@ describe("a ticket", () => {
     expect((await view(ticket)).status).toBe(403)
   })
 
-  it("stays good when it is shown to a request that opens no socket", async () => {
+  it("is not used up by a request that opens no WebSocket", async () => {
     const { ticket } = await ticketFor("member")
     const plain = await fetch(viewUrl(ticket))
     expect([plain.status, await plain.text()]).toEqual([400, expect.stringContaining("web socket")])
@@ -158,7 +158,7 @@ describe("a ticket", () => {
     expect((await view(ticket)).status).toBe(101)
   })
 
-  it("that is missing is asked for, and one that nobody gave opens nothing, whatever is in it", async () => {
+  it("is required, and a forged one opens nothing, whatever it contains", async () => {
     expect((await view("")).status).toBe(400)
     const forged = ["x", "a".repeat(43), "a%0d%0aSet-Cookie:%20x=1", "%F0%9F%92%A9", "'; drop table users; --", "a".repeat(8000)]
     for (const ticket of forged) {
@@ -167,7 +167,7 @@ describe("a ticket", () => {
     }
   })
 
-  it("opens a console on the page that asked for it, or where no page said so on the service's own", async () => {
+  it("opens a console on the page that requested it, or on the service's own if the request named no page", async () => {
     const { host } = new URL(service.url)
     const own = `http://${host}`
     const other = "https://evil.example"
@@ -193,7 +193,7 @@ describe("a ticket", () => {
 })
 
 describe("the console of a machine", () => {
-  it("that is not there, or somebody else's, is refused; one that does not run says so", async () => {
+  it("that does not exist or belongs to somebody else is refused; one that is off says so", async () => {
     expect((await ask("stranger")).status).toBe(403)
     expect((await ask("member", 29_999)).status).toBe(404)
     expect((await ask("member", 900)).status).toBe(404)
@@ -207,7 +207,7 @@ describe("the console of a machine", () => {
     expect((await ask("member")).status).toBe(500)
   })
 
-  it("that is turned off after the ticket was given is not reached, which costs the ticket", async () => {
+  it("that is turned off after the ticket was issued is not reached, and the ticket is used up", async () => {
     const { ticket } = await ticketFor("member")
     const vm = service.world.vms.get(20_000 as Vmid)!
     service.world.vms.set(vm.vmid, { ...vm, power: "stopped" })
@@ -216,7 +216,7 @@ describe("the console of a machine", () => {
     expect((await view(ticket)).status).toBe(403)
   })
 
-  it("is open to as many viewers of one user as the limit says", async () => {
+  it("is open to as many viewers of one user as the limit allows", async () => {
     const viewers = await Promise.all(Array.from({ length: 32 }, () => open()))
     const refused = await ask("member")
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining("consoles_per_user")])
@@ -263,14 +263,14 @@ describe("an open console closes", () => {
     expect(await viewer.ended).toMatchObject({ code: 1000, reason: "the machine closed its console" })
   })
 
-  it("when the service stops, which says so", async () => {
+  it("when the service stops, with that reason", async () => {
     const viewer = await open()
     const [ended] = await Promise.all([viewer.ended, service.stop()])
     expect(ended).toEqual({ code: 1001, reason: "the service is stopping" })
     service = await startWholeService()
   })
 
-  it("when its viewer goes without a word", async () => {
+  it("when its viewer disappears without closing", async () => {
     const viewer = await open()
     viewer.socket.terminate()
     await vi.waitFor(() => expect(service.world.consoles.size).toBe(0))
@@ -278,7 +278,7 @@ describe("an open console closes", () => {
 })
 
 describe("a hostile viewer", () => {
-  /** Bytes on a connection after the socket was opened; the answer in whole. */
+  /** Sends bytes on a connection after the WebSocket was opened; returns the whole answer. */
   const raw = async (bytes: Buffer): Promise<Buffer> => {
     const { ticket } = await ticketFor("member")
     const socket = connectTo(service.port, "127.0.0.1")
@@ -293,7 +293,7 @@ describe("a hostile viewer", () => {
     await new Promise((resolve) => socket.on("close", resolve))
     return Buffer.concat(got)
   }
-  /** The code of the last frame, a close. */
+  /** The code of the last frame, which is a close frame. */
   const codeOf = (answer: Buffer): number => {
     const at = answer.lastIndexOf(0x88)
     return answer.readUInt16BE(at + 2)
@@ -301,7 +301,7 @@ describe("a hostile viewer", () => {
   const masked = (head: readonly number[], payload = Buffer.alloc(0)) =>
     Buffer.concat([Buffer.from([head[0]!, head[1]! | 0x80, ...head.slice(2)]), Buffer.alloc(4), payload])
 
-  it("is closed for texts, bytes that are not masked, and frames that are too long or make no sense", async () => {
+  it("is disconnected for text frames, unmasked bytes, and frames that are too long or invalid", async () => {
     expect(codeOf(await raw(masked([0x81, 2], Buffer.from("hi"))))).toBe(1003)
     expect(codeOf(await raw(Buffer.from([0x82, 1, 0])))).toBe(1002)
     const hundred = Buffer.alloc(8)
@@ -309,14 +309,14 @@ describe("a hostile viewer", () => {
     expect(codeOf(await raw(masked([0x82, 127, ...hundred])))).toBe(1009)
     expect(codeOf(await raw(masked([0x87, 0])))).toBe(1002)
     expect(codeOf(await raw(masked([0xc2, 0])))).toBe(1002)
-    // a message in parts counts as a whole
+    // a fragmented message counts as a whole
     const part = masked([0x02, 127, 0, 0, 0, 0, 0, 0x0c, 0, 0], Buffer.alloc(0xc0000))
     const rest = masked([0x80, 127, 0, 0, 0, 0, 0, 0x0c, 0, 0], Buffer.alloc(0xc0000))
     expect(codeOf(await raw(Buffer.concat([part, rest])))).toBe(1009)
     await vi.waitFor(() => expect(service.world.consoles.size).toBe(0))
   })
 
-  it("may send its messages in parts", async () => {
+  it("may fragment its messages", async () => {
     const { ticket, password } = await ticketFor("member")
     const viewer = await connect(viewUrl(ticket))
     await viewer.take(12)
@@ -327,7 +327,7 @@ describe("a hostile viewer", () => {
     viewer.socket.terminate()
   })
 
-  it("that begins thousands of upgrades and ends none keeps nobody out", { timeout: 60_000 }, async () => {
+  it("that begins thousands of upgrades and finishes none keeps nobody out", { timeout: 60_000 }, async () => {
     const started = 1_000
     const half = Array.from({ length: started }, () => {
       const socket = connectTo(service.port, "127.0.0.1")

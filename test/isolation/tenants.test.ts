@@ -22,7 +22,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     const { role_vars, global_role_vars } = templates
     return rangeOfMachines(machines, { roles: ["spy"], role_vars }, { global_role_vars })
   }
-  /** What a role left on its machine as JSON. */
+  /** The JSON that a role left on its machine. */
   const left = async <A>(path: string): Promise<A> => {
     const { lab, attacker } = tenants
     const { code, output, errors } = await lab.on(attacker.at(11), `cat ${path}; rm ${path}`)
@@ -46,8 +46,8 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
   }, 2 * patience)
   afterAll(() => tenants?.close(), patience)
 
-  it("what is probed is there: without the defence the probes succeed", async () => {
-    // as in a role: probes change the files of the role that they lie in, and its name
+  it("the probes' targets exist: without the defense the probes succeed", async () => {
+    // as in a role: probes change the role's own files and its name
     const files = join(tenants.targets.operators, "spy/files")
     const [prober, list] = [join(files, "prober.py"), join(files, "probes.json")]
     mkdirSync(files, { recursive: true })
@@ -72,7 +72,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     )
   })
 
-  it("a machine that lies about itself, and a role that names another tenant's, lead nowhere else", async () => {
+  it("a machine that lies about itself, and a role that names another tenant's machine, reach nothing else", async () => {
     const { attacker } = tenants
     await attacker.setConfig(rangeOfMachines(machines, { roles: ["liar"] }))
     await rolesRun(attacker)
@@ -86,7 +86,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     expect([...result].filter((letter) => letter < " " && letter !== "\n" && letter !== "\t")).toEqual([])
   })
 
-  it("what honest roles need still works: downloads, their own range, facts and files", async () => {
+  it("honest roles still work: downloads, their own range, facts and files", async () => {
     const { attacker, world } = tenants
     writeFileSync(join(world.files, "file"), "from the internet")
     execFileSync("sh", ["-c", repository], { cwd: world.files })
@@ -105,10 +105,10 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     })
   })
 
-  it("without the sandbox the same role gets through: what holds it is not the test", async () => {
+  it("without the sandbox the same role succeeds, so the sandbox is what stops it", async () => {
     await tenants.restart({ RANGEWRIGHT_ANSIBLE_SANDBOX: "off" })
     const { attacker, targets } = tenants
-    // the service's process is another one now
+    // the service has a new process by now
     await attacker.addRole("spy", spy(fewProbes(targets), fewProbes(targets)))
     await attacker.setConfig(attack())
     expect(await rolesRun(attacker)).toMatchObject({ status: "success" })
@@ -116,7 +116,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
     for (const way of vectors) expect(succeeded(told[way] ?? {}), way).toEqual(expect.arrayContaining([...withoutSandbox]))
   })
 
-  it("a machine that takes another tenant's address is not followed there, nor shown there", async () => {
+  it("a machine that takes another tenant's address is neither contacted nor shown there", async () => {
     const { attacker, targets } = tenants
     await attacker.setConfig(rangeOfMachines(machines, { roles: ["liar"] }))
     const { machine } = targets
@@ -127,7 +127,7 @@ describe.skipIf(without !== undefined)(`two tenants on real hosts${skipNote(with
   })
 })
 
-/** A repository that a plain server of files offers. */
+/** A repository served by a plain file server. */
 const repository = `set -e
 export HOME=$PWD GIT_AUTHOR_NAME=lab GIT_AUTHOR_EMAIL=lab@lab.example GIT_COMMITTER_NAME=lab GIT_COMMITTER_EMAIL=lab@lab.example
 git init -q work && printf cloned > work/README && git -C work add README && git -C work commit -qm first

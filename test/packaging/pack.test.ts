@@ -11,7 +11,7 @@ const minutes = 60_000
 let project: string
 
 const examples = readdirSync(join(root, "examples/embed")).filter((file) => file.endsWith(".ts"))
-/** The oldest that packages promise, what lies between, and that of the service. */
+/** The oldest versions that packages promise, those in between, and that of the service. */
 const nodes = { 20: "20.20.2", 22: "22.23.3" } as const
 const olderCompiler = "5.9.3"
 const libraries = (): readonly string[] =>
@@ -20,14 +20,14 @@ const libraries = (): readonly string[] =>
 const run = (program: string, args: readonly string[], cwd: string): string =>
   execFileSync(program, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 5 * minutes })
 
-/** What a compiler says of a project; nothing where it compiles. */
+/** The compiler's messages on a project; empty if it compiles. */
 const compile = (compiler: string, file: string): string =>
   spawnSync(process.execPath, [join(project, "node_modules", compiler, "bin/tsc"), "-p", file], {
     cwd: project,
     encoding: "utf8",
   }).stdout
 
-/** Version that the workspace pins. */
+/** The version that the workspace pins. */
 const pinned = (name: string): string =>
   (JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as { version: string }).version
 
@@ -121,7 +121,7 @@ test.each(["20", "22", String(process.versions.node.split(".")[0])])(
   },
 )
 
-test("a tarball holds what is needed and nothing of the workspace", () => {
+test("a tarball has everything needed and nothing of the workspace", () => {
   for (const name of readdirSync(artifacts)) {
     const files = run("tar", ["-tzf", join(artifacts, name)], root)
       .split("\n")

@@ -16,13 +16,13 @@ const texts = new Map(
     }),
 )
 
-/** A builder that does not declare them gets none of them. */
+/** A builder only receives variables that it declares. */
 const variables =
   "proxmox_url proxmox_host proxmox_skip_tls_verify proxmox_pool proxmox_storage_pool proxmox_storage_format iso_storage_pool ansible_home ludus_nat_interface".split(
     " ",
   )
 
-it("the templates that come along are a source: the routers' one, another Debian, and a Windows", () => {
+it("the shipped templates are a source: the router's, another Debian, and a Windows", () => {
   const read = readSource({ entries: [...texts.keys()].map((path) => ({ path, kind: "file" as const })), texts })
   if (Result.isFailure(read)) throw new Error(sayIssues(read.failure))
   expect(read.success.content.templates.map(({ name }) => name).toSorted()).toEqual([
@@ -32,7 +32,7 @@ it("the templates that come along are a source: the routers' one, another Debian
   ])
 })
 
-it.each([...texts].filter(([path]) => path.endsWith(".pkr.hcl")))("%s takes what the service gives", (_, text) => {
+it.each([...texts].filter(([path]) => path.endsWith(".pkr.hcl")))("%s accepts what the service provides", (_, text) => {
   for (const name of variables) expect(text).toContain(`variable "${name}"`)
   expect(text).toMatch(/pool\s+= var\.proxmox_pool/u)
 })

@@ -11,7 +11,7 @@ const runsIn = ({ site }: Scene): number =>
   [...site.store.runs.values()].filter(({ record: { kind } }) => kind === "reconcile-access").length
 const bob = "bob@pve" as AccountId
 
-it("a change that fails each time keeps no other revocation pending", async () => {
+it("a change that keeps failing does not hold up other revocations", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   site.world.fault = ({ method }) => (method === "remove-group" ? { when: "before", reason: "failed" } : undefined)
@@ -25,7 +25,7 @@ it("a change that fails each time keeps no other revocation pending", async () =
   await stop(process)
 })
 
-it("a group of others with the name of a user's is left alone, and not tried for ever", async () => {
+it("a foreign group with the name of a personal group is left alone and not retried forever", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   site.world.groups.set(groupOfAccount(bob), { ours: false })

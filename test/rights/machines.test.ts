@@ -18,7 +18,7 @@ const observe = Effect.gen(function* () {
 
 const cat = "cat@pve" as AccountId
 
-/** CAT gives herself a right on each machine of LAB, as long as she may use it. */
+/** CAT grants herself a right on each machine of LAB, as long as she may use it. */
 const catWrites = ({ world }: Site): void => {
   if (!mayUsePool(world, "LAB").includes(cat)) return
   for (const { vmid, pool } of world.vms.values())
@@ -26,8 +26,8 @@ const catWrites = ({ world }: Site): void => {
       writeEntry(world, { path: `/vms/${vmid}`, role: "PVEVMUser", subject: { type: "user", name: cat }, propagate: false })
 }
 
-describe("a right that a member writes on a range's machine", () => {
-  it("ends with the member's access to the range, whenever it was written", { timeout: 120_000 }, async () => {
+describe("a right that a member grants on a machine of a range", () => {
+  it("ends with the member's access to the range, whenever it was granted", { timeout: 120_000 }, async () => {
     const { trace } = await undisturbed(unshare)
     const failures: Record<string, readonly string[]> = {}
     for (let at = 0; at <= trace.length; at++) {
@@ -42,7 +42,7 @@ describe("a right that a member writes on a range's machine", () => {
     expect(failures).toEqual({})
   })
 
-  it("is gone on Proxmox when the revocation is answered, for whomever it was, and no new password brings it back", async () => {
+  it("is gone on Proxmox when the revocation is acknowledged, whoever it was granted to, and no new password brings it back", async () => {
     const site = await makeWireSite()
     const path = `/vms/${await vmIn(site, "DEN")}`
     const process = boot(site, { background: true })

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest"
 import { sequence } from "./support/sequence.ts"
 
-/** Sequences to run. All of an acceptance are 10000. */
+/** The number of sequences. A full acceptance run has 10000. */
 const sequences = Number(process.env["RANGEWRIGHT_MODEL_SEQUENCES"] ?? "300")
 const only = process.env["RANGEWRIGHT_MODEL_SEED"]
-/** The first of their seeds, for those who share the work. */
+/** The first seed, for splitting the work between processes. */
 const from = Number(process.env["RANGEWRIGHT_MODEL_FROM"] ?? "1")
 const mostShown = 5
 
 const replay = (seed: number): string => `RANGEWRIGHT_MODEL_SEED=${seed} npm test -- test/rights/model.test.ts`
 
-it("any changes of access, interrupted anywhere, come to what is stored", { timeout: 3_600_000 }, async () => {
+it("random changes of access, interrupted anywhere, end as the store says", { timeout: 3_600_000 }, async () => {
   const failures: string[] = []
   const seeds = only === undefined ? Array.from({ length: sequences }, (_, nth) => nth + from) : [Number(only)]
   for (const seed of seeds) {

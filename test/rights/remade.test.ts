@@ -17,7 +17,7 @@ const remade: AccessOperation = {
 }
 
 it.each(["password changed", "user removed"])(
-  "a range that is deleted and made again while a %s inherits no rights",
+  "a range that is deleted and created again while a %s inherits no rights",
   { timeout: 120_000 },
   async (name) => {
     const first = named(name)

@@ -3,7 +3,7 @@ import { shown } from "./support/facts.ts"
 import { boot, call, sleep, stop } from "./support/site.ts"
 import { accessListAt, giveAsRoot, makeWireSite, mayOn } from "./support/wire.ts"
 
-it("an entry that hides a range from who has it is taken on Proxmox, and a stranger's stays and is told", async () => {
+it("an entry that hides a range from its own user is removed on Proxmox; a foreign account's entry stays and is reported", async () => {
   const site = await makeWireSite()
   await giveAsRoot(site, "path=/pool/DEN&roles=NoAccess&users=bob@pve")
   await giveAsRoot(site, "path=/pool/DEN&roles=PVEAuditor&users=cat@pve")

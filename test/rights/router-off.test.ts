@@ -4,13 +4,13 @@ import { open, settle } from "./support/scene.ts"
 import { call, sleep, stop } from "./support/site.ts"
 import { isDone, perform } from "./support/watch.ts"
 
-it("a router that is off by the time it would be told stays off, and is told when it runs again", async () => {
+it("a router that goes off before its update stays off and is updated when it runs again", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   const { vmid } = [...site.world.vms.values()].find(({ name }) => name.includes("router"))!
   const power = () => site.world.vms.get(vmid)!.power
   const become = (state: "running" | "stopped") => site.world.vms.set(vmid, { ...site.world.vms.get(vmid)!, power: state })
-  // nobody has seen it yet
+  // the service has not noticed yet
   become("stopped")
   const removal = accessOperations.find(({ name }) => name === "group of a deployed range removed")!
   const answer = await perform(process, removal, watch)
@@ -22,7 +22,7 @@ it("a router that is off by the time it would be told stays off, and is told whe
   expect(await settle(scene)).toEqual([])
 })
 
-it("a router that never comes to an end holds nobody who waits for it, and no other right", async () => {
+it("a router update that never finishes blocks neither the callers who wait for it nor other changes of access", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   site.world.durations = { ...site.world.durations, stage: 1e9 }
@@ -50,7 +50,7 @@ it("a router that never comes to an end holds nobody who waits for it, and no ot
   await stop(process)
 })
 
-it("a change waits for an update of the router that another one began, and tells the router what is true then", async () => {
+it("a change waits for a running update of the router, and then gives it the rules that are right by then", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   site.world.durations = { ...site.world.durations, stage: 30 }

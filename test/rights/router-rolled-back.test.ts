@@ -6,11 +6,11 @@ import { open, settle } from "./support/scene.ts"
 import { call, sleep } from "./support/site.ts"
 import { isDone, perform } from "./support/watch.ts"
 
-it("a router that is rolled back to a snapshot is told again who may come in: since then, somebody's right was taken", async () => {
+it("a router that is rolled back to a snapshot gets the current rules again: somebody may have lost access since", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   const { vmid } = [...site.world.vms.values()].find(({ name, pool }) => pool === "LAB" && name.includes("router"))!
-  /** Whom the router lets in by its newest rules; undefined while it has those of its snapshot. */
+  /** The users whom the router's newest rules let in; undefined while it has those of its snapshot. */
   const rules = () => {
     const done = site.world.calls.flatMap(({ method, action }) =>
       method === "dispatch" && action !== undefined && "machine" in action && action.machine.vmid === vmid ? [action] : [],
@@ -35,7 +35,7 @@ it("a router that is rolled back to a snapshot is told again who may come in: si
   expect(rules()).not.toContain(cat)
 })
 
-it("another machine that is rolled back changes nothing of whom the router lets in", async () => {
+it("rolling back another machine does not change whom the router lets in", async () => {
   const scene = await open()
   const { process, site } = scene
   const { vmid } = [...site.world.vms.values()].find(({ name, pool }) => pool === "LAB" && !name.includes("router"))!

@@ -8,7 +8,7 @@ import { boot, type Call, sleep, stop } from "./support/site.ts"
 import { isDone, perform, watchRevocations } from "./support/watch.ts"
 
 const boss = "BOSS"
-/** What takes again what each operation gives, and what is gone then. */
+/** The operation that takes back what each operation gives, and the fact that is gone afterwards. */
 const takes: Readonly<Record<string, readonly [asked: Omit<Call, "as">, gone: string]>> = {
   "member added": [{ id: "removeUsersFromGroup", group: "CREW", body: { userIDs: ["DAN"] } }, "dan@pve has LAB"],
   "range shared": [
@@ -20,10 +20,10 @@ const takes: Readonly<Record<string, readonly [asked: Omit<Call, "as">, gone: st
   "user promoted": [{ id: "setUserAdmin", path: { userID: "DAN" }, body: { isAdmin: false } }, "dan@pve is an administrator"],
 }
 
-/** Seconds that a worker stands still: less than its lease, and so long that another one goes on with its run. */
+/** Seconds that a worker stalls: less than its lease, and long enough that another one takes over its run. */
 const stalls = [10, 100] as const
 
-/** An operation whose worker stands still at one call while another process takes again what it gives; what is wrong afterwards. */
+/** An operation whose worker stalls at one call while another process takes back what it gives; returns the problems afterwards. */
 const stalled = async (
   first: AccessOperation,
   second: AccessOperation,
@@ -46,7 +46,7 @@ const stalled = async (
   await waitForRangeRuns(other)
   await sleep(other, withinSeconds)
   const { notes } = await shown(site)
-  // an empty group that came after the lease: nobody can tell it from another installation's, so it stays, and is told
+  // an empty group created after the lease was lost looks like another installation's, so it stays and is reported
   const isTold = (problem: string): boolean => {
     const group = /^(group \S+) is left$/u.exec(problem)?.[1]
     return seconds > stalls[0] && group !== undefined && notes.some((text) => text.startsWith(`${group} `))
@@ -54,14 +54,14 @@ const stalled = async (
   const left = (await problemsOf(site)).filter((problem) => !isTold(problem))
   const problems = [...left, ...(isDone(taken) ? [] : [`it answered ${JSON.stringify(taken)}`])]
   for (const process of [slow, other]) await stop(process)
-  // who comes after the lease may give something for a moment
+  // a worker that wakes up after its lease may grant something for a moment
   return seconds === stalls[0] ? [...problems, ...watch.undone] : problems
 }
 
-describe.each(accessOperations.filter(({ name }) => name in takes))("$name, and taken again by another process", (first) => {
+describe.each(accessOperations.filter(({ name }) => name in takes))("$name, and revoked by another process", (first) => {
   const [asked, gone] = takes[first.name]!
   const second: AccessOperation = { name: "taken again", call: { ...asked, as: boss }, takes: (fact) => fact === gone, about: [] }
-  it.each(stalls)("leaves nothing behind when its worker stands still for %s s", { timeout: 120_000 }, async (seconds) => {
+  it.each(stalls)("leaves nothing behind when its worker stalls for %s s", { timeout: 120_000 }, async (seconds) => {
     const { trace } = await undisturbed(first)
     const changes = trace.flatMap((name, index) => (name.startsWith("HypervisorAccess.apply") ? [index + 1] : []))
     expect(changes).not.toEqual([])

@@ -13,7 +13,7 @@ const changes: Readonly<Record<string, Call>> = {
   "a range is deleted": { id: "deleteRange", as: "BOB", range: "DEN", query: { force: true } },
 }
 
-/** Performs a change that is disturbed, gives the service its time, and says what is wrong then. */
+/** Performs a change with one request disturbed, waits, and returns the remaining problems. */
 const disturbed = async (change: Call, at?: { readonly nth: number; readonly how: WireFault }) => {
   const site = await makeWireSite()
   const others = wireOthers(site)
@@ -36,7 +36,7 @@ const disturbed = async (change: Call, at?: { readonly nth: number; readonly how
 
 describe.each(Object.entries(changes))("%s on Proxmox", (_, change) => {
   it.each(wireFaults)(
-    "and all is in line in half a minute, and others' things are untouched, whichever request %s",
+    "ends as stored within half a minute and leaves foreign objects untouched, whichever request %s",
     { timeout: 120_000 },
     async (how) => {
       const { asked, answer, problems } = await disturbed(change)

@@ -5,14 +5,14 @@ import { copyFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { folderInMemory } from "./folder-in-memory.ts"
 
-/** Empty databases of SQLite, in a folder of their own: bringing one up to date is done once. */
+/** Empty SQLite databases in a folder of their own; migrating one is done once. */
 export const emptyDatabases = async () => {
   const folder = await folderInMemory()
   const empty = join(folder, "empty.db")
   await Effect.runPromise(Effect.scoped(Layer.build(storageLayer({ file: empty }))))
   let count = 0
   return {
-    /** The file of one that nobody has yet. */
+    /** The file of an unused one. */
     next: async (): Promise<string> => {
       const file = join(folder, `${count++}.db`)
       await copyFile(empty, file)

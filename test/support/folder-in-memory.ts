@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 const memory = "/dev/shm"
-/** Bytes that have to be free there: containers often have no more than 64 MiB. */
+/** Bytes that must be free there: containers often have no more than 64 MiB. */
 const needed = 512 * 1024 * 1024
 
 const isUsable = (): boolean => {
@@ -18,7 +18,7 @@ const isUsable = (): boolean => {
 }
 
 /**
- * A new folder for what a loss of power may take, such as databases of tests in one process: in memory where there is room, since on a disk
- * each of their commits waits for it.
+ * Makes a folder for data that need not survive a power loss, such as test databases: in memory if there is room, since on a disk
+ * each commit waits for it.
  */
 export const folderInMemory = (): Promise<string> => mkdtemp(join(isUsable() ? memory : tmpdir(), "rangewright-test-"))

@@ -1,11 +1,11 @@
 import * as Context from "effect/Context"
 
-/** What sees every call of a port. */
+/** Intercepts every call of a port. */
 interface Gate {
   readonly guard: <S extends object>(port: string, service: S) => S
 }
 
-/** The same ports, each seen through the gate by its short name (`Machines`). */
+/** The same ports, each wrapped by the gate under its short name (`Machines`). */
 export const guardedPorts = <P>(
   gate: Gate,
   keys: readonly { readonly key: string }[],

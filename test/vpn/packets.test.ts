@@ -36,7 +36,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
   const inLine = () => vi.waitFor(async () => expect(await isInLine()).toBe(true), { timeout: 20_000, interval: 20 })
   const reaches = (user: string, range: Range): boolean => lab.reaches(user, lab.machine(range.number))
   const arrives = (user: string, range: Range): boolean => lab.arrives(user, lab.machine(range.number))
-  /** Makes a change and waits until the server has it; Alice's packets to ONE all come back meanwhile. */
+  /** Makes a change and waits until the server has it; all of Alice's packets to ONE must be answered meanwhile. */
   const undisturbed = async (
     change: () => Promise<unknown>,
     isDone: () => boolean,
@@ -69,7 +69,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     carol = await app.addUser("Carol")
     one = await app.addRange("ONE", [alice])
     two = await app.addRange("TWO", [bob, carol])
-    // somebody else's, and a rule of theirs
+    // another user's packets, and a rule of theirs
     lab.onServer("wg", "set", lab.interface, "peer", Effect.runSync(newKey).publicKey, "allowed-ips", "10.99.0.0/16")
     lab.onServer("nft", "add", "table", "inet", "others")
     kept = app.run(
@@ -95,9 +95,9 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     lab?.close()
   }, patience)
 
-  it("takes the file as it is, and leads to the own range alone", () => {
+  it("accepts the issued file unchanged, which routes only the user's own range", () => {
     expect([arrives("a", one), reaches("a", two), reaches("b", one), arrives("b", two)]).toEqual([true, false, false, true])
-    // not to other clients, and of the server to its own address alone
+    // not to other clients, and on the server only to its own address
     expect(lab.arrives("a", "198.51.100.1")).toBe(true)
     lab.onClient("a", "ip", "route", "add", "default", "dev", lab.interfaceOf("a"))
     lab.onClient("a", "wg", "set", lab.interfaceOf("a"), "peer", lab.publicKey, "allowed-ips", "0.0.0.0/0")
@@ -110,14 +110,14 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     ]
     expect(targets.map((target) => lab.reaches("a", target, `198.51.100.${alice.number}`))).toEqual(targets.map(() => false))
     expect(arrives("a", one)).toBe(true)
-    // another client's address, and one that nobody has
+    // another client's address, and an unassigned one
     for (const source of [bob.number, 149]) {
       lab.onClient("a", "ip", "address", "add", `198.51.100.${source}/32`, "dev", lab.interfaceOf("a"))
       for (const range of [one, two]) expect(lab.reaches("a", lab.machine(range.number), `198.51.100.${source}`)).toBe(false)
     }
   })
 
-  it("leads machines to the clients that may use their range, and to no others", async () => {
+  it("lets machines reach the clients that may use their range, and no others", async () => {
     const address = `198.51.100.${alice.number}`
     await lab.answer("a", address)
     const enters = ({ number }: Range, source: string): boolean => lab.reaches(`r${number}`, address, source)
@@ -127,7 +127,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     expect(enters(two, lab.machine(two.number))).toBe(false)
   })
 
-  it("opens and closes ranges, and others lose no packet", async () => {
+  it("opens and closes ranges without packet loss for others", async () => {
     await undisturbed(add, () => leads(bob, one))
     await undisturbed(
       () => app.run(Groups.use((groups) => groups.remove(reds))),
@@ -139,7 +139,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     )
   })
 
-  it("changes over and over, and a dense flow of another loses no packet", async () => {
+  it("changes over and over without packet loss in another client's dense traffic", async () => {
     await undisturbed(
       async () => {
         for (let change = 0; change < 20; change++) {
@@ -153,7 +153,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     )
   })
 
-  it("cuts what goes on when a range is revoked, also for who speaks without a pause", async () => {
+  it("cuts ongoing connections when a range is revoked, even for a client that never pauses", async () => {
     await inLine()
     const stopFlow = await lab.flow("c", lab.machine(two.number), { interval: 0.01, patience: 1 })
     await undisturbed(
@@ -166,7 +166,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     expect(got).toBeLessThan(sent)
   })
 
-  it("forgets the key of a removed user and an old key; nobody else's", async () => {
+  it("forgets the key of a removed user and a replaced key, and nobody else's", async () => {
     await app.run(Ranges.use((ranges) => ranges.grant(two.id, carol.id)))
     await inLine()
     const before = listed()
@@ -191,7 +191,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     expect(listed()).toContain("table inet others")
   })
 
-  it("is put in order again when somebody changed it by hand", async () => {
+  it("is repaired after somebody changed it by hand", async () => {
     await inLine()
     const table = `rangewright_${lab.interface}`
     lab.onServer("nft", "insert", "rule", "inet", table, "from_users", "accept")
@@ -201,7 +201,7 @@ describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patienc
     expect([arrives("a", one), reaches("a", two)]).toEqual([true, false])
   })
 
-  it("says what keeps packets from coming through", async () => {
+  it("says what prevents packets from passing", async () => {
     expect(await Effect.runPromise(lab.server.obstacles([1, 2]))).toEqual([])
     lab.onServer("sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
     expect(await Effect.runPromise(lab.server.obstacles([1, 9]))).toEqual([

@@ -60,7 +60,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     removeFolders()
   }, patience)
 
-  it("lets its users into their own ranges", async () => {
+  it("lets users into their own ranges", async () => {
     expect([lab.arrives("a", lab.machine(1)), lab.arrives("b", lab.machine(2))]).toEqual([true, true])
     expect([lab.reaches("a", lab.machine(2)), lab.reaches("b", lab.machine(1))]).toEqual([false, false])
     const doctor = launch(data, environment, ["doctor"])
@@ -68,7 +68,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     expect(doctor.stdout()).toContain(`ok    vpn: ${lab.interface} is up and has routes to the ranges`)
   })
 
-  it("does after a crash what it had stored and not told the server", async () => {
+  it("completes after a crash what was stored and had not reached the server", async () => {
     const bob = await addressOf("BOB")
     writeFileSync(ssh.hold, "")
     await ada().send("DELETE", "/user/BOB")
@@ -88,7 +88,7 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     expect(lab.reaches("b", "198.51.100.1")).toBe(false)
   })
 
-  it("gives files and answers while the server is unreachable, shows what waits, and does it later", async () => {
+  it("issues files and answers while the server is unreachable, shows what is pending, and completes it later", async () => {
     ssh.end()
     const cat = await addressOf("CAT")
     await ada().send("DELETE", "/user/CAT")
@@ -106,9 +106,9 @@ describe.skipIf(obstacle !== undefined)(`a service and its VPN's server over SSH
     expect([listed().includes(`${cat}/32`), listed().includes(`${dan}/32`)]).toEqual([false, true])
   })
 
-  it("took no packet from who kept the access all the while", async () => {
+  it("loses no packets of a user who kept access all the time", async () => {
     const { sent, got } = await stopFlow()
-    // the service that started again loaded all rules anew, which can cost what comes in that moment
+    // the restarted service loaded all rules anew, which can lose packets at that moment
     expect([sent >= 1000, sent - got <= 1]).toEqual([true, true])
   })
 })

@@ -2,7 +2,7 @@ import { vncAnswer } from "@rangewright/adapter-crypto"
 import { once } from "node:events"
 import { WebSocket } from "ws"
 
-/** How a web socket ended: its code, and the reason that was given. */
+/** How a WebSocket ended: its close code and reason. */
 export interface Ended {
   readonly code: number
   readonly reason: string
@@ -11,14 +11,14 @@ export interface Ended {
 /** A viewer of a console, byte by byte. */
 export interface Viewer {
   readonly socket: WebSocket
-  /** The next bytes; fails when the socket closes before. */
+  /** The next bytes; fails when the WebSocket closes before. */
   readonly take: (count: number) => Promise<Buffer>
   readonly ended: Promise<Ended>
-  /** Bytes that came, whether or not they were taken. */
+  /** Bytes received, whether or not they were read. */
   readonly received: () => number
 }
 
-/** Opens the web socket. Fails with the status where it is refused. */
+/** Opens the WebSocket. Fails with the status if it is refused. */
 export const connect = async (
   url: string,
   {
@@ -62,7 +62,7 @@ export const connect = async (
   return { socket, take, ended, received: () => count }
 }
 
-/** Logs in; the answer of the server's security, 0 for a right password. */
+/** Logs in; returns the result of the server's security handshake, 0 for a right password. */
 export const logIn = async ({ socket, take }: Viewer, password: string): Promise<number> => {
   const greeting = await take(12)
   if (greeting.toString() !== "RFB 003.008\n") throw new Error(`that is no RFB: ${greeting.toString()}`)
@@ -74,7 +74,7 @@ export const logIn = async ({ socket, take }: Viewer, password: string): Promise
   return (await take(4)).readUInt32BE(0)
 }
 
-/** The first message after the log-in; the name of the screen. */
+/** The first message after the login; returns the name of the screen. */
 export const screenName = async ({ socket, take }: Viewer): Promise<string> => {
   socket.send(Buffer.from([1]))
   return (await take((await take(24)).readUInt32BE(20))).toString()

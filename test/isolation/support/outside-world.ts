@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url"
 import { run } from "../../e2e/support/real-lab.ts"
 import { command, type Program } from "../../e2e/support/program.ts"
 
-/** Where the programs of these tests lie. */
+/** The folder with the programs of these tests. */
 export const programs = fileURLToPath(new URL("../programs/", import.meta.url))
 
-/** A public address of the world, by IPv4 and IPv6, where files can be downloaded. */
+/** A public address of the world, in IPv4 and IPv6, from which files can be downloaded. */
 export const [publicAddress, publicIPv6] = ["203.0.114.10", "2600:5::5"]
 
-/** Addresses that the service's host has a way to, and at which something answers: none is public. */
+/** Addresses that the service's host can reach and at which something answers; none of them is public. */
 export const privateAddresses = {
   "an address for metadata of clouds": "169.254.169.254",
   "a private network of class A": "10.200.1.1",
@@ -27,7 +27,7 @@ export const privateIPv6Addresses = {
   "an address of 6to4": "2002:c0a8:505::5",
 } as const
 
-/** Names that the name servers of the service's host answer with these addresses. */
+/** Names that the name servers of the service's host resolve to these addresses. */
 export type Names = Readonly<Record<string, readonly string[]>>
 
 const must = async (...words: readonly string[]): Promise<string> => {
@@ -37,17 +37,17 @@ const must = async (...words: readonly string[]): Promise<string> => {
   return output
 }
 
-/** What is further out than the service's host. */
+/** The world beyond the service's host. */
 export interface OutsideWorld {
-  /** Files at the public address, by HTTP and HTTPS. */
+  /** Files at the public address, over HTTP and HTTPS. */
   readonly files: string
-  /** Who signed the certificate there, as PEM. */
+  /** The certificate authority of that server, as PEM. */
   readonly certificate: string
   readonly name: (names: Names) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Makes a world behind the namespace `<id>-outside`, with a name service for what runs there. */
+/** Makes a world behind the namespace `<id>-outside`, with a name service for the processes there. */
 export const openOutsideWorld = async (id: string, folder: string): Promise<OutsideWorld> => {
   const [outside, world] = [`${id}-outside`, `${id}-world`]
   const started: Program[] = []
@@ -78,7 +78,7 @@ export const openOutsideWorld = async (id: string, folder: string): Promise<Outs
   const name = ["-addext", "subjectAltName=DNS:public.example"]
   await must("openssl", ...selfSigned.split(" "), ...name, "-keyout", key, "-out", certificate)
   const inNamespace = (name: string, ...words: readonly string[]): Program => {
-    // ends with what it is started by, as it reads its input
+    // ends with its parent, since it reads its input
     const program = command("ip", ["netns", "exec", name, "setpriv", "--pdeathsig", "KILL", ...words])
     started.push(program)
     return program

@@ -1,41 +1,41 @@
 import { entries } from "../../e2e/support/program.ts"
 import { privateAddresses, privateIPv6Addresses } from "./outside-world.ts"
 
-/** One thing that a tenant tries from where its tools run: an expression for `programs/prober.py`, which succeeds when it is true. */
+/** One attack that a tenant tries from where its tools run: an expression for `programs/prober.py`, which succeeds when it is true. */
 export interface Probe {
   readonly name: string
   readonly code: string
-  /** It moves what others need, so it is tried when they have ended. */
+  /** It moves objects that other probes need, so it runs after them. */
   readonly last?: true
 }
 
-/** What there is to get at. */
+/** The targets of the probes. */
 export interface Targets {
   /** Addresses of the other tenant's machine, and of its router on both sides. */
   readonly machine: string
   readonly routerInside: string
   readonly routerOutside: string
-  /** The service's address in the network of routers. */
+  /** The service's address in the network of the routers. */
   readonly host: string
   /** The service's own address and port, and the hypervisor's. */
   readonly service: string
   readonly servicePort: number
   readonly hypervisor: string
   readonly hypervisorPort: number
-  /** The service's process, and its folder. */
+  /** The service's process and its folder. */
   readonly pid: number
   readonly data: string
   /** The other tenant's id. */
   readonly victim: string
-  /** What neighbours on the service's host call their sockets and files. */
+  /** The names of sockets and files of other programs on the service's host. */
   readonly neighbour: string
-  /** A folder that is the operator's own. */
+  /** A folder of the operator. */
   readonly operators: string
   /** A value in the service's environment. */
   readonly secret: string
 }
 
-/** Names that lead to where nobody may go. */
+/** Names that resolve to forbidden addresses. */
 export const misleadingNames = ({ machine, hypervisor }: Targets) => ({
   "machine.example": [machine],
   "hypervisor.example": [hypervisor],
@@ -49,7 +49,7 @@ export const misleadingNames = ({ machine, hypervisor }: Targets) => ({
 const py = (value: string | number): string => JSON.stringify(value)
 const number = (address: string): number => address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)
 
-/** Spellings of one IPv4 address that some resolver takes for it. */
+/** Spellings of one IPv4 address that some resolver accepts. */
 const spellings = (address: string): Readonly<Record<string, string>> => {
   const parts = address.split(".").map(Number)
   const [first = 0, second = 0, third = 0, fourth = 0] = parts
@@ -67,7 +67,7 @@ const spellings = (address: string): Readonly<Record<string, string>> => {
   }
 }
 
-/** Places that are connected to directly, and over the proxy. */
+/** Targets that are connected to directly, and through the proxy. */
 const places = (targets: Targets): readonly (readonly [name: string, host: string, port: number])[] => [
   ["the other tenant's machine", targets.machine, 22],
   ["the other tenant's router, inside", targets.routerInside, 22],
@@ -118,7 +118,7 @@ const withoutConnections = ({ hypervisor }: Targets): readonly Probe[] => [
   { name: "make a network card", code: `sh("ip link add rwprobe type bridge && ip link del rwprobe")` },
 ]
 
-/** What a proxy is asked, beside plain tunnels. */
+/** Requests to a proxy other than plain tunnels. */
 const overProxy = ({ machine, routerOutside, hypervisor, hypervisorPort }: Targets): readonly Probe[] => [
   ...Object.entries(spellings("192.168.5.5")).flatMap(([how, spelled]) => [
     { name: `tunnel to a private address spelled ${how}`, code: `tunnel(${py(`${spelled}:80`)})` },
@@ -173,7 +173,7 @@ const odd: readonly Probe[] = [
   },
 ]
 
-/** Probes that the proxy of the proof, which is a plain one, does not understand: what they are for exists, which others prove. */
+/** Probes that a plain proxy, as the proof without the defense uses, does not understand; other probes prove that their targets exist. */
 export const oddProbes = new Set(odd.map(({ name }) => name))
 
 const overSockets = ({ neighbour, operators }: Targets): readonly Probe[] => [
@@ -284,7 +284,7 @@ const files = ({ data, operators, victim, neighbour }: Targets): readonly Probe[
   { name: "write to a folder of the host", code: `makes("/opt/rw-probe")` },
 ]
 
-/** Everything that is tried. */
+/** All probes. */
 export const allProbes = (targets: Targets): readonly Probe[] => [
   ...overNetwork(targets),
   ...withoutConnections(targets),
@@ -296,7 +296,7 @@ export const allProbes = (targets: Targets): readonly Probe[] => [
   ...files(targets),
 ]
 
-/** Those of the few that succeed where there is no sandbox. */
+/** Probes among the few that succeed without a sandbox. */
 export const withoutSandbox: readonly string[] = [
   "log in to the other tenant's machine",
   "connect to the other tenant's router, outside",
@@ -311,13 +311,13 @@ export const withoutSandbox: readonly string[] = [
   "make a user namespace as root of it",
   "turn the kernel's wheels",
 ]
-/** Those that go over the relay, which refuses them with or without a sandbox. */
+/** Probes over the relay, which refuses them with or without a sandbox. */
 const overRelay: readonly string[] = [
   "log in to it over the proxy",
   "tunnel to the hypervisor",
   "tunnel to an address for metadata of clouds",
 ]
 
-/** One of each kind, for the many ways in which a tenant gets something run. */
+/** One probe of each kind, for the many ways in which a tenant gets code to run. */
 export const fewProbes = (targets: Targets): readonly Probe[] =>
   allProbes(targets).filter(({ name }) => withoutSandbox.includes(name) || overRelay.includes(name))

@@ -12,7 +12,7 @@ import type { Environment, ServiceProcess } from "../../e2e/support/service.ts"
 import { openOutsideWorld, type OutsideWorld, programs } from "./outside-world.ts"
 import { misleadingNames, type Targets } from "./probes.ts"
 
-/** Somebody with a range of the same name. */
+/** A user with a range of the same name. */
 export interface Tenant {
   readonly id: string
   readonly client: ApiClient
@@ -21,12 +21,12 @@ export interface Tenant {
   readonly at: (octet: number) => string
 }
 
-/** Two tenants of one service on real hosts, and all that is around them. */
+/** Two tenants of one service on real hosts, with their surroundings. */
 export interface Tenants {
   readonly lab: RealLab
   readonly world: OutsideWorld
   readonly service: () => ServiceProcess
-  /** Starts the service anew. */
+  /** Restarts the service. */
   readonly restart: (more?: Environment) => Promise<void>
   readonly attacker: Tenant
   readonly victim: Tenant
@@ -46,7 +46,7 @@ const machine = (name: string, octet: number, more = ""): string => `  - vm_name
     linux: true
 ${more}`
 
-/** A range of machines in one VLAN, by their last octets, with what else is said about the first. */
+/** A range of machines in one VLAN, given by their last octets, with further settings for the first one. */
 export const rangeOfMachines = (names: readonly string[], ofFirst: object = {}, more: object = {}): string => {
   const lines = Object.entries(ofFirst).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
   const rest = Object.entries(more).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
@@ -55,7 +55,7 @@ export const rangeOfMachines = (names: readonly string[], ofFirst: object = {}, 
 }
 
 export const openTenants = async (): Promise<Tenants> => {
-  // as root everything that is probed is in the reach of who breaks out
+  // as root, a process that escapes could reach everything that is probed
   const lab = await openRealLab(30, "root")
   const operators = temporaryFolder()
   const world = await openOutsideWorld(lab.id, operators)
@@ -71,7 +71,7 @@ export const openTenants = async (): Promise<Tenants> => {
   await beside.says(/ready/u)
 
   const secret = randomBytes(16).toString("hex")
-  // read by the service alone, as every secret of its configuration is
+  // only the service can read it, like every secret in its configuration
   let service = await lab.start({ RANGEWRIGHT_GALAXY_TOKEN: secret })
   const addTenant = async (id: string): Promise<Tenant> => {
     const key = await addUser(service.root, id)
@@ -149,7 +149,7 @@ export const deployed = async ({ client, id }: Tenant): Promise<void> => {
   await expectSuccess(client, runId)
 }
 
-/** Runs the roles of a range once more, whatever was done; the run's end. */
+/** Runs the roles of a range again, even if nothing changed; returns the end of the run. */
 export const rolesRun = async ({ client, id }: Tenant): Promise<RunView> => {
   const again = { force: true, tags: ["user-defined-roles"] }
   const { runID } = await client.send<{ readonly runID: string }>("POST", `/range/deploy?rangeID=${id}`, again)
@@ -157,7 +157,7 @@ export const rolesRun = async ({ client, id }: Tenant): Promise<RunView> => {
   return runEnd(client, runID)
 }
 
-/** Gives a machine this address alone; over when its agent tells of it. */
+/** Sets this as the only address of a machine; returns when its agent reports it. */
 export const wear = async ({ lab }: Tenants, name: string, address: string): Promise<void> => {
   const guest = (await lab.simulator.guests()).find((one) => one.name === name)
   if (guest === undefined) throw new Error(`there is no ${name}`)
@@ -177,7 +177,7 @@ export const wear = async ({ lab }: Tenants, name: string, address: string): Pro
   )
 }
 
-/** Puts files into the service's folder: what installers and earlier runs leave there. */
+/** Puts files into the service's folder, as installers and earlier runs leave them there. */
 export const addFiles = (data: string, folder: string, files: Readonly<Record<string, string>>): void => {
   for (const [path, text] of Object.entries(files)) {
     const file = join(data, folder, path)

@@ -6,16 +6,16 @@ import type { Probe } from "./probes.ts"
 
 const role = "spy"
 
-/** Runs probes where tools run; a line of shell. What came of them is a file in the home of the run. */
+/** Runs probes where tools run, as a line of shell. Their results are a file in the home of the run. */
 const probing = (probes: "all" | "few", as: string): string => {
   const files = `\${ANSIBLE_ROLES_PATH%%:*}/${role}/files`
   return `mkdir -p "$HOME/told" && python3 "${files}/prober.py" "${files}/${probes}.json" > "$HOME/told/${as}.json"`
 }
-/** The same in the process of the tool, in Python. */
+/** The same within the process of the tool, in Python. */
 const inProcess = (as: string): string => `__import__("os").system(${JSON.stringify(probing("few", as))})`
 const pipe = (as: string): string => `{{ lookup('pipe', '${probing("few", as)}; echo told') }}`
 
-/** Ways in which what a tenant wrote runs on the service's host, each with the name that its probes are told by. */
+/** Ways in which a tenant's code runs on the service's host, each with the name under which its probes report. */
 export const vectors = [
   "task",
   "role-vars",
@@ -30,7 +30,7 @@ export const vectors = [
   "module",
 ] as const
 
-/** What the configuration of a range says for it. */
+/** The range configuration that uses it. */
 export const templates = {
   role_vars: { told: pipe("role-vars") },
   global_role_vars: { told_too: pipe("global-role-vars") },
@@ -85,7 +85,7 @@ ${inProcess("module")}
 module.exit_json(changed=False)
 `
 
-/** Plugins as a collection brings them, by their paths below `ansible_collections`. */
+/** Plugins as a collection ships them, by their paths below `ansible_collections`. */
 export const collection: Readonly<Record<string, string>> = {
   "evil/kit/plugins/lookup/tells.py": lookup("collection-lookup"),
   "evil/kit/plugins/filter/tells.py": filter("collection-filter"),
@@ -111,7 +111,7 @@ const tasks: readonly Task[] = [
   { tell_by_module: {}, delegate_to: "localhost" },
 ]
 
-/** The last task: what was told in all ways is brought to the machine. */
+/** The last task: brings all reports to the machine. */
 const tell: readonly Task[] = [
   shell(
     `cd "$HOME/told" && python3 -c 'import glob, json; print(json.dumps({name[:-5]: json.load(open(name)) for name in glob.glob("*.json")}))'`,
@@ -126,7 +126,7 @@ export const roleOf = (name: string, roleTasks: readonly Task[], more: Readonly<
   return tarGz(Object.entries(files).map(([path, content]) => ({ name: `${name}/${path}`, content })))
 }
 
-/** An archive of a role that tries everything in every way. */
+/** An archive of a role that tries all probes in every way. */
 export const spy = (all: readonly Probe[], few: readonly Probe[]): Buffer =>
   roleOf(role, [...tasks, ...tell], {
     "files/prober.py": readFileSync(join(programs, "prober.py"), "utf8"),
@@ -141,7 +141,7 @@ export const spy = (all: readonly Probe[], few: readonly Probe[]): Buffer =>
 
 const escapes = "\u001b]0;owned\u0007\u001b[2J"
 
-/** What a machine answers that is not what it seems: facts that are templates, and that say how it is to be reached. */
+/** False answers of a machine: facts that are templates, and facts that say how to reach it. */
 const hostileFacts = (victim: string): string =>
   JSON.stringify({
     changed: false,
@@ -156,13 +156,13 @@ const hostileFacts = (victim: string): string =>
     },
   })
 
-/** A role on a machine that lies, and whose author goes for the other tenant's machine by what Ansible itself offers. */
+/** A role on a lying machine, whose author attacks the other tenant's machine with Ansible's own features. */
 export const liar = (victim: string): Buffer => {
   const stolen = { ansible_host: victim, ansible_user: "debian", ansible_password: "debian" }
   const tried = { ignore_unreachable: true, ignore_errors: true, changed_when: false }
   const lies = { ansible_python_interpreter: "/tmp/lies" }
   const lied: readonly Task[] = [
-    // a file, not a text: templates in a text would be the role's own
+    // a file, not a string: templates in a string would be the role's own
     { "ansible.builtin.copy": { src: "lies", dest: "/tmp/lies", mode: "0755" } },
     { "ansible.builtin.setup": {}, vars: lies },
     { "ansible.builtin.debug": { msg: "{{ evil }} {{ ansible_facts.evil }} {{ ansible_local }} {{ ansible_facts | to_json }}" } },
@@ -186,7 +186,7 @@ export const liar = (victim: string): Buffer => {
   return roleOf("liar", lied, { "files/lies": `#!/bin/sh\ncat <<'EOF'\n${hostileFacts(victim)}\nEOF\n` })
 }
 
-/** A role that does what roles of the field do on the service's host and on their machines. */
+/** A role that does what real-world roles do on the service's host and on their machines. */
 export const honest = (certificate: string): Buffer => {
   const kept = "{{ ludus_install_path }}"
   const local = { delegate_to: "localhost" }

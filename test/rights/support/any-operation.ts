@@ -9,7 +9,7 @@ const ranges = ["LAB", "DEN", "NEW", "HUT", "BOB", "CAT"] as const
 
 const nothing = (): boolean => false
 
-/** Rights of these users on these ranges, and what routers let them do. */
+/** Rights of these users on these ranges, and whom the routers let in. */
 const rightsOf = (site: Site, people: readonly string[], things: readonly string[]): ((fact: string) => boolean) => {
   const accounts = people.flatMap((id) => {
     const user = site.store.users.get(id as UserId)?.user
@@ -21,10 +21,10 @@ const rightsOf = (site: Site, people: readonly string[], things: readonly string
   return (fact) => facts.has(fact)
 }
 
-/** Any change of access, possible or not, to the lab as it is. */
+/** A random change of access, possible or not, to the lab in its current state. */
 export const anyOperation = (site: Site, { one, below, chance }: Chance): AccessOperation => {
   const kind = below(15)
-  // what is there is more often asked for than what is not, but where it is made
+  // existing objects are named more often than missing ones, except where an object is created
   const some = <T extends string>(names: readonly [T, ...T[]], there: ReadonlyMap<string, unknown>, isMade: boolean): T => {
     const fit = names.filter((name) => there.has(name) !== isMade)
     return fit.length === 0 || chance(0.1) ? one(names) : one(fit as [T, ...T[]])

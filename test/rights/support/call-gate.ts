@@ -3,29 +3,29 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 
 /**
- * What happens at a call of a port. `dies`: the process ends before the call has an effect, or after it, and nothing that it would have done
- * later happens. `fails`: the call alone fails, once. `hangs`: the call does not return until the process is woken.
+ * What happens at a call of a port. `dies`: the process ends before or after the effect of the call, and does nothing more.
+ * `fails`: only this call fails, once. `hangs`: the call does not return until the process is woken.
  */
 export const interruptions = ["dies before", "dies after", "fails before", "fails after"] as const
 export type Interruption = (typeof interruptions)[number] | "hangs before" | "hangs after"
 
 export interface CallGate {
-  /** Calls counted so far, from the moment it was armed. */
+  /** Calls counted since it was armed. */
   readonly calls: () => number
   readonly trace: readonly string[]
   readonly dead: () => boolean
   readonly hangs: () => boolean
-  /** Counts from here on. */
+  /** Starts counting. */
   readonly arm: (options?: {
     readonly at?: number
     readonly how?: Interruption
-    /** Told of every counted call, before it. */
+    /** Called before every counted call. */
     readonly onCall?: (nth: number) => void
   }) => void
   readonly kill: () => void
-  /** Lets what hangs go on. */
+  /** Lets hanging calls continue. */
   readonly wake: () => void
-  /** Resolves when the process dies, or hangs. */
+  /** Resolves when the process dies or hangs. */
   readonly struck: Promise<void>
   readonly guard: <S extends object>(port: string, service: S) => S
 }
@@ -33,10 +33,10 @@ export interface CallGate {
 const readsOnly =
   /\.(find\w*|list|grants|grantsOf|members|memberships|roleOf|ranges|stored|held|told|config|deployedConfig|overview|revision|forAuthentication|read|active|unfinished|ofRange|freshness|cluster|reservations|stages|systems|login\w*|obstacles|roles|quorate|privileges)$/u
 
-/** Whether a call is one of those that are interrupted: all of the hypervisor and of machines, and writes of the store. */
+/** Whether a call may be interrupted: all calls of the hypervisor and of machines, and writes of the store. */
 const counts = (name: string): boolean => !readsOnly.test(name)
 
-/** The error of a call that fails. After its effect the hypervisor's answer is lost, and nobody knows of the effect. */
+/** The error of a call that fails. After its effect, the hypervisor's answer is lost and the effect is unknown. */
 const failureOf = (port: string, name: string, after: boolean) => {
   if (port === "GuestAutomation")
     return new GuestFault({
@@ -50,7 +50,7 @@ const failureOf = (port: string, name: string, after: boolean) => {
   return new StorageFault({ doing: name, because: "the test fails this call" })
 }
 
-/** `stir` is told whenever a call gives others a turn. */
+/** `stir` is called whenever a call yields to others. */
 export const makeCallGate = (stir: () => void): CallGate => {
   const trace: string[] = []
   let armed: Parameters<CallGate["arm"]>[0]
@@ -68,7 +68,7 @@ export const makeCallGate = (stir: () => void): CallGate => {
     strike()
     return Effect.die(new Error("the process is dead"))
   })
-  /** Everybody hangs who calls while the process is paused. */
+  /** All calls hang while the process is paused. */
   const passable = Effect.suspend(() => {
     if (dead) return Effect.die(new Error("the process is dead"))
     return hangs ? Deferred.await(waking) : Effect.void
@@ -80,7 +80,7 @@ export const makeCallGate = (stir: () => void): CallGate => {
   })
   const through = (port: string, name: string, effect: Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
-      // everybody has a turn between two calls, as where calls take time
+      // others get a turn between two calls, as they do when calls take time
       stir()
       yield* Effect.yieldNow
       yield* passable
@@ -111,7 +111,7 @@ export const makeCallGate = (stir: () => void): CallGate => {
         (...args: readonly unknown[]) => {
           const result = call(...args)
           if (!Effect.isEffect(result)) return result
-          // what is done tells more than that something is
+          // describing the action says more than its kind alone
           const [first] = args
           const kind = typeof first === "object" && first !== null && "kind" in first ? ` ${String(first.kind)}` : ""
           return through(port, `${name}${kind}`, result as Effect.Effect<unknown, unknown>)

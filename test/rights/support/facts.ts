@@ -26,11 +26,11 @@ const haveRange = ({ store }: Site, { id }: Range): ReadonlySet<string> => {
   return new Set([...(store.grants.get(id) ?? []), ...byGroup])
 }
 
-/** The VM of a range's router, where one runs. */
+/** The VM of a range's router, if one runs. */
 const routerOf = ({ world }: Site, { id }: Range) =>
   [...world.vms.values()].find(({ pool, name, power }) => pool === id && name.includes("router") && power === "running")
 
-/** What the store says, worked out here from the bare records. */
+/** The facts that the store implies, derived here from the bare records. */
 export const storedFacts = (site: Site): Facts => {
   const facts = new Set<string>()
   const ranges = [...site.store.ranges.values()]
@@ -48,7 +48,7 @@ export const storedFacts = (site: Site): Facts => {
   return facts
 }
 
-/** Whom a router really lets in: what it was last told. */
+/** The users whom a router really lets in, by the rules that it was last given. */
 const letInBy = ({ world }: Site, vmid: number): readonly number[] => {
   const last = world.calls.findLast(
     ({ method, action }) =>
@@ -57,10 +57,10 @@ const letInBy = ({ world }: Site, vmid: number): readonly number[] => {
   return last?.kind === "guest" ? letIn(last.input) : []
 }
 
-/** Accounts that others made, and what they are called in tests. */
+/** Foreign accounts and their names in the tests. */
 export const foreign = { account: "carol@pve", group: "students", pool: "THEIRS" } as const
 
-/** The VNets of ranges that are there: their paths. */
+/** The paths of the VNets that ranges have. */
 const vnetsOf = ({ store, world }: Site) =>
   [...store.ranges.values()].flatMap((range) =>
     [...world.networks.values()].flatMap(({ spec }) =>
@@ -68,7 +68,7 @@ const vnetsOf = ({ store, world }: Site) =>
     ),
   )
 
-/** The range on whose pool, VNet or machine an entry of the list of rights is, also once the VNet is gone; a VNet that is no range's is told by its path. Undefined: it is elsewhere. */
+/** The range whose pool, VNet (even one that is gone) or machine is at the path; for a VNet of no range, the path. Undefined: neither. */
 const rangeAt = ({ store, world }: Site, path: string): string | undefined => {
   const pool = path.startsWith("/pool/") ? path.slice("/pool/".length) : undefined
   if (path.startsWith("/sdn/"))
@@ -77,7 +77,7 @@ const rangeAt = ({ store, world }: Site, path: string): string | undefined => {
   return pool ?? machine?.pool
 }
 
-/** What the world really lets people do. */
+/** The facts that hold in the world. */
 export const worldFacts = (site: Site): Facts => {
   const { world } = site
   const facts = new Set<string>()
@@ -102,7 +102,7 @@ export const worldFacts = (site: Site): Facts => {
   return facts
 }
 
-/** What is there that should not be, and what is not there that should. */
+/** Facts that should not hold and do, and facts that should and do not. */
 export const differences = (site: Site): readonly string[] => {
   const [stored, real] = [storedFacts(site), worldFacts(site)]
   return [
@@ -119,13 +119,13 @@ const compared = (what: string, real: Iterable<string>, wanted: Iterable<string>
   ]
 }
 
-/** Everything of ours and of others', to the last entry. */
+/** Differences in every object of ours and of others, down to the last entry. */
 const structure = (site: Site): readonly string[] => {
   const { store, world } = site
   const accounts = usersOf(site).map(({ user }) => ({ id: accountIdOf(user), user }))
   const pools = [...store.ranges.values()].map((range) => ({ range, path: `/pool/${range.id}` }))
   const places = [...pools, ...vnetsOf(site)]
-  // rights on a VNet that is gone go with its range
+  // rights on a VNet that is gone are removed with its range
   const ofGoneVnet = (path: string): boolean =>
     rangeAt(site, path) !== path && path.startsWith("/sdn/") && !places.some((place) => place.path === path)
   const problems = [
@@ -175,7 +175,7 @@ const structure = (site: Site): readonly string[] => {
   return problems
 }
 
-/** What others have made, and given to accounts of ours, as it is now. An account that is removed takes along what it was given. */
+/** Foreign objects, and grants by others to our accounts, as they are now. An account that is removed takes its grants with it. */
 const othersThings = (site: Site): ReadonlySet<string> => {
   const { world } = site
   return new Set([
@@ -189,7 +189,7 @@ const othersThings = (site: Site): ReadonlySet<string> => {
   ])
 }
 
-/** Notes what is others', and says later what of it was touched. */
+/** Records the foreign objects; the result reports later which of them were touched. */
 export const noteOthers = (site: Site): (() => readonly string[]) => {
   const before = othersThings(site)
   return () => {
@@ -206,7 +206,7 @@ export interface Shown {
   readonly notes: readonly string[]
 }
 
-/** What `GET /access` says. It reads the store alone, so a process that does nothing else can tell. */
+/** The answer of `GET /access`. It only reads the store, so an idle process can give it. */
 export const shown = async (site: Site): Promise<Shown> => {
   const process = boot(site)
   const answer = await call(process, { id: "getAccess", as: "BOSS" })
@@ -215,10 +215,10 @@ export const shown = async (site: Site): Promise<Shown> => {
   return answer.value as Shown
 }
 
-/** Everything that is wrong at a moment when all should be in line. */
+/** All problems at a moment when everything should be in line. */
 export const problemsOf = async (site: Site): Promise<readonly string[]> => {
   const { inLine, revocations, grants, routers } = await shown(site)
-  // who is off lets nobody in, and is told when it is on again
+  // a router that is off lets nobody in, and is updated when it is on again
   const isOff = (text: string): boolean =>
     [...site.store.ranges.values()].some((range) => text.includes(` ${range.id} `) && routerOf(site, range) === undefined)
   const pending = [...revocations, ...grants, ...routers.filter((text) => !isOff(text))]
@@ -226,13 +226,13 @@ export const problemsOf = async (site: Site): Promise<readonly string[]> => {
   return [...differences(site), ...structure(site), ...says]
 }
 
-/** Whether a range goes away, or has come half of the way: what it had is taken step by step. */
+/** Whether a range is being deleted, or was half deleted: its rights are removed step by step. */
 const isLeaving = ({ store }: Site, text: string): boolean =>
   [...store.runs.values()].some(
     ({ record: { kind, subject } }) => kind === "delete-range" && subject.type === "range" && text.endsWith(`has ${subject.id}`),
   )
 
-/** What `GET /access` keeps silent about: who may do what the store does not know, or not yet what it does. */
+/** Differences from the store that `GET /access` does not report. */
 export const silences = async (site: Site): Promise<readonly string[]> => {
   const found = differences(site).filter((text) => !text.startsWith("missing") || !isLeaving(site, text))
   if (found.length === 0) return []

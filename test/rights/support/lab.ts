@@ -15,7 +15,7 @@ const config = `ludus:
     linux: true
 `
 
-/** What others made on the same cluster: an account with its right, a group, a pool; and what they gave bob. */
+/** Foreign objects on the same cluster: an account with its right, a group, a pool, and what was granted to bob. */
 const plantOthers = ({ world }: Site): void => {
   world.groups.set(foreign.group, { ours: false })
   world.pools.add(foreign.pool as RangeId)
@@ -93,7 +93,7 @@ const makeBase = async (): Promise<Site> => {
   await must({ id: "addRangesToGroup", as: "BOSS", group: "CREW", body: { rangeIDs: ["LAB"] } })
   await sleep(process, 60)
   await stop(process)
-  // a router takes new rules in a few seconds
+  // a router needs a few seconds to load new rules
   site.world.durations = { ...site.world.durations, stage: 3 }
   const { calls } = site.world
   const told = calls
@@ -109,5 +109,5 @@ const makeBase = async (): Promise<Site> => {
 
 let base: Promise<Site> | undefined
 
-/** A lab of its own. */
+/** Makes a lab for one test. */
 export const makeLab = async (): Promise<Site> => copySite(await (base ??= makeBase()))

@@ -1,12 +1,12 @@
 import type { Call } from "./site.ts"
 
-/** An operation that changes who may do what, on the lab of `makeLab`. */
+/** An operation on the lab of `makeLab` that changes who may do what. */
 export interface AccessOperation {
   readonly name: string
   readonly call: Call
-  /** Of the facts that were and are no more, those that its success promises to be gone for ever. Undefined: it takes nothing. */
+  /** Whether its success promises that this fact is gone for good. Undefined: it revokes nothing. */
   readonly takes?: (fact: string) => boolean
-  /** What it is about: operations that share one of these touch each other. */
+  /** The objects that it concerns: operations that share one interfere with each other. */
   readonly about: readonly string[]
 }
 

@@ -1,7 +1,7 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers, reproducible by their seed. */
 export const makeRandom = (seed: number) => {
   let state = seed >>> 0
-  /** From 0 to 1, without 1. */
+  /** At least 0 and below 1. */
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

@@ -5,10 +5,10 @@ import type { AccessOperation } from "./operations.ts"
 import { type Answer, boot, type Process, type Site, sleep, stop } from "./site.ts"
 import { isDone, perform, type Watch, watchRevocations } from "./watch.ts"
 
-/** Within this time after a restart, or after the hypervisor has come back, everything agrees, without any help. */
+/** Seconds after a restart, or after the hypervisor has come back, within which everything agrees without help. */
 export const withinSeconds = 30
 
-/** A lab, and a service on it whose first look is over. */
+/** A lab, and a service on it that has finished its first check. */
 export interface Scene {
   readonly site: Site
   readonly watch: Watch
@@ -26,7 +26,7 @@ export const open = async (): Promise<Scene> => {
   return { site, watch, gate, process, others: noteOthers(site) }
 }
 
-/** Returns when no removal of a range goes on: it takes machines down in its own time, and its half minute begins when that is over. */
+/** Waits for running removals of ranges: they take machines down at their own pace, and the half minute begins when they are over. */
 export const waitForRangeRuns = async (process: Process): Promise<void> => {
   const { store } = process.site
   const goesOn = (): boolean =>
@@ -34,7 +34,7 @@ export const waitForRangeRuns = async (process: Process): Promise<void> => {
   while (goesOn()) await sleep(process, 1)
 }
 
-/** Starts the service again where it has died, gives it its time, and says what is wrong then. */
+/** Restarts the service if it died, gives it time, and returns the remaining problems. */
 export const settle = async ({ site, watch, gate, process, others }: Scene): Promise<readonly string[]> => {
   let last = process
   if (gate.dead()) {
@@ -48,7 +48,7 @@ export const settle = async ({ site, watch, gate, process, others }: Scene): Pro
   return [...problems, ...watch.undone, ...others()]
 }
 
-/** How often an operation calls, and what; and what is wrong when nothing disturbs it. */
+/** The calls that an operation makes, and the problems afterwards when nothing disturbs it. */
 export const undisturbed = async (operation: AccessOperation) => {
   const scene = await open()
   const { gate, process, site, watch } = scene
@@ -61,7 +61,7 @@ export const undisturbed = async (operation: AccessOperation) => {
   return { trace, problems }
 }
 
-/** One operation, interrupted at one call; what is wrong afterwards. */
+/** Runs one operation, interrupted at one call; returns the problems afterwards. */
 export const interrupted = async (operation: AccessOperation, at: number, how: Interruption): Promise<readonly string[]> => {
   const scene = await open()
   const { gate, process, site, watch } = scene
@@ -77,8 +77,8 @@ export interface Disturbance {
 }
 
 /**
- * Two operations; the second one begins at a call of the first one, and both may be interrupted at a later call of either. What is wrong
- * afterwards.
+ * Runs two operations; the second begins at a call of the first, and both may be interrupted at a later call of either. Returns the
+ * problems afterwards.
  */
 export const together = async (
   first: AccessOperation,

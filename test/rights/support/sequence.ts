@@ -8,14 +8,14 @@ import { boot, type Process, type Site, sleep, stop } from "./site.ts"
 import { perform, type Watch, watchRevocations } from "./watch.ts"
 
 const hour = 3600
-/** Longer than anything has to wait, but for a process that stands still. */
+/** Longer than any wait, except for a process that stalls. */
 const patienceSeconds = 900
 const mostCalls = 30
 const mostWait = 40
 
 const pauses: readonly Interruption[] = ["hangs before", "hangs after"]
 
-/** The processes of a sequence, one or two over one store, and what they have not answered yet. */
+/** The one or two processes of a sequence over one store, and their unanswered operations. */
 const makeService = (site: Site, watch: Watch, chance: Chance, aheads: readonly number[], told: (line: string) => void) => {
   const start = (nth: number): Process => {
     const process = boot(site, {
@@ -24,7 +24,7 @@ const makeService = (site: Site, watch: Watch, chance: Chance, aheads: readonly 
       background: true,
       ahead: aheads[nth] ?? 0,
     })
-    // a process is there when it is first used
+    // a process starts when it is first used
     void sleep(process, 0).catch(() => undefined)
     return process
   }
@@ -51,7 +51,7 @@ const makeService = (site: Site, watch: Watch, chance: Chance, aheads: readonly 
       told(`process ${nth} wakes`)
       at(nth).gate.wake()
     },
-    /** Asks a process for any change. */
+    /** Performs a random change on a process. */
     begin: (nth: number): Promise<void> => {
       const operation = anyOperation(site, chance)
       told(`process ${nth}: ${operation.name}`)
@@ -67,8 +67,8 @@ const makeService = (site: Site, watch: Watch, chance: Chance, aheads: readonly 
 }
 
 /**
- * Changes of access in an order that the seed decides, on one or two processes that die, pause and come back, whose calls fail, and whose
- * hypervisor goes away. `told` gets what happens. Returns what is wrong half a minute after all are well again.
+ * Random changes of access, in an order that the seed decides, on one or two processes that die, stall and come back, whose calls fail, and
+ * whose hypervisor becomes unreachable. `told` receives what happens. Returns the problems half a minute after everything works again.
  */
 export const sequence = async (seed: number, told: (line: string) => void = () => undefined): Promise<readonly string[]> => {
   const chance = makeRandom(seed)
@@ -127,7 +127,7 @@ export const sequence = async (seed: number, told: (line: string) => void = () =
   const problems = [...(await Promise.race([Promise.all(service.unanswered).then(() => []), late])), ...(await silences(site))]
   await waitForRangeRuns(service.at(0))
   await sleep(service.at(0), withinSeconds)
-  // who wakes up late may give something for a moment: it must not stay
+  // a worker that wakes up late may grant something for a moment, but it must not stay
   problems.push(...(await problemsOf(site)), ...(paused ? [] : watch.undone))
   for (const nth of service.all) await stop(service.at(nth))
   return problems

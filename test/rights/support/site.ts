@@ -61,14 +61,14 @@ import { guardedPorts } from "../../support/guarded-ports.ts"
 import { type CallGate, makeCallGate } from "./call-gate.ts"
 import { makeRandom } from "./random.ts"
 
-/** What outlives a process: the store, the world and time. `watch` is called after everything that was done to access in the world. */
+/** What outlives a process: the store, the world and time. `watch` is called after each change of access in the world. */
 export interface Site {
   readonly store: ReturnType<typeof makeMemoryStore>
   readonly world: ReturnType<typeof makeMemoryWorld>
   readonly clock: ReturnType<typeof makeVirtualClock>
   watch: () => void
   serial: number
-  /** The hypervisor as a process has it, where that is not the world's. */
+  /** The hypervisor as this process sees it, if different from the world's. */
   readonly hypervisor?: (gate: CallGate) => ReturnType<typeof memoryHypervisorLayer>
 }
 
@@ -80,7 +80,7 @@ export const makeSite = (): Site => {
   return { store: makeMemoryStore(), world, clock: makeVirtualClock(), watch: () => undefined, serial: 0 }
 }
 
-/** The same store and world once more, at the same time. */
+/** A copy of the store and world, at the same time. */
 export const copySite = (site: Site): Site => {
   const { fault: _fault, listed: _listed, print: _print, windowsReport: _report, ...world } = site.world
   return {
@@ -116,7 +116,7 @@ const guardedKeys = [
   Users,
 ] as const
 
-/** Tells the site's watcher of every change of access, however it came about. */
+/** Notifies the site's watcher of every change of access, whatever caused it. */
 const watchedLayer = (site: Site) =>
   Layer.effectContext(
     Effect.map(Effect.context<HypervisorAccess>(), (context) => {
@@ -137,9 +137,9 @@ export interface ProcessOptions {
   readonly gate?: CallGate
   /** Names the process among those that share the store. */
   readonly owner?: string
-  /** Keeps access in line, and takes up the runs of dead processes, as a service does. */
+  /** Runs the service's background work: keeps access in line and takes over runs of dead processes. */
   readonly background?: boolean
-  /** Seconds that the clock of its host is ahead. */
+  /** Seconds by which its host's clock is ahead. */
   readonly ahead?: number
 }
 
@@ -166,17 +166,17 @@ export const boot = (
     Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, guardedKeys, context)),
   ).pipe(Layer.provide(Layer.mergeAll(memoryStorageLayer(site.store), Layer.provideMerge(watchedLayer(site), hypervisor))))
   const serial = () => ++site.serial
-  /** From 0 to 1, without 1; no two runs get the same identity. */
+  /** At least 0 and below 1; no two runs get the same identity. */
   const random = () => makeRandom(serial()).share()
   const base = Layer.mergeAll(
     Layer.provideMerge(seen, Layer.merge(memoryStorageLayer(site.store), hypervisor)),
     licenseLayer(openLicense),
     memoryNamesLayer(makeMemoryNames()),
-    // a cluster: ranges have rights on VNets too
+    // a cluster, where ranges have rights on VNets too
     Layer.succeed(Settings, { ...labSettings, clusterMode: true }),
     Layer.succeed(Clock.Clock, clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
-    // identities are distinct, and the same each time
+    // identities are distinct and reproducible
     Layer.succeed(Random.Random, { nextIntUnsafe: () => Math.floor(random() * 2 ** 32), nextDoubleUnsafe: random }),
   )
   const others = Layer.mergeAll(
@@ -209,13 +209,13 @@ export const boot = (
     Layer.provideMerge(base),
   )
   const layer = background ? Layer.provideMerge(backgroundLayer, engine) : engine
-  // signing in is no part of this
+  // signing in plays no part here
   const runtime = ManagedRuntime.make(layer as unknown as Layer.Layer<Exclude<AppServices, SignIns> | SignIns>)
   return { gate, site, runtime }
 }
 export type Process = ReturnType<typeof boot>
 
-/** A request to one operation, as the pipeline hands it to the handler. */
+/** A request to one operation, as the pipeline passes it to the handler. */
 export interface Call {
   readonly id: string
   readonly as: string
@@ -229,12 +229,12 @@ export interface Call {
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly fault: Fault }
-  /** The process died, or nobody was there to answer. */
+  /** The process died, or the call was never answered. */
   | { readonly ok: false; readonly fault: undefined }
 
 const userIn = ({ store }: Site, id: string): User | undefined => store.users.get(id as UserId)?.user
 
-/** Runs an operation on a process. What it names is looked up now; undefined: that is not there. */
+/** Runs an operation on a process. The objects it names are looked up at the time of the call; undefined: one does not exist. */
 export const call = (process: Process, asked: Call): Promise<Answer> | undefined => {
   const { site, runtime, gate } = process
   const operation = operations.find(({ id }) => id === asked.id)

@@ -3,21 +3,21 @@ import type { AccessOperation } from "./operations.ts"
 import { type Facts, storedFacts, worldFacts } from "./facts.ts"
 import { type Answer, call, type Process, type Site } from "./site.ts"
 
-/** Whether an operation may give this, which it takes back when it fails. */
+/** Whether an operation may grant this fact, and take it back when it fails. */
 const gives = ({ call: asked }: AccessOperation, fact: string): boolean => {
   const named = JSON.stringify(asked).toLowerCase()
   return [...fact.matchAll(/(\w+)@pve/gu)].some(([, user = ""]) => named.includes(`"${user}"`)) || /^(add|assign)/u.test(asked.id)
 }
 
 /**
- * Remembers what was promised to be gone, and looks after every change of the world whether it has come back. What is given anew, and stored,
- * may be there again.
+ * Remembers the facts whose removal was acknowledged, and checks after every change of the world that none has come back. A fact that is
+ * granted and stored again may return.
  */
 export const watchRevocations = (site: Site) => {
   const gone = new Set<string>()
   const undone: string[] = []
   const underWay = new Set<AccessOperation>()
-  /** What an operation took from the store, answered that the hypervisor still has to learn it, and is still there. */
+  /** Facts that an operation removed from the store while its answer said that the hypervisor does not know yet, and that are still there. */
   const pending = new Map<string, AccessOperation>()
   /** Whether `GET /access` shows the router as stale: a refused change may be taken back from it a little later. */
   const isShown = (fact: string): boolean => {
@@ -36,7 +36,7 @@ export const watchRevocations = (site: Site) => {
   site.watch = look
   return {
     undone: undone as readonly string[],
-    /** What has not been answered. What it has taken from the store already is its to promise, and what it gave and takes back. */
+    /** Unanswered operations. They account for what they removed from the store, and for what they granted and take back. */
     underWay,
     promise: (operation: AccessOperation, before: Facts, takes: (fact: string) => boolean): void => {
       const stored = storedFacts(site)
@@ -58,10 +58,10 @@ export type Watch = ReturnType<typeof watchRevocations>
 const refusesAll = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "errors" in value && !("success" in value)
 
-/** Whether the answer acknowledges the change. Bulk operations answer 200 also when they refuse all. */
+/** Whether the answer acknowledges the change. Bulk operations also answer 200 when they refuse every item. */
 export const isDone = (answer: Answer | undefined): boolean => answer?.ok === true && !refusesAll(answer.value)
 
-/** Performs an operation and holds it to its answer. */
+/** Performs an operation and checks afterwards that its answer holds. */
 export const perform = async (process: Process, operation: AccessOperation, watch: Watch): Promise<Answer | undefined> => {
   const before = storedFacts(process.site)
   const { takes } = operation
@@ -70,7 +70,7 @@ export const perform = async (process: Process, operation: AccessOperation, watc
   watch.underWay.delete(operation)
   if (!isDone(answer)) watch.leavePending(operation, before)
   if (!isDone(answer) || takes === undefined) return answer
-  // some answers say that routers have not learnt it yet
+  // some answers say that routers are not updated yet
   const spares = JSON.stringify(answer).includes("the routers of")
   watch.promise(operation, before, (fact) => takes(fact) && !(spares && fact.startsWith("the router")))
   return answer

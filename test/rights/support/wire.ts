@@ -9,15 +9,15 @@ import type { CallGate } from "./call-gate.ts"
 import { shown, storedFacts } from "./facts.ts"
 import { boot, call, type Call, makeSite, type Site, sleep, stop, unsealed } from "./site.ts"
 
-/** What happens at a change that is asked of the hypervisor by HTTP. */
+/** What happens to one changing HTTP request to the hypervisor. */
 export const wireFaults = ["dies before", "dies after", "drops before", "drops after", "500 before", "500 after"] as const
 export type WireFault = (typeof wireFaults)[number]
 
 export interface WireSite extends Site {
   readonly sim: Simulator
-  /** From here on the n-th change that a process asks for is disturbed. */
+  /** Starts counting: the n-th changing request from here on is disturbed. */
   readonly disturb: (at?: { readonly nth: number; readonly how: WireFault }) => void
-  /** The changes that were asked for since. */
+  /** The changing requests since. */
   readonly asked: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const users = ["BOSS", "BOB", "CAT"] as const
 export const othersAccount = "carol@pve"
 const othersGroup = "students"
 
-/** One node, a service with an API token, and what others have on the same node. BOB has DEN, and CAT by the group TEAM; both have a range of their own. */
+/** One node, a service with an API token, and foreign objects. BOB has DEN, CAT has it through the group TEAM; each also has an own range. */
 export const makeWireSite = async (): Promise<WireSite> => {
   const site = makeSite()
   const sim = createSimulator({ clock: { now: site.clock.now, schedule: site.clock.schedule } })
@@ -40,7 +40,7 @@ export const makeWireSite = async (): Promise<WireSite> => {
   const reached =
     (gate: CallGate): Handle =>
     async (request) => {
-      // what a dead process has asked for is never answered, and it asks for nothing more
+      // requests of a dead process are never answered, and it sends no more
       if (gate.dead()) return new Promise(() => undefined)
       if (request.method === "GET") return sim.handle(request)
       asked.push(`${request.method} ${request.path}`)
@@ -125,7 +125,7 @@ const signIn = (sim: Simulator, account: string, password: string) =>
 const signsIn = async (sim: Simulator, account: string, password: string): Promise<boolean> =>
   (await signIn(sim, account, password)).status === 200
 
-/** Changes the list of rights as one who has signed in; the status. */
+/** Changes the access list as a signed-in account; returns the status. */
 export const giveRight = async (
   { sim }: WireSite,
   { account, password }: { readonly account: string; readonly password: string },
@@ -142,7 +142,7 @@ export const giveRight = async (
   return (await sim.handle({ method: "PUT", path: "/api2/json/access/acl", headers, body })).status
 }
 
-/** Changes the list of rights as the administrator of the node. */
+/** Changes the access list as root. */
 export const giveAsRoot = ({ sim }: WireSite, form: string): Promise<string> => asRoot(sim, "PUT", "/access/acl", form)
 
 /** Whether an account may use the machines of a pool. */
@@ -151,7 +151,7 @@ export const mayOn = async ({ sim }: WireSite, account: string, path: string): P
   return answer.includes("VM.PowerMgmt")
 }
 
-/** Makes a machine in a pool, past the service; its VMID. */
+/** Creates a machine in a pool without the service; returns its VMID. */
 export const vmIn = async ({ sim }: WireSite, pool: string): Promise<number> => {
   const vmid = 20_001
   const [node] = sim.state.nodes.keys()
@@ -159,11 +159,11 @@ export const vmIn = async ({ sim }: WireSite, pool: string): Promise<number> => 
   return vmid
 }
 
-/** Who has an entry at a path, as the simulator keeps it. */
+/** The subjects of the entries at a path, as the simulator keeps them. */
 export const accessListAt = ({ sim }: WireSite, path: string): readonly string[] =>
   [...(sim.state.access.acl.get(path)?.keys() ?? [])].toSorted()
 
-/** How the node differs from what is stored. */
+/** The differences between the node and the store. */
 export const wireProblems = async (site: WireSite): Promise<readonly string[]> => {
   const { users: accounts, groups, acl } = site.sim.state.access
   const passwords = new Map(
@@ -198,7 +198,7 @@ export const wireProblems = async (site: WireSite): Promise<readonly string[]> =
   ]
 }
 
-/** What others have made and given. */
+/** Objects and grants that others made. */
 export const wireOthers = ({ sim }: WireSite) => {
   const { users: accounts, groups, acl } = sim.state.access
   const entries = ["/vms/101", "/pool/THEIRS"].map((path) => [

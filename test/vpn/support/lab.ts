@@ -36,11 +36,11 @@ const findObstacle = (): string | undefined => {
   return made.status === 0 ? undefined : "network namespaces cannot be made"
 }
 
-/** Why this machine cannot make a VPN; undefined when it can. */
+/** Why this machine cannot run a VPN; undefined when it can. */
 export const obstacle = findObstacle()
 export const skipNote = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 
-/** Answers each datagram that comes to one address, from that one. */
+/** Answers each datagram to one address, from that address. */
 const echo = `
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -51,7 +51,7 @@ while True:
     s.sendto(data, who)
 `
 
-/** Sends so many datagrams, one each interval, and prints how many came back; \`-N\`: N or more, until its input ends. Each answer is a line with its number. */
+/** Sends N datagrams at an interval, each answer a line with its number, and prints how many came; \`-N\`: N or more, until input ends. */
 const pinger = `
 import select, socket, sys, time
 source, target, count, interval, patience = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:6])
@@ -89,13 +89,13 @@ sys.stdout.write(f"{sent} {len(got)}\\n")
 sys.stdout.flush()
 `
 
-/** How many of the packets that were sent came back. */
+/** How many of the sent packets were answered. */
 export interface Counted {
   readonly sent: number
   readonly got: number
 }
 
-/** A VPN's server, ranges behind it and clients before it, each a network namespace. The server is what \`wg-quick\` would have made for the operator. */
+/** A VPN server with ranges behind it and clients in front, each a network namespace. The server is set up as \`wg-quick\` would do. */
 export const openVpnLab = async (rangeNumbers: readonly number[]) => {
   const id = `rwv${process.pid.toString(36)}`
   const folder = mkdtempSync(join(tmpdir(), "rangewright-vpn-"))
@@ -109,7 +109,7 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     ends.push(() => void spawnSync("ip", ["netns", "del", ns(name)]))
     ip("-n", ns(name), "link", "set", "lo", "up")
   }
-  /** Starts a program in a namespace that ends with this process; returns when it said that it is ready. */
+  /** Starts a program in a namespace that ends with this process; returns when it reports that it is ready. */
   const start = async (name: string, ...command: readonly string[]): Promise<ChildProcess> => {
     const child = spawn("setpriv", ["--pdeathsig", "KILL", "ip", "netns", "exec", ns(name), ...command], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -121,7 +121,7 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     })
     return child
   }
-  /** Connects a namespace with a bridge of the server's. */
+  /** Connects a namespace to a bridge of the server. */
   const plug = (name: string, bridge: string, ...addresses: readonly string[]): void => {
     ip("-n", ns("s"), "link", "add", `v-${name}`, "type", "veth", "peer", "name", "eth0", "netns", ns(name))
     ip("-n", ns("s"), "link", "set", `v-${name}`, "master", bridge, "up")
@@ -159,7 +159,7 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
   ip("-n", ns("s"), "link", "set", wg, "up", "mtu", "1370")
   for (const own of ["198.51.100.1", "192.0.2.254", "203.0.113.1"]) await start("s", "python3", "-c", echo, own)
 
-  /** Commands on the server's host; `held` is asked before each. */
+  /** Commands on the server's host; `held` is called before each. */
   let held: ((command: ShellCommand) => ShellCommand) | undefined
   const shell = (command: ShellCommand) => {
     const { program, args, ...more } = held?.(command) ?? command
@@ -171,19 +171,19 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
   }
   const comesBack = (name: string, target: string, source: string, packets: number): boolean =>
     counted(inside(name, "python3", "-c", pinger, source, target, String(packets), "0.05", "1").split("\n")[1] ?? "").got > 0
-  /** Whether any of five packets to an address comes back: to show that none does. */
+  /** Whether any of five packets to an address is answered; for showing that none is. */
   const reaches = (name: string, target: string, source = ""): boolean => comesBack(name, target, source, 5)
-  /** Whether a packet to an address comes back within 20 s: a busy host loses the first ones. */
+  /** Whether a packet to an address is answered within 20 s: a busy host loses the first ones. */
   const arrives = (name: string, target: string, source = ""): boolean => comesBack(name, target, source, 400)
   let clients = 0
-  /** Brings a client up with a file as it is, and returns when it reaches the server. */
+  /** Brings a client up with an unchanged file, and returns when it reaches the server. */
   const addClient = async (name: string, file: string): Promise<void> => {
     add(name)
     plug(name, "pub", `203.0.113.${10 + clients++}/24`)
     await changeFile(name, file)
   }
   const interfaceOf = (name: string): string => `${id}${name}`
-  /** Takes another file in place of a client's. */
+  /** Replaces the file of a client. */
   const changeFile = async (name: string, file: string): Promise<void> => {
     const path = join(folder, `${interfaceOf(name)}.conf`)
     spawnSync("ip", ["-n", ns(name), "link", "del", interfaceOf(name)])
@@ -193,8 +193,8 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     expect(arrives(name, "198.51.100.1")).toBe(true)
   }
   /**
-   * An SSH server on the server's host, which this host reaches. While `hold` is there, commands that change something do not begin: they say so in `held`,
-   * and nothing becomes of them.
+   * An SSH server on the server's host, reachable from this host. While `hold` exists, commands that change something do not begin: they say so in `held`,
+   * and have no effect.
    */
   const openSsh = async () => {
     const [here, there] = [`172.31.${process.pid % 250}.1`, `172.31.${process.pid % 250}.2`]
@@ -254,7 +254,7 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     }
     const end = (): void => {
       sshd?.kill("SIGKILL")
-      // those of connections are processes of their own
+      // connections have processes of their own
       spawnSync("sh", [
         "-c",
         `for p in $(ip netns pids ${ns("s")}); do case "$(cat /proc/$p/comm)" in sshd*) kill -9 $p;; esac; done`,
@@ -281,13 +281,13 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     hold: (how: typeof held) => {
       held = how
     },
-    /** Answers what comes to an address of a namespace: the router and machine of range 7 are `r7`. */
+    /** Answers packets to an address of a namespace: the router and machine of range 7 are `r7`. */
     answer: async (name: string, address: string): Promise<void> => void (await start(name, "python3", "-c", echo, address)),
     addClient,
     changeFile,
     reaches,
     arrives,
-    /** Sends packets until it is told to stop, and at least so many; waits so many seconds for the last answers. */
+    /** Sends packets until it is told to stop, and at least this many; waits this many seconds for the last answers. */
     flow: async (name: string, target: string, { interval = 0.002, least = 100, patience = 20 } = {}) => {
       const child = await start(name, "python3", "-c", pinger, "", target, ...[-least, interval, patience].map(String))
       return async (): Promise<Counted> => {
