@@ -16,7 +16,7 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** A simulator behind a wire that can be cut, and the configuration that goes through it. */
+/** A simulator behind a connection that can be cut, and the configuration that uses it. */
 const wired = async (
   speed: number,
 ): Promise<{ readonly simulator: SimulatorProcess; readonly relay: Relay; readonly environment: Environment }> => {
@@ -34,7 +34,7 @@ const hypervisorIs = (service: ServiceProcess, wanted: RegExp): Promise<string> 
   )
 
 describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
-  test.concurrent("at the start leaves the reads, refuses changes with 502, and is used when it is back", async () => {
+  test.concurrent("at startup leaves reads working, refuses changes with 502, and is used once it is back", async () => {
     const { relay, environment } = await wired(600)
     const data = temporaryFolder()
     const before = await startService(data, environment)
@@ -66,7 +66,7 @@ describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
     await expectSuccess(admin, await deploy(admin, "AWAY"))
   })
 
-  test.concurrent("in the midst of a deploy makes the run wait, over a restart too, and go on when it is back", async () => {
+  test.concurrent("during a deploy makes the run wait, even across a restart, and continue when it is back", async () => {
     const { simulator, relay, environment } = await wired(120)
     const data = temporaryFolder()
     let service = await startService(data, environment)
@@ -96,7 +96,7 @@ describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
   })
 })
 
-describe("a hypervisor that is not whom the configuration names", { timeout: 300_000 }, () => {
+describe("a hypervisor that does not match the configuration", { timeout: 300_000 }, () => {
   const refusedChange = async (environment: Environment): Promise<{ readonly why: string; readonly error: string }> => {
     const service = await startService(temporaryFolder(), environment)
     const why = await hypervisorIs(service, /^unreachable since /u)
@@ -113,14 +113,14 @@ describe("a hypervisor that is not whom the configuration names", { timeout: 300
     return { why, error: answer.body.error }
   }
 
-  test.concurrent("by its certificate is told apart before the token is sent", async () => {
+  test.concurrent("with another certificate is refused before the token is sent", async () => {
     const simulator = await startSimulator([])
     const { why, error } = await refusedChange(onSimulator({ ...simulator, fingerprint: "AB:".repeat(32).slice(0, -1) }))
     expect(why).toContain(`SHA-256 fingerprint ${simulator.fingerprint}, not the pinned one`)
     expect(error).toContain("not the pinned one")
   })
 
-  test.concurrent("or a token that is not valid, is told by what the hypervisor says", async () => {
+  test.concurrent("that refuses the token is reported with its own error", async () => {
     const simulator = await startSimulator(["--speed", "100"])
     const { why, error } = await refusedChange(onSimulator({ ...simulator, token: { ...simulator.token, secret: "wrong" } }))
     expect(why).toContain("Proxmox refused the service's credentials")

@@ -22,7 +22,7 @@ afterAll(async () => {
 const roles = ["alpha", "beta", "gamma"]
 const filesOfRole = 20
 
-/** A repository with roles; every file of one version tells it. */
+/** A repository with roles; every file says which version it belongs to. */
 const writeRoles = (folder: string, version: string): void => {
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -44,7 +44,7 @@ const commit = (folder: string, version: string): void => {
   git("commit", "--message=all")
 }
 
-/** A service that has a bit of everything, and the repository that its source is. */
+/** A service with data of every kind, and the repository of its source. */
 const openSite = async (more: Environment = {}) => {
   const [data, repository] = [temporaryFolder(), temporaryFolder()]
   commit(repository, "one")
@@ -70,7 +70,7 @@ const openSite = async (more: Environment = {}) => {
   return { data, repository, environment, service, key, rootKey: readFileSync(join(data, "root-api-key"), "utf8") }
 }
 
-/** What its users see of what is kept in folders. */
+/** What its users see of the content kept in folders. */
 const seen = async (service: ServiceProcess, key: string) => {
   const client = service.as(key)
   const bundle = await fetch(`${service.url}/api/v2/blueprints/lab/export`, { headers: { "X-API-KEY": key } })
@@ -95,7 +95,7 @@ const done = async (data: string, args: readonly string[], environment: Environm
   return program.stdout()
 }
 
-/** Every installed role is as it was in one version, wholly. */
+/** Every installed role is complete and of one version. */
 const versionsIn = (data: string): readonly string[] =>
   roles.map((name) => {
     const folder = join(data, "library/users/ADA/roles", name)
@@ -104,15 +104,15 @@ const versionsIn = (data: string): readonly string[] =>
     return files[0] ?? ""
   })
 
-describe("a lost host", { timeout: 300_000 }, () => {
-  test("comes back with one command: users, keys, roles and blueprints, without a fetch", async () => {
+describe("after losing a host", { timeout: 300_000 }, () => {
+  test("one command restores users, keys, roles and blueprints without fetching anything", async () => {
     const site = await openSite()
     const before = await seen(site.service, site.key)
     const file = join(temporaryFolder(), "backup.tar.gz")
     expect(await done(site.data, ["backup", file], site.environment)).toContain("Not in it:")
     await stop(site.service)
     rmSync(site.repository, { recursive: true })
-    // any host can look into it
+    // any host can list it
     const open = temporaryFolder()
     execFileSync("tar", ["-xzf", file], { cwd: open })
     expect(versionsIn(open)).toEqual(["one", "one", "one"])
@@ -131,7 +131,7 @@ describe("a lost host", { timeout: 300_000 }, () => {
     expect(versionsIn(data)).toEqual(["one", "one", "one"])
   })
 
-  test("comes back as it was at one moment, when it was backed up while roles were replaced", async () => {
+  test("a backup taken while roles were replaced restores the state of one moment", async () => {
     const site = await openSite()
     const client = site.service.as(site.key)
     const folder = temporaryFolder()
@@ -160,7 +160,7 @@ describe("a lost host", { timeout: 300_000 }, () => {
       await done(data, ["restore", file, "--secret-key", join(site.data, "secret-key")], site.environment)
       const service = await startService(data, site.environment)
       versionsIn(data)
-      // the content that the database names is the content that is there: nothing can be fetched
+      // the content that the database names is present: nothing can be fetched
       expect((await seen(service, site.key)).bundle).toBe(bundle)
       await stop(service)
     }
@@ -186,7 +186,7 @@ test.skipIf(obstacle !== undefined)("an ordinary account restores into a folder 
   await service.says(/^\{.*"msg":"ready"\}$/mu)
   service.signal("SIGTERM")
   await service.ended
-  // what root restores for it is its own, too
+  // what root restores for the account also belongs to the account
   rmSync(data, { recursive: true })
   mkdirSync(data, { mode: 0o700 })
   giveToOrdinary(place)
@@ -197,7 +197,7 @@ test.skipIf(obstacle !== undefined)("an ordinary account restores into a folder 
   await again.says(/^\{.*"msg":"ready"\}$/mu)
 })
 
-test("a disk that is full ends a backup and a restore, and nothing of either is left", { timeout: 300_000 }, async ({ skip }) => {
+test("a full disk ends a backup and a restore, and leaves nothing of either", { timeout: 300_000 }, async ({ skip }) => {
   const disk = mountFileSystem("size=1m")
   if (disk === undefined) return skip("only root can mount a small file system")
   const site = await openSite()
@@ -228,7 +228,7 @@ describe.skipIf(testServer === undefined)(
       return { RANGEWRIGHT_DATABASE_URL: url }
     }
 
-    test("holds its rows, and brings them to another server, or to SQLite; never over others", async () => {
+    test("has its rows, and restores them to another server or to SQLite, but never over existing ones", async () => {
       const site = await openSite(await newDatabase())
       const before = await seen(site.service, site.key)
       const file = join(temporaryFolder(), "backup.tar.gz")

@@ -8,7 +8,7 @@ import { addUser } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { type ServiceProcess, startService } from "./support/service.ts"
 
-/** A service, its folder, and one user of it. */
+/** A service, its folder, and one of its users. */
 interface Site {
   readonly data: string
   service: ServiceProcess
@@ -51,7 +51,7 @@ const exportFrom = async (site: Site, id: string) => {
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/gzip"])
   return new Uint8Array(await response.arrayBuffer())
 }
-/** Everything in a folder of the service, without the database that changes by itself. */
+/** Everything in a service's folder except the database, which changes by itself. */
 const contentOf = ({ data }: Site): readonly string[] =>
   readdirSync(data, { recursive: true, encoding: "utf8" }).filter((path) => /snapshots|scratch|upload/u.test(path))
 
@@ -66,7 +66,7 @@ const archive = (...more: readonly TarEntry[]) =>
   ])
 
 describe("a blueprint", { timeout: 300_000 }, () => {
-  test("travels from one installation to another, and is the same archive from both, also after a power cut", async () => {
+  test("moves from one installation to another, with the same archive from both, even after a power cut", async () => {
     const imported = await importTo(here, archive())
     expect([imported.status, await imported.json()]).toEqual([
       201,
@@ -92,7 +92,7 @@ describe("a blueprint", { timeout: 300_000 }, () => {
     expect(readFileSync(join(roles, "roles/pub.hello/tasks/main.yml"), "utf8")).toBe("[]\n")
   })
 
-  test("is refused when its archive is hostile: one error names the entry, and nothing stays behind", async () => {
+  test("is refused if its archive is hostile: one error names the entry, and nothing is left behind", async () => {
     const listed = async () => (await ask(there, "/blueprints")).json()
     const [before, shown] = [contentOf(there), await listed()]
     for (const entry of [

@@ -27,7 +27,7 @@ interface Cluster {
   readonly admin: ApiClient
 }
 
-/** A service on a simulated cluster of three nodes, with a range LAB that waits to be deployed. `urls` makes the endpoints of the one URL. */
+/** A service on a simulated cluster of three nodes, with a range LAB ready to deploy. `urls` makes the endpoints from the simulator. */
 const cluster = async (
   options: { readonly speed?: number; readonly urls?: (simulator: SimulatorProcess) => string | Promise<string> } = {},
 ): Promise<Cluster> => {
@@ -52,7 +52,7 @@ const guestNamed = async ({ simulator }: Cluster, name: string): Promise<Guest> 
   return guest
 }
 
-/** What root does with a VM by hand, to the end of its task. */
+/** Changes a VM as root does by hand, and waits for the task. */
 const byHand = async (
   { simulator }: Cluster,
   { vmid, node }: Pick<Guest, "vmid" | "node">,
@@ -67,7 +67,7 @@ const byHand = async (
   )
 }
 
-/** Moves a VM to the node that comes next, and waits until it is there. */
+/** Moves a VM to the next node, and waits until it is there. */
 const moveOn = async (lab: Cluster, guest: Guest): Promise<string> => {
   const target = `pve${(Number(guest.node.slice(3)) % 3) + 1}`
   await byHand(lab, guest, "migrate", { target, ...(guest.status === "running" ? { online: "1" } : {}) })
@@ -85,8 +85,8 @@ const expectDeployed = async (lab: Cluster): Promise<void> => {
   expect(await stepsOf(lab, again)).toEqual([])
 }
 
-describe.concurrent("a node that goes in the midst of a deploy", { timeout: 300_000 }, () => {
-  test("and that nobody reaches for a while is waited for, named, and the run goes on when it is back", async () => {
+describe.concurrent("a node that fails during a deploy", { timeout: 300_000 }, () => {
+  test("and is unreachable for a while is named and waited for, and the run continues when it is back", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -100,7 +100,7 @@ describe.concurrent("a node that goes in the midst of a deploy", { timeout: 300_
     await expectDeployed(lab)
   })
 
-  test("and loses its power ends the run or lets it go on; once it is back, one deploy more makes all whole", async () => {
+  test("and loses power may end the run; once it is back, one more deploy completes the range", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -114,7 +114,7 @@ describe.concurrent("a node that goes in the midst of a deploy", { timeout: 300_
     await expectDeployed(lab)
   })
 
-  test("and stays away does not keep ranges from being made on the nodes that are there", async () => {
+  test("and stays away does not prevent deploys on the remaining nodes", async () => {
     const lab = await cluster()
     await lab.simulator.fault({ kind: "node-off", node: "pve3" })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -124,7 +124,7 @@ describe.concurrent("a node that goes in the midst of a deploy", { timeout: 300_
   })
 })
 
-describe.concurrent("a VM that somebody else moves", { timeout: 300_000 }, () => {
+describe.concurrent("a VM that somebody else migrates", { timeout: 300_000 }, () => {
   test("between deploys is followed: there is nothing to do, and power and removal reach it", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -143,11 +143,11 @@ describe.concurrent("a VM that somebody else moves", { timeout: 300_000 }, () =>
     await lab.admin.send("DELETE", "/range?rangeID=LAB&force=true")
     expect(await lab.simulator.guests()).toEqual([])
     expect(JSON.stringify(await lab.simulator.read("/cluster/sdn/vnets"))).not.toMatch(/"r\d/u)
-    // no other range has a network, and so none has rights on one
+    // no other range has a network, so none has rights on one
     expect(JSON.stringify(await lab.simulator.read("/access/acl"))).not.toMatch(/LAB|\/sdn\//u)
   })
 
-  test("in the midst of a deploy is worked on where it is, each step once", async () => {
+  test("during a deploy is changed where it is, each step once", async () => {
     const lab = await cluster({ speed: 60 })
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -159,7 +159,7 @@ describe.concurrent("a VM that somebody else moves", { timeout: 300_000 }, () =>
     await expectDeployed(lab)
   })
 
-  test("off a node that lost its power, by high availability, is found where it came up; power and removal reach it there", async () => {
+  test("off a node that lost power, by high availability, is found on its new node; power and removal reach it there", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
     const { node } = await guestNamed(lab, "LAB-m1")
@@ -185,8 +185,8 @@ describe.concurrent("a VM that somebody else moves", { timeout: 300_000 }, () =>
   })
 })
 
-describe.concurrent("votes that are lost in the midst of a deploy", { timeout: 300_000 }, () => {
-  test("stop changes, not reads, and the run goes on with them", async () => {
+describe.concurrent("a cluster that loses quorum during a deploy", { timeout: 300_000 }, () => {
+  test("refuses changes but not reads, and the run continues once it is quorate", async () => {
     const lab = await cluster()
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -202,7 +202,7 @@ describe.concurrent("votes that are lost in the midst of a deploy", { timeout: 3
   })
 })
 
-/** Two wires to the simulator, the first of which is in the state that is wanted at the start. */
+/** Two connections to the simulator; callers may break the first. */
 const twoWires = async (simulator: SimulatorProcess): Promise<readonly [Relay, Relay]> => {
   const pair = [await openRelay(simulator.port), await openRelay(simulator.port)] as const
   relays.push(...pair)
@@ -210,7 +210,7 @@ const twoWires = async (simulator: SimulatorProcess): Promise<readonly [Relay, R
 }
 const urlsOf = (pair: readonly Relay[]): string => pair.map(({ port }) => `https://127.0.0.1:${port}`).join(", ")
 
-/** Somebody else's web server, where a node's API should be. */
+/** Another web server where a node's API should be. */
 const stranger = async (): Promise<string> => {
   const server = createServer((_, response) => response.end("<html>It works!</html>"))
   servers.push(server)
@@ -218,7 +218,7 @@ const stranger = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe.concurrent("a service that knows two endpoints", { timeout: 300_000 }, () => {
+describe.concurrent("a service with two endpoints", { timeout: 300_000 }, () => {
   const atTheStart = {
     "refuses connections": async (simulator: SimulatorProcess) => {
       const pair = await twoWires(simulator)
@@ -239,7 +239,7 @@ describe.concurrent("a service that knows two endpoints", { timeout: 300_000 }, 
       await expectDeployed(lab)
     })
 
-  test("goes on with the second when the first goes in the midst of a deploy, and never does a thing twice", async () => {
+  test("switches to the second when the first fails during a deploy, and does nothing twice", async () => {
     const wires: Relay[] = []
     const lab = await cluster({
       urls: async (simulator) => {
@@ -259,15 +259,15 @@ describe.concurrent("a service that knows two endpoints", { timeout: 300_000 }, 
   })
 })
 
-/** How a node stands to the zone, by its own words. */
+/** The state of the zone on a node, as the node reports it. */
 const zoneOn = async ({ simulator }: Cluster, node: string): Promise<string> =>
   (await simulator.read<readonly { readonly status: string }[]>(`/nodes/${node}/sdn/zones`)).map(({ status }) => status).join()
 
-/** So many machines, new ones on this node. */
+/** A lab with this many machines, new ones on this node. */
 const labOn = (node: string, count = machines.length - 1): string => `${smallLab(count)}defaults:\n  target_node: ${node}\n`
 
 const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
-  // what the service knows of the hypervisor may be a little old
+  // the service's view of the hypervisor may be slightly outdated
   await eventually(
     "a configuration that is taken",
     () => admin.upload("/range/config?rangeID=LAB", config),
@@ -275,8 +275,8 @@ const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
   )
 }
 
-describe.concurrent("a node that has missed the networks of a range", { timeout: 300_000 }, () => {
-  test("because it was unreachable gets them when a machine is to be put there, and not before", async () => {
+describe.concurrent("a node that missed the networks of a range", { timeout: 300_000 }, () => {
+  test("because it was unreachable gets them when a machine is to be placed there, and not before", async () => {
     const lab = await cluster({ speed: 300 })
     const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
@@ -289,7 +289,7 @@ describe.concurrent("a node that has missed the networks of a range", { timeout:
     expect(await guestNamed(lab, `LAB-m${machines.length}`)).toMatchObject({ node: "pve3", status: "running" })
   })
 
-  test("because its reload failed is named, with the words of the reload; once fixed, one deploy more makes all whole", async () => {
+  test("because its reload failed is named with the reload's error; once fixed, one more deploy completes the range", async () => {
     const lab = await cluster({ speed: 300 })
     await configure(lab, labOn("pve2"))
     const complaint = "error: vmbr0: port eno1 does not exist"
@@ -303,10 +303,10 @@ describe.concurrent("a node that has missed the networks of a range", { timeout:
     await expectDeployed(lab)
   })
 
-  test("because it was unreachable in the midst of the deploy gets them when its machines are started", async () => {
+  test("because it was unreachable during the deploy gets them when its machines are started", async () => {
     const lab = await cluster()
     await configure(lab, labOn("pve3"))
-    // the plan is made while the node is there, and the network while it is unreachable
+    // the node is present for the plan and unreachable when the network is made
     await lab.simulator.fault({ kind: "delay", match: { method: "POST", path: "/cluster/sdn/vnets" }, ms: 30_000 })
     const runId = await deploy(lab.admin, "LAB")
     const seen: StreamEvent[] = []
@@ -321,7 +321,7 @@ describe.concurrent("a node that has missed the networks of a range", { timeout:
 })
 
 describe.concurrent("a template on the local storage of one node", { timeout: 300_000 }, () => {
-  test("is cloned there only, and a machine that is to be elsewhere is refused with the reason", async () => {
+  test("is cloned only there, and a machine placed elsewhere is refused with the reason", async () => {
     const lab = await cluster({ speed: 300 })
     const all = await lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
     const shared = all.find(({ name }) => name === "debian-12-x64-server-template")
@@ -345,7 +345,7 @@ describe.concurrent("a template on the local storage of one node", { timeout: 30
 })
 
 describe.concurrent("a configuration that names nodes", { timeout: 300_000 }, () => {
-  test("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
+  test("is followed for a machine, for the router and by default; an unknown node is refused by name", async () => {
     const lab = await cluster({ speed: 300 })
     const named = `${smallLab(4).replace("    linux: true", "    linux: true\n    target_node: pve3")}
 defaults:
@@ -361,7 +361,7 @@ router:
     const config = await lab.simulator.read<{ readonly net0: string; readonly net1: string }>(
       `/nodes/pve1/qemu/${router.vmid}/config`,
     )
-    // networks that all nodes have, so that the machines reach the router and the router the outside from wherever they are
+    // networks that all nodes have, so that machines reach the router and the router the outside from any node
     expect([config.net0, config.net1]).toEqual([
       expect.stringContaining("bridge=ludusnat"),
       expect.stringMatching(/bridge=r\d+,tag=10/u),

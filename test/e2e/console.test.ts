@@ -29,7 +29,7 @@ interface Lab {
   readonly vmid: number
 }
 
-/** A range with a machine that runs, at a service over a simulator. */
+/** A range with a running machine, on a service with a simulator. */
 const lab = async (environment: Environment = {}, ...options: readonly string[]): Promise<Lab> => {
   const simulator = await startSimulator(["--speed", "60", ...options])
   const own = onSimulator(simulator, environment)
@@ -68,7 +68,7 @@ const noViewers = ({ simulator, vmid }: Pick<Lab, "simulator" | "vmid">) =>
     (count) => count === 0,
   )
 
-/** The page of a client: it asks for a ticket with a key, and shows the console with noVNC as it is published. */
+/** A client's page: it requests a ticket with a key, and shows the console with noVNC as published. */
 const page = `<!doctype html><title>console</title><div id="screen" style="width:640px;height:400px"></div>
 <script type="module">
 import RFB from "/core/rfb.js"
@@ -104,10 +104,10 @@ window.colours = () => {
 window.isReady = true
 </script>`
 
-/** How the page is looked at: by the clock, as a page that nobody sees draws no frames when its host is busy. */
+/** Options for polling the page: by timer, since an invisible page draws no frames while its host is busy. */
 const looks = { polling: 50, timeout: 300_000 } as const
 
-/** What the page above offers. */
+/** The functions of the page above. */
 interface Shown {
   readonly show: (service: string, key: string, vmid: number) => Promise<void>
   readonly dot: (x: number, y: number) => string
@@ -117,7 +117,7 @@ interface Shown {
   readonly isReady: boolean
 }
 
-/** In the page this is the page's; here it names what is there. */
+/** Inside the page this is the page's own window; here it only provides the type. */
 const window = globalThis as unknown as Shown
 
 describe("consoles", { timeout: 300_000 }, () => {
@@ -127,14 +127,14 @@ describe("consoles", { timeout: 300_000 }, () => {
   }, 180_000)
 
   test.skipIf(noBrowser !== undefined)(
-    `noVNC as it is published draws the screen in a browser, and types (skipped when ${noBrowser ?? "there is no browser"})`,
+    `noVNC as published draws the screen in a browser and sends key presses (skipped when ${noBrowser ?? "there is no browser"})`,
     async () => {
       const { simulator, service, key, vmid } = shared
       const site = await servePackage(import.meta.resolve("@novnc/novnc"), page)
       const browser = await openPage(site.url)
       await browser.page.waitForFunction(() => window.isReady, undefined, looks)
       await browser.page.evaluate(([url, apiKey, id]) => window.show(url, apiKey, id), [service.url, key, vmid] as const)
-      // the bar on top of the simulator's screen
+      // the bar at the top of the simulator's screen
       await browser.page.waitForFunction(() => window.dot(5, 5) === "224 123 31", undefined, looks)
       expect(await browser.page.evaluate(() => window.dot(300, 190))).toBe("30 42 74")
       expect(await browser.page.evaluate(() => window.lit())).toBe(0)
@@ -163,7 +163,7 @@ describe("consoles", { timeout: 300_000 }, () => {
     await noViewers(shared)
   })
 
-  test("close when the machine is powered off, and its console is refused until it runs again", async () => {
+  test("close when the machine is powered off, and are refused until it runs again", async () => {
     const { user, service, vmid } = shared
     const viewer = await look(user, service, vmid)
     const off = user.send("PUT", "/range/poweroff?rangeID=LAB", { machines: ["LAB-m1"] })
@@ -175,7 +175,7 @@ describe("consoles", { timeout: 300_000 }, () => {
     ;(await look(user, service, vmid)).socket.close()
   })
 
-  test("of a template are refused, and so are machines that are nobody's", async () => {
+  test("of templates and of machines that belong to no range are refused", async () => {
     const { user, simulator } = shared
     const all =
       await simulator.read<readonly { readonly vmid: number; readonly template?: number }[]>("/cluster/resources?type=vm")
@@ -183,7 +183,7 @@ describe("consoles", { timeout: 300_000 }, () => {
     expect((await user.ask("GET", `/vm/console/ticket?VMID=${template}`)).status).toBe(404)
   })
 
-  test("end when the service is killed, and so do its connections to the hypervisor; the next one opens new ones", async () => {
+  test("and their connections to the hypervisor end when the service is killed; the next one opens new ones", async () => {
     const { user, service, simulator, folder, environment, vmid, key } = shared
     const viewer = await look(user, service, vmid)
     expect(await viewers(simulator, vmid)).toBe(1)
@@ -212,7 +212,7 @@ describe.skipIf(noScreen !== undefined)(
       await browser.page.waitForFunction(() => window.isReady, undefined, looks)
       await browser.page.evaluate(([url, apiKey, id]) => window.show(url, apiKey, id), [service.url, key, vmid] as const)
       expect(await browser.page.evaluate(() => window.title)).toBe(`QEMU (VM ${vmid})`)
-      // the firmware writes that it found nothing to start from
+      // the firmware reports that it found no boot device
       await browser.page.waitForFunction(() => window.colours() > 1, undefined, looks)
       await browser.close()
       await site.close()
@@ -224,7 +224,7 @@ describe.skipIf(testServer === undefined)(
   `consoles at two services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
   { timeout: 300_000 },
   () => {
-    test("a ticket of one opens the console at the other, once; revoked rights close it there", async () => {
+    test("a ticket from one opens the console at the other, once; revoked rights close it there", async () => {
       const database = await createDatabase(testServer ?? "")
       drops.push(database.drop)
       const first = await lab({

@@ -17,11 +17,11 @@ afterAll(async () => {
 
 const isDispatch = ({ type }: StreamEvent): boolean => type === "StepDispatched"
 
-/** Which dispatches of a deploy the kill follows: the first ones, where pool and network are made, and then all along the run. */
+/** The dispatches of a deploy after which the service is killed: the first ones, which make pool and network, and others throughout the run. */
 const killAfterDispatch = [1, 2, 3, 5, 8, 11, 14, 18, 22, 26, 30, 34]
 
 test.concurrent(
-  "a deploy resumes automatically wherever the service was killed, and nobody who watches misses a thing",
+  "a killed service resumes the deploy wherever it stood, and readers of its events miss none",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
@@ -59,12 +59,12 @@ test.concurrent(
   },
 )
 
-/** Everything between two kills in the churn: enough that something happens, and different each time. */
+/** The churn: between two kills come a few stream events, so that something happens, and a different number each time. */
 const churnRanges = ["CHURNA", "CHURNB", "CHURNC"] as const
 const churnKills = 8
 
 test.concurrent(
-  "ranges that are deployed side by side survive a service that is killed again and again",
+  "ranges deployed side by side survive a service that is killed again and again",
   { timeout: 300_000 },
   async () => {
     const next = random(20_260_101)
@@ -79,7 +79,7 @@ test.concurrent(
     for (const id of churnRanges) runs.set(id, await deploy(service.as(adminKey), id))
     const journals = new Map<string, StreamEvent[]>(churnRanges.map((id) => [id, []]))
     for (let kill = 0; kill < churnKills; kill += 1) {
-      // the stream of one range, chosen by chance, tells when: after some events of it, of whatever kind
+      // the stream of one random range sets the time of the kill: after some of its events, of any type
       const watched = churnRanges[Math.floor(next() * churnRanges.length)] ?? churnRanges[0]
       let left = 1 + Math.floor(next() * 12)
       await follow(service.as(adminKey), runs.get(watched) ?? "", journals.get(watched) ?? [], () => --left <= 0)
@@ -103,7 +103,7 @@ test.concurrent(
 )
 
 test.concurrent(
-  "a deploy that waits for an aborted one resumes automatically after the service was killed, and the aborted one ends",
+  "a deploy that waits for an aborted one resumes after the service was killed, and the aborted one ends",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "30"])
@@ -135,7 +135,7 @@ test.concurrent(
   },
 )
 
-/** What a first start makes, in its order. */
+/** The files that a first start creates, in order. */
 const firstFiles = [
   "lock.db",
   "instance",
@@ -146,7 +146,7 @@ const firstFiles = [
   "certificate.pem",
 ]
 
-test.concurrent("a service that is killed during its first start, wherever, starts anew", { timeout: 300_000 }, async () => {
+test.concurrent("a service killed at any moment of its first start starts anew", { timeout: 300_000 }, async () => {
   const data = join(temporaryFolder(), "data")
   for (const file of firstFiles) {
     const program = launch(data)

@@ -20,10 +20,10 @@ afterEach(async () => {
 })
 
 test(
-  "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
+  "a disk that fills up during a deploy stops only that deploy, which continues when there is space again",
   { timeout: 300_000 },
   async ({ skip }) => {
-    // room for the log of the database, which is written back when it has 4 MB
+    // room for the database's log, which is written back at 4 MB
     const disk = mountFileSystem("size=16m")
     if (disk === undefined) return skip("only root can mount a small file system")
     const ballast = join(disk, "ballast")
@@ -39,7 +39,7 @@ test(
 
     fillDisk(ballast)
     const large = `${smallLab(1)}# ${"a long note ".repeat(5_000)}\n`
-    // what the database's files already hold may take a few writes more
+    // the existing database files may have room for a few more writes
     const refused = await eventually(
       "a write that is refused",
       () => admin.upload("/range/config?rangeID=OTHER", large),

@@ -26,7 +26,7 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** Where archives come in. */
+/** The operations that accept archives. */
 interface Door {
   readonly route: string
   readonly part: string
@@ -52,7 +52,7 @@ const below = (folder: string): readonly string[] => {
   const path = join(data, folder)
   return existsSync(path) ? readdirSync(path) : []
 }
-/** What archives become, on the way and in the end, on the disk and for their owner. */
+/** What archives turn into, temporarily and in the end, on disk and for their owner. */
 const kept = async () => ({
   folders: ["uploads", "content/scratch", "content/snapshots", "library/users/ADA/roles", "library/users/ADA/templates"].map(
     below,
@@ -60,7 +60,7 @@ const kept = async () => ({
   lists: await Promise.all(["/sources", "/blueprints", "/ansible", "/templates"].map((path) => service.as(key).get(path))),
 })
 
-/** One of each of these families, which nobody takes. */
+/** One of each of these families, which every operation refuses. */
 const chosen = () => {
   const all = [...hostileTars(outside), ...hostileZips(outside)]
   return ["zeros", "after the end", "gzip members", "kinds", "twins", "zip: names differ", "zip: overlaps", "zip: bombs"].map(
@@ -72,8 +72,8 @@ const chosen = () => {
   )
 }
 
-describe("archives that are uploaded", { timeout: 300_000 }, () => {
-  test.each(doors)("hostile ones are refused by $route with the reason, leave nothing and hold up nobody", async (door) => {
+describe("uploaded archives", { timeout: 300_000 }, () => {
+  test.each(doors)("hostile ones are refused by $route with the reason, leave nothing behind and delay nobody", async (door) => {
     const before = await kept()
     const answers = chosen().map(async ({ family, filename, bytes }, n) => {
       const response = await upload(door, `acme.n${n}${filename.slice(filename.indexOf("."))}`, bytes())
@@ -94,7 +94,7 @@ describe("archives that are uploaded", { timeout: 300_000 }, () => {
     expect(readdirSync(outside)).toEqual([])
   })
 
-  test("that of a template is read for what it is, whatever its sender calls it", async () => {
+  test("the format of a template's archive is read from its content, whatever its sender calls it", async () => {
     const builder = { name: "v1/a.pkr.hcl", content: 'variable "vm_name" { default = "called" }\n' }
     const [plain, packed] = [tar([builder]), tarGz([builder])]
     const names = ["v1", "v1.zip", "v1.TAR.GZ", "v1.tgz", "../../v1.tar.gz", "$(id)", "-rf", "v".repeat(300)]
@@ -106,7 +106,7 @@ describe("archives that are uploaded", { timeout: 300_000 }, () => {
     expect((await service.as(key).ask("DELETE", "/template/called")).status).toBe(200)
   })
 
-  test("one whose sender leaves in the middle is not unpacked to its end, and leaves nothing", async () => {
+  test("one whose sender disconnects is not unpacked to its end, and leaves nothing behind", async () => {
     const before = await kept()
     const count = 20_000
     const bytes = tar(Array.from({ length: count }, (_, n) => ({ name: `tasks/${n}.yml`, content: "[]\n" })))
@@ -122,7 +122,7 @@ describe("archives that are uploaded", { timeout: 300_000 }, () => {
       async () => unpacked(),
       (files) => files > 0,
     )
-    // what is unpacked stands still, so that leaving comes before the end however slow this test is
+    // unpacking is paused, so that the disconnect comes before its end however slow this test is
     service.program.signal("SIGSTOP")
     expect(unpacked()).toBeLessThan(count)
     leave.abort()

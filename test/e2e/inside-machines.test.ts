@@ -17,7 +17,7 @@ const path = (what: string): string => `/range${what}?rangeID=${id}`
 const runs = (client: ApiClient): Promise<readonly unknown[]> => client.get(`/runs?rangeID=${id}`)
 
 describe("work inside machines", { timeout: 300_000 }, () => {
-  test("that nothing can do refuses a deploy with the reason and the fix, until an operator made it possible", async () => {
+  test("that no tool can do refuses the deploy with the reason and the fix, until the operator makes it possible", async () => {
     const tool = join(temporaryFolder(), "ansible-playbook")
     const service = await startService(temporaryFolder(), {
       RANGEWRIGHT_GUEST_AUTOMATION: "ansible",
@@ -44,7 +44,7 @@ describe("work inside machines", { timeout: 300_000 }, () => {
       notes: [expect.stringMatching(/^a deploy would be refused now: nothing can be run inside /u)],
     })
 
-    // what needs no such work is done
+    // steps outside of machines are still done
     const { runID } = await user.send<{ readonly runID: string }>("POST", path("/deploy"), { tags: "vm-deploy" })
     await follow(user, runID, [])
     await expectSuccess(user, runID)
@@ -56,14 +56,14 @@ describe("work inside machines", { timeout: 300_000 }, () => {
     writeFileSync(tool, `#!/bin/sh\necho '${says}'\n`)
     chmodSync(tool, 0o755)
     const possible = await user.ask("GET", path("/plan"))
-    // a host without sshpass is told of that next
+    // a host without sshpass is told about that next
     if (possible.status !== 200)
       expect(possible).toMatchObject({ status: 409, body: { error: expect.stringContaining("sshpass") as string } })
     rmSync(tool)
     expect(await user.ask("GET", path("/plan"))).toMatchObject(refused)
   })
 
-  test("that the operator wants none of is left out, and deploy, range, plan and drift say so", async () => {
+  test("that the operator disabled is skipped, and deploy, range, plan and drift say so", async () => {
     const service = await startService(temporaryFolder(), {
       RANGEWRIGHT_GUEST_AUTOMATION: "none",
       RANGEWRIGHT_SIMULATOR_SPEED: "600",

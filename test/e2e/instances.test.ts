@@ -19,8 +19,8 @@ afterAll(async () => {
 const hour = 3600
 
 /**
- * Two services with folders of their own over one database and one hypervisor, the first on a host whose clock is so many seconds ahead; a
- * deploy that the first one works on, well under way.
+ * Two services with folders of their own on one database and one hypervisor, the first on a host whose clock is `ahead` seconds ahead; and
+ * a deploy that the first one has begun.
  */
 const twoInstances = async (server: string, ahead: number) => {
   const simulator = await startSimulator(["--speed", "60"])
@@ -34,11 +34,11 @@ const twoInstances = async (server: string, ahead: number) => {
   const key = await addUser(first.root, "ADA", true)
   await addLab(first, "PAIR", smallLab(3))
   const second = await startService(temporaryFolder(), environment)
-  // ROOT's key stays the one that the first one wrote
+  // ROOT's key stays the one that the first service wrote
   await addUser(first.root, "BOB", false)
   const runId = await deploy(first.as(key), "PAIR")
   const seen: StreamEvent[] = []
-  // watched through the other one from the start
+  // watched through the second service from the start
   const underWay = await follow(
     second.as(key),
     runId,
@@ -51,7 +51,7 @@ const twoInstances = async (server: string, ahead: number) => {
     await expectSuccess(by.as(key), runId)
     await expectWholeStream(by.as(key), runId, seen)
     expect(seen.filter(({ type }) => type === "Resumed")).toHaveLength(1)
-    // whoever wrote them, the times are those of one clock
+    // whichever service wrote the events, their times come from one clock
     const times = seen.map(({ data }) => Date.parse(String(data["at"])))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
     expect(Math.abs(Date.now() - (times[0] ?? 0))).toBeLessThan((hour * 1000) / 2)
@@ -66,13 +66,13 @@ describe.skipIf(testServer === undefined)(
   () => {
     const server = testServer ?? ""
 
-    test.concurrent("one goes on with the run of another that was killed, when its lease has ended: its clock was an hour ahead", async () => {
+    test.concurrent("one takes over the run of another that was killed, once its lease has ended, even if that one's clock was an hour ahead", async () => {
       const { first, second, taken } = await twoInstances(server, hour)
       await first.crash()
       await taken(second)
     })
 
-    test.concurrent("one whose clock is an hour behind, and that stood still for longer than its lease, changes nothing when it wakes up", async () => {
+    test.concurrent("one whose clock is an hour behind, and that was stopped for longer than its lease, changes nothing when it wakes up", async () => {
       const { first, second, taken } = await twoInstances(server, -hour)
       await first.program.says(/the clock of this host differs from that of the database server/u)
       first.program.signal("SIGSTOP")

@@ -18,7 +18,7 @@ afterAll(async () => {
 const newKey = (): string => randomBytes(32).toString("hex")
 
 describe.skipIf(testServer === undefined)(
-  `the key of several services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
+  `the secret key of several services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
   { timeout: 300_000 },
   () => {
     const sharedDatabase = async () => {
@@ -27,7 +27,7 @@ describe.skipIf(testServer === undefined)(
       return url
     }
 
-    test("a second service with another key, or with none, is refused and makes none", async () => {
+    test("a second service with another key, or without one, is refused and creates none", async () => {
       const RANGEWRIGHT_DATABASE_URL = await sharedDatabase()
       const first = await startService(temporaryFolder(), { RANGEWRIGHT_DATABASE_URL, RANGEWRIGHT_SECRET_KEY: newKey() })
       for (const more of [{ RANGEWRIGHT_SECRET_KEY: newKey() }, {}]) {
@@ -40,7 +40,7 @@ describe.skipIf(testServer === undefined)(
       await addUser(first.root, "ADA", true)
     })
 
-    test("one that was not told of a new key says so, and keeps no secret that nobody could open", async () => {
+    test("a service that was not given the new key says so, and stores no secret that nobody could open", async () => {
       const RANGEWRIGHT_DATABASE_URL = await sharedDatabase()
       const [oldKey, nextKey] = [newKey(), newKey()]
       const old = { RANGEWRIGHT_DATABASE_URL, RANGEWRIGHT_SECRET_KEY: oldKey }

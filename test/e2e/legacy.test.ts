@@ -15,11 +15,11 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** A key of the first generation and its bcrypt hash, made by another program. */
+/** A first-generation key and its bcrypt hash, made by another program. */
 const oldKey = "JD._7Gx2T5kTUSD%uTWZ*lFi=Os6MpFR^OrG+yT94Xt"
 const oldHash = "$2b$04$abcdefghijklmnopqrstuu7mj0gnDIEetXvxbxGxymJLeDAPu9P7K"
 
-/** Bytes that reading and writing the configuration would change. */
+/** Bytes that parsing and rewriting the configuration would change. */
 const config = `\ufeff${smallLab(2).replaceAll("\n", "\r\n")}# mine\r\n`
 
 const machines = ["router-debian11-x64", "m1", "m2"] as const
@@ -28,7 +28,7 @@ type VmConfig = Readonly<Record<string, string | undefined>>
 const configOf = (simulator: SimulatorProcess, { node, vmid }: Guest) =>
   simulator.read<VmConfig>(`/nodes/${node}/qemu/${vmid}/config`)
 
-/** The addresses of all network cards of a VM. */
+/** The MAC addresses of all network cards of a VM. */
 const macsOf = (vm: VmConfig): readonly string[] =>
   Object.keys(vm)
     .filter((key) => /^net\d+$/u.test(key))
@@ -38,7 +38,7 @@ const macsOf = (vm: VmConfig): readonly string[] =>
 const guestsOf = async (simulator: SimulatorProcess): Promise<readonly Guest[]> =>
   (await simulator.guests()).filter(({ pool }) => pool === "JD").toSorted((a, b) => a.vmid - b.vmid)
 
-/** Turns what this service made into what the first generation makes: no mark, no tag, cards of the hypervisor's choice, no comment on the bridge. */
+/** Turns VMs of this service into those of the first generation: no mark, no tag, network cards as the hypervisor chooses, no comment on the bridge. */
 const makeOld = async (simulator: SimulatorProcess, bridge: string): Promise<void> => {
   for (const guest of await guestsOf(simulator)) {
     const vm = await configOf(simulator, guest)
@@ -64,7 +64,7 @@ const makeOld = async (simulator: SimulatorProcess, bridge: string): Promise<voi
   await simulator.post("/access/users", { userid: "jd@pam" })
 }
 
-/** What the first generation keeps of it: its database and its files. */
+/** The first generation's records of it: its database and files. */
 const writeOldFiles = (folder: string, number: number, guests: readonly Guest[]): void => {
   const database = new DatabaseSync(join(folder, "ludus.db"))
   database.exec(`
@@ -82,7 +82,7 @@ const writeOldFiles = (folder: string, number: number, guests: readonly Guest[])
 }
 
 test(
-  "an installation of the first generation is taken over with its keys, its configuration and its running machines",
+  "an installation of the first generation is imported with its keys, its configuration and its running machines",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "100"])
@@ -142,7 +142,7 @@ test(
       ),
     ).toMatchObject({ rangeState: "SUCCESS" })
 
-    // the machines go and come back, ours from now on; the old bridge serves them too
+    // the machines are removed and deployed again, now as ours; the old bridge serves them too
     await owner.send("DELETE", "/range/JD/vms")
     expect(await guestsOf(simulator)).toEqual([])
     await expectSuccess(owner, await deploy(owner, "JD"))

@@ -24,7 +24,7 @@ interface Seen {
   readonly fingerprint: string | undefined
 }
 
-/** GET with ROOT's key, over TLS that trusts this certificate alone, or plain. */
+/** GET with ROOT's key, over TLS that trusts only this certificate, or plain. */
 const get = (url: string, key: string, ca: string): Promise<Seen> =>
   new Promise((resolve, reject) => {
     const secure = url.startsWith("https:")
@@ -48,7 +48,7 @@ const freePort = async (): Promise<number> => {
 }
 
 test(
-  "one port speaks TLS and, to this machine, plain HTTP; the administrators' port serves the same",
+  "one port speaks TLS and, to the local host, plain HTTP; the administrators' port serves the same",
   { timeout: 300_000 },
   async () => {
     const data = temporaryFolder()

@@ -11,7 +11,7 @@ afterAll(async () => {
 })
 
 test(
-  "whoever operates the host moves the networks by the command line: beside the service, past Ctrl-C, and without the service",
+  "the command line migrates the networks next to a running service, after Ctrl-C, and without a service",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
@@ -30,7 +30,7 @@ test(
       start("server", ["migrate", ...words], { env: serviceEnvironment(data, environment) })
     const ended = async (program: Program) => ({ ...program, code: (await program.ended).code })
 
-    // this cluster's administrator has prepared no zone
+    // the administrator of this cluster has prepared no zone
     await simulator.change("DELETE", "/cluster/sdn/vnets/ludusnat")
     await simulator.change("DELETE", "/cluster/sdn/zones/ludus")
     await simulator.change("PUT", "/cluster/sdn")
@@ -52,7 +52,7 @@ test(
     const unasked = await ended(migrate("sdn", "--create-zone"))
     expect([unasked.code, unasked.stderr()]).toEqual([2, expect.stringContaining("repeat with --yes")])
 
-    // Ctrl-C ends the command; the service beside it goes on with the run
+    // Ctrl-C ends the command; the service next to it continues the run
     const left = migrate("sdn", "--create-zone", "--yes")
     const [, run = ""] = await left.says(/^Run (\S+)/mu)
     await left.says(/done +Move /u)
@@ -66,7 +66,7 @@ test(
       "4 of 4 recorded machines have all network cards in the zone ludus.",
     )
 
-    // with no service there, the next command goes on with what the first one left
+    // without a service, the next command continues the run of the first
     await service.crash()
     const first = migrate("rollback", "--yes")
     const [, back = ""] = await first.says(/^Run (\S+)/mu)

@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const ranges = ["ANN", "BOB"] as const
 
-/** The networks that each machine of ours hangs on, by its name. */
+/** The networks of each machine of ours, by its name. */
 const networks = async (simulator: SimulatorProcess): Promise<Readonly<Record<string, string>>> => {
   const found: Record<string, string> = {}
   for (const { name, node, vmid } of await simulator.guests()) {
@@ -28,7 +28,7 @@ const networks = async (simulator: SimulatorProcess): Promise<Readonly<Record<st
   return found
 }
 
-/** When the first event of this type was written to the run's journal. */
+/** The time of the first event of this type in the run's journal. */
 const timeOf = async (client: ApiClient, run: string, type: string): Promise<number> => {
   const seen: StreamEvent[] = []
   await follow(client, run, seen)
@@ -44,7 +44,7 @@ interface Status {
 const asCluster = (simulator: SimulatorProcess) =>
   onSimulator(simulator, { RANGEWRIGHT_CLUSTER_MODE: "true", RANGEWRIGHT_LUDUS_NAT_INTERFACE: "ludusnat" })
 
-/** Ranges of so many machines each, with a router, on bridges of one node; the service's folder and an administrator's key. */
+/** Ranges of `count` machines each, with a router, on bridges of one node; the service's folder and an administrator's key. */
 const onBridges = async (simulator: SimulatorProcess, ids: readonly string[], machines: number) => {
   const data = temporaryFolder()
   const alone = await startService(data, onSimulator(simulator, { RANGEWRIGHT_CLUSTER_MODE: "false" }))
@@ -56,7 +56,7 @@ const onBridges = async (simulator: SimulatorProcess, ids: readonly string[], ma
   return { data, alone, adminKey }
 }
 
-/** Calls for the migration and follows its run until the first machine has moved; the run's id, and the call, which goes on. */
+/** Requests the migration and follows its run until the first machine has moved; returns the run's id and the call, still open. */
 const migrateUntilFirstMove = async (client: ApiClient) => {
   const call = client.ask("POST", "/migrate/sdn", { ignored: true }).catch(() => undefined)
   const runs = () => client.get<readonly { readonly id: string; readonly kind: string }[]>("/runs")
@@ -70,7 +70,7 @@ const migrateUntilFirstMove = async (client: ApiClient) => {
 }
 
 test(
-  "an installation that began on one node becomes a cluster: its networks move, also past a kill and a rollback to before, and come back",
+  "a single-node installation becomes a cluster: its networks move, survive a kill and an older rollback, and come back",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
@@ -99,11 +99,11 @@ test(
     const member = service.as(await addUser(service.root, "MIA"))
     expect((await member.ask("POST", "/migrate/sdn")).status).toBe(403)
     expect((await member.ask("GET", "/migrate/sdn/status")).status).toBe(200)
-    // a deploy does not do in passing what a migration is for
+    // a deploy does not migrate anything in passing
     const refused = await service.as(adminKey).ask("POST", "/range/deploy?rangeID=ANN", {})
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringContaining("POST /migrate/sdn")])
 
-    // the service dies when the first machine has moved; nobody calls again
+    // the service dies when the first machine has moved; nobody requests the migration again
     const { id: run, call } = await migrateUntilFirstMove(service.as(adminKey))
     await service.crash()
     await call
@@ -118,11 +118,11 @@ test(
     expect(await status()).toMatchObject({ needs_migration: false })
     const again = await service.as(adminKey).send<{ readonly result: string }>("POST", "/migrate/sdn")
     expect(again.result).toMatch(/^Nothing to migrate/u)
-    // a cluster's deploy finds everything as it should be
+    // the deploy on the cluster has nothing to do
     for (const id of ranges) await expectSuccess(service.as(adminKey), await deploy(service.as(adminKey), id))
     const moved = await networks(simulator)
     expect(moved["ANN-m1"]).toBe("r2")
-    // the bridges of the snapshot are gone: a machine that was started on its cards would not come up
+    // the bridges of the snapshot are gone: a machine started with its network cards would not come up
     const interfaces = await simulator.read<readonly { readonly iface: string }[]>(`/nodes/${node}/network`)
     expect(interfaces.map(({ iface }) => iface)).not.toContain("vmbr1002")
     expect(await snapshots(service.as(adminKey), "rollback")).toMatchObject({ success: machines })
@@ -138,7 +138,7 @@ test(
 )
 
 test(
-  "deploys and new ranges that are asked for while networks move wait for that, also past a kill",
+  "deploys and new ranges requested while networks move wait for the migration, even after a kill",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
@@ -147,7 +147,7 @@ test(
     let service = await startService(data, asCluster(simulator))
     const run = (id: string) => service.as(adminKey).get<RunView>(`/runs/${id}`)
 
-    // the second move takes its time, and meanwhile the votes go: the migration stands there until they are back
+    // the second migration is slow, and a loss of quorum makes it wait
     await simulator.fault({ kind: "delay", ms: 500_000, match: { method: "PUT", path: "/nodes/*/qemu/*/config", nth: 2 } })
     const { id: migration, call } = await migrateUntilFirstMove(service.as(adminKey))
     const regained = await simulator.fault({ kind: "quorum-lost" })
@@ -167,7 +167,7 @@ test(
     await waitsForMigration()
     expect((await rangeOf(service.as(adminKey), "ANN")).rangeState).toBe("DEPLOYING")
 
-    // the service dies; nobody calls again for the migration and the deploy
+    // the service dies; nobody requests the migration or the deploy again
     await service.crash()
     await call
     service = await startService(data, asCluster(simulator))

@@ -13,7 +13,7 @@ afterEach(async () => {
 const demo = (temporary: string, ...args: readonly string[]): Program =>
   start("server", ["demo", "--speed", "600", "--port", "0", ...args], { env: { TMPDIR: temporary } })
 
-/** The commands that the demo invites to try. */
+/** The commands that the demo suggests. */
 const curls = (text: string): readonly string[] => text.split("\n").filter((line) => line.startsWith("  curl "))
 
 const typed = async (line: string): Promise<unknown> => {
@@ -22,28 +22,28 @@ const typed = async (line: string): Promise<unknown> => {
   return JSON.parse(program.stdout())
 }
 
-describe("a newcomer's demo", { timeout: 300_000 }, () => {
-  test("deploys the example in plain lines, shows every machine's address, and ends with 0 on success", async () => {
+describe("the demo", { timeout: 300_000 }, () => {
+  test("deploys the example with plain output, shows every machine's address, and exits with 0", async () => {
     const temporary = temporaryFolder()
     const program = demo(temporary, "--once")
     expect(await program.ended).toEqual({ code: 0, signal: null })
     const text = program.stdout()
     expect(program.stderr()).toBe("")
     expect(text).toContain("== UMA: SUCCESS")
-    // no terminal: nothing is drawn over
+    // without a terminal, no line is redrawn
     expect(text).not.toContain("\u001b")
     for (const name of adLabMachines) {
       expect(text).toMatch(new RegExp(`^ {2}\\d\\d:\\d\\d done +Start UMA-${name}$`, "mu"))
       expect(text).toMatch(new RegExp(`^ {2}UMA-${name} +10\\.\\d+\\.\\d+\\.\\d+ +on`, "mu"))
     }
     expect(text).toMatch(/VLAN 10 {2}10\.\d+\.10\.0\/24/u)
-    // what has stopped cannot be called
+    // a demo that has ended suggests no commands
     expect(curls(text)).toEqual([])
     expect(text).not.toMatch(/https?:|key /u)
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test("serves until Ctrl-C: its curl lines work as they stand, and its data go with it", async () => {
+  test("serves until Ctrl-C: its curl lines work as printed, and its data are removed with it", async () => {
     const temporary = temporaryFolder()
     const program = demo(temporary)
     await program.says(/^Serving until Ctrl-C\.$/mu)
@@ -62,7 +62,7 @@ describe("a newcomer's demo", { timeout: 300_000 }, () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test("takes its data with it when it is interrupted in the midst of the deploy, and when nobody reads it any more", async () => {
+  test("removes its data when it is interrupted during the deploy, and when its output is closed", async () => {
     const temporary = temporaryFolder()
     const interrupted = demo(temporary)
     await interrupted.says(/^== The deploy$/mu)
@@ -78,7 +78,7 @@ describe("a newcomer's demo", { timeout: 300_000 }, () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test("removes what one before it left that was killed, and not what one that runs needs", async () => {
+  test("removes the data of a killed demo, and not those of a running one", async () => {
     const temporary = temporaryFolder()
     const killed = demo(temporary)
     await killed.says(/^== The deploy$/mu)
@@ -98,7 +98,7 @@ describe("a newcomer's demo", { timeout: 300_000 }, () => {
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  test("draws a line for each machine over and over on a terminal", async ({ skip }) => {
+  test("redraws a line for each machine on a terminal", async ({ skip }) => {
     const probe = command("sh", ["-c", "command -v script"])
     if ((await probe.ended).code !== 0) skip("the command `script` makes the terminal, and is not here")
     const typed = `${process.execPath} ${repository}${entries.server} demo --once --speed 600 --port 0`

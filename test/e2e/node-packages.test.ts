@@ -61,7 +61,7 @@ describe.skipIf(packageObstacle !== undefined)(
       removeFolders()
     })
 
-    describe("one by one", () => {
+    describe("one at a time", () => {
       const onNode = <A>(
         use: (packages: NodePackages["Service"]) => Effect.Effect<A, PackagesFault>,
         hostKey = node(0).address.split(" ")[1] ?? "",
@@ -90,7 +90,7 @@ describe.skipIf(packageObstacle !== undefined)(
         failure: { facts: { reason, detail: expect.stringMatching(detail) } },
       })
 
-      it("a node says what it has and what it is offered", async () => {
+      it("a node reports its installed and available versions", async () => {
         expect(await onNode(({ observe }) => observe("pve1"))).toMatchObject({
           success: {
             architecture: "amd64",
@@ -102,7 +102,7 @@ describe.skipIf(packageObstacle !== undefined)(
         })
       })
 
-      it("a node with another host key than the pinned one is told nothing", async () => {
+      it("a node whose host key is not the pinned one is sent nothing", async () => {
         const before = node(0).commands.length
         expect(await onNode(({ observe }) => observe("pve1"), `SHA256:${"A".repeat(43)}`)).toMatchObject(
           refusal(/its host key is SHA256:.*, not the pinned one/u, "unreachable"),
@@ -110,7 +110,7 @@ describe.skipIf(packageObstacle !== undefined)(
         expect(node(0).commands.length).toBe(before)
       })
 
-      it("nothing is done that would install or remove another package, or another one than was signed", async () => {
+      it("nothing is done that would install or remove another package, or one other than the signed one", async () => {
         const lab1 = join(set, "pve-qemu-kvm_10.0.2-4+lab1_amd64.deb")
         renameSync(lab1, join(place, "lab1.deb"))
         buildPackage(set, "pve-qemu-kvm", "10.0.2-4+lab1", "Depends: openssh-server")
@@ -141,7 +141,7 @@ describe.skipIf(packageObstacle !== undefined)(
       })
     })
 
-    it("a service installs them on all nodes, goes on when it was killed halfway, and takes them off again", async () => {
+    it("a service installs them on all nodes, continues after a kill halfway, and restores the originals", async () => {
       const data = temporaryFolder()
       await signPackages(folder, key)
       writeFileSync(join(place, "client-key"), client.privateKey, { mode: 0o600 })
@@ -166,7 +166,7 @@ describe.skipIf(packageObstacle !== undefined)(
       await first.crash()
       expect(await cut).toBe("cut off")
 
-      // what apt had begun on the node goes on, and whoever comes later waits for it
+      // apt continues on the node, and later commands wait for it
       const before = node(1).commands.length
       const again = (await startService(data, environment)).as(adas)
       await vi.waitFor(

@@ -20,7 +20,7 @@ afterEach(async () => {
 /** A name that no account of a host has. */
 const unknown = 64_999
 
-describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the data folder${note}`, { timeout: 300_000 }, () => {
+describe.skipIf(obstacle !== undefined)(`an account that owns only the data folder${note}`, { timeout: 300_000 }, () => {
   const typed = (words: readonly string[], env: Readonly<Record<string, string | undefined>>, as = asOrdinary()): Program => {
     const [program = "", ...args] = [...as, ...words]
     return command(program, args, { env })
@@ -40,7 +40,7 @@ describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the da
       expect(service.stderr()).not.toContain("ermission")
     })
 
-  test("is told to name a data folder where the usual place cannot be one", async () => {
+  test("is told to name a data folder if the default cannot be used", async () => {
     const program = typed(["sh", "tools/run.sh", "start"], {})
     expect(await program.ended).toEqual({ code: 1, signal: null })
     expect(program.stderr()).toMatch(
@@ -48,7 +48,7 @@ describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the da
     )
   })
 
-  test("is told who has to install what is missing, and installs nothing elsewhere", async () => {
+  test("is told who has to install missing tools, and installs nothing elsewhere", async () => {
     const clone = temporaryFolder()
     chmodSync(clone, 0o755)
     for (const name of ["package.json", "pnpm-lock.yaml", "tools/run.sh"]) cpSync(join(repository, name), join(clone, name))
@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== undefined)(`an account that owns nothing but the da
       [own(), undefined],
       [own(unknown), unknown],
     ] as const) {
-      // only the data folder can be written to: there is no other place for temporary files
+      // only the data folder is writable: there is no other place for temporary files
       const doctor = start("server", ["doctor"], {
         env: startIn(data),
         launcher: asOrdinary(data, as),

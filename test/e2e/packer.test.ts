@@ -16,7 +16,7 @@ const note = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 
 const version = () =>
   /v(?<number>\d+\.\d+)/u.exec(execFileSync("packer", ["version"], { encoding: "utf8" }))?.groups?.["number"] ?? ""
-/** The templates of these tests are written for what Debian has, which brings its builders along. */
+/** The templates of these tests need the Packer that Debian ships, which includes its builders. */
 const tooNew = obstacle === undefined && Number(version().split(".")[1]) >= 9
 
 const patience = 300_000
@@ -39,7 +39,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
   const templatesNamed = async (name: string) =>
     (await guests()).filter((guest) => guest.name === name && guest.template === 1 && guest.pool === "SHARED")
 
-  /** What there still is of a build, or of any. */
+  /** Remains of one build, or of any. */
   const leftovers = async (build?: Build) => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")
     const users = await lab.simulator.read<readonly { readonly userid: string }[]>("/access/users")
@@ -54,7 +54,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
   }
   const start = (template: string, name = `${template}-template`) => builder.build(template, name)
 
-  /** What root does by hand, to its end. */
+  /** Does something as root, by hand, and waits for its end. */
   const task = async (path: string, parameters: Readonly<Record<string, string>> = {}): Promise<void> => {
     const upid = encodeURIComponent(await lab.simulator.post<string>(path, parameters))
     const { exitstatus } = await eventually(
@@ -65,7 +65,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect([path, exitstatus]).toEqual([path, "OK"])
   }
 
-  /** A clone of a template, as it is for whoever logs in. */
+  /** A clone of a template, as a user who logs in sees it. */
   const onClone = async (
     vmid: number,
     name: string,
@@ -91,7 +91,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     )
   }
 
-  it.concurrent("installs from an image that the service fetched once, whichever build asks, and becomes the system that its answers describe", async () => {
+  it.concurrent("installs from an image that the service fetches once for all builds, and builds the system that its answer file describes", async () => {
     const build = start("fetched-iso")
     const again = start("fetched-iso", "fetched-again-template")
     await again.says(/fetches \/preseed\.cfg/u)
@@ -110,7 +110,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     ])
   })
 
-  it.concurrent("gives a hostile template nothing of the service's: no files, no secrets, no network, and no more of the hypervisor than a build may have", async () => {
+  it.concurrent("gives a hostile template no files, secrets or network of the service, and on the hypervisor only what a build may have", async () => {
     const build = start("hostile")
     await build.ended
     const log = build.log()
@@ -142,7 +142,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(await leftovers(build)).toEqual([])
   })
 
-  it.concurrent("ends a hostile template that answers nobody", async () => {
+  it.concurrent("ends a hostile template that never responds", async () => {
     const build = start("unending")
     await build.says(/: never ends/u)
     build.abort()
@@ -150,7 +150,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(await leftovers(build)).toEqual([])
   })
 
-  it.concurrent("an abort of a build that is connected to its machine leaves nothing", async () => {
+  it.concurrent("aborting a build that is connected to its machine leaves nothing behind", async () => {
     const build = start("small-clone", "aborted")
     await build.says(/Connected to SSH/u)
     build.abort()
@@ -161,7 +161,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
 
   const packerOf = (build: Build) =>
     processesOf(lab, build.id).find(([, line]) => /^(?:\/usr\/bin\/)?packer\0build\0/u.test(line))?.[0]
-  /** Nothing when it has ended by itself, even while it was looked for. */
+  /** Returns nothing if the build ended by itself in the meantime. */
   const killPacker = (build: Build) => {
     const packer = packerOf(build)
     try {
@@ -176,7 +176,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
       build.ended.then(() => Promise.reject(new Error(`the build ended before: ${build.log()}`))),
     ])
   const logSays = (pattern: RegExp) => (build: Build) => build.says(pattern)
-  /** Each as something that is seen of the build. */
+  /** Each moment, recognized by something visible in the build. */
   const moments: readonly (readonly [what: string, moment: (build: Build) => Promise<unknown>])[] = [
     ["when it begins", (build) => eventually("Packer", async () => packerOf(build), Boolean)],
     ["when it asks for a VM", logSays(/Creating VM/u)],
@@ -192,13 +192,13 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     ["when it makes the template", logSays(/Converting VM to template/u)],
   ]
   it.concurrent.each(moments)(
-    "Packer that is killed %s leaves one template or none and nothing else, and the log says so",
+    "Packer killed %s leaves one template or none and nothing else, and the log says so",
     async (what, moment) => {
       const build = start("small-clone", `killed-${what.replaceAll(" ", "-")}`)
       await moment(build)
       killPacker(build)
       const end = await build.ended
-      // the log comes once a second, and what follows an address may take less: these may be faster than the kill
+      // the log is read once a second, and after the address a build may take less time: these may end before the kill
       if (!moments.slice(-6).some(([late]) => late === what)) expect(end, build.log()).toBe("not built")
       expect(build.log()).toMatch(end === "built" ? /Builds finished/u : /Packer was killed/u)
       expect(await templatesNamed(build.name), build.log()).toHaveLength(end === "built" ? 1 : 0)
@@ -207,7 +207,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
   )
 
   // after all others: their builds would end with it
-  it("a service that is killed leaves no process, however far its builds are, and what else it left goes when it is cleared", async () => {
+  it("a killed service leaves no process, however far its builds are, and clearing removes everything else it left", async () => {
     const far = start("small-clone", "left-far")
     await far.says(/Waiting for SSH/u)
     const half = start("small-clone", "left-half")
@@ -215,7 +215,7 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     const fresh = start("small-clone", "left-fresh")
     await Promise.all([far.says(/Connected to SSH/u), eventually("Packer", async () => packerOf(fresh), Boolean)])
     const builds = [far, half, fresh]
-    // on a busy machine the last ones may overtake the first
+    // on a busy machine the last builds may finish before the kill
     const made: string[] = []
     for (const { name, ended } of builds) void ended.then((how) => how === "built" && made.push(name))
     await builder.kill()

@@ -12,11 +12,11 @@ afterAll(async () => {
 })
 
 const deploys = 64
-/** VMs of the range that is there before. */
+/** VMs of the existing range. */
 const taken = 3
 
 test(
-  `${deploys} deploys at once, with one VM left of the quota: one runs, the others are refused and leave nothing; a crash changes no number`,
+  `of ${deploys} concurrent deploys with quota for one more VM, one runs and the others are refused without traces; a crash changes no count`,
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "600"])

@@ -65,7 +65,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     (await user().get<{ readonly steps: readonly Step[] }>(`/runs/${run}`)).steps
   const log = async (): Promise<string> =>
     (await user().get<{ readonly result: string }>(`/range/logs?rangeID=${rangeId}`)).result
-  /** Waits for the run's end, however long it takes. */
+  /** Waits for the end of the run, however long it takes. */
   const over = async (run: string): Promise<void> => void (await follow(user(), run, []))
   const whole = async (run: string): Promise<void> => {
     await over(run)
@@ -89,7 +89,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
   }, patience)
 
   const killInRole = async (waits = "/tmp/waits"): Promise<void> => {
-    // looked for inside the machine: each login takes as long as many looks
+    // polled inside the machine: each login takes as long as many polls
     await eventually(
       "a role in its middle",
       () => db(`until rm ${waits} 2>/dev/null; do sleep 0.1; done`),
@@ -99,7 +99,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     await atRest(lab)
   }
 
-  it("a service that is killed while machines boot and while a role runs leaves no tool at work, and goes on with the deploy", async () => {
+  it("a service killed while machines boot and while a role runs leaves no tool running, and resumes the deploy", async () => {
     runId = await deploy(user(), rangeId)
     const seen: StreamEvent[] = []
     expect(await follow(user(), runId, seen, isDispatchOf(`start:${rangeId}-db`))).toBe(true)
@@ -116,7 +116,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     await expectWholeStream(user(), runId, seen)
   })
 
-  it("every machine got its first address from the range's router, and has its own address and name now", async () => {
+  it("every machine got its first address from the range's router, and has its own address and name by now", async () => {
     const { VMs } = await rangeOf(user(), rangeId)
     for (const [name, vlan] of [
       ["web", 10],
@@ -150,7 +150,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     expect(await reaches(web, 6000)).toBe(false)
     expect(await reaches(other, 5432)).toBe(false)
     expect(await reaches(db, 6000)).toBe(true)
-    // the service's host and the router serve names and SSH, and no machine of the range gets there but for its own names
+    // the service's host and the router serve DNS and SSH; machines of the range reach only the DNS of their own router
     expect(await reaches(web, 53, "192.0.2.254")).toBe(false)
     expect(await reaches(web, 22, at(10, 254))).toBe(false)
     expect(await reaches(web, 53, at(10, 254))).toBe(true)
@@ -158,14 +158,14 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
   const reaches = async (from: typeof web, port: number, to = at(20)): Promise<boolean> =>
     (await from(python(`import socket; socket.create_connection(("${to}", ${port}), 5)`))).code === 0
 
-  it("the router answers names, and lets pass what its rules allow and nothing else", namesAndPackets)
+  it("the router resolves names, and passes what its rules allow and nothing else", namesAndPackets)
 
-  it("the router does so again after it was off", async () => {
+  it("the router does the same after it was off", async () => {
     const router = (await rangeOf(user(), rangeId)).VMs.find(({ name }) => name.includes("router"))?.name
     const machines = [router]
     await user().send("PUT", `/range/poweroff?rangeID=${rangeId}`, { machines })
     expect((await other("true")).code).not.toBe(0)
-    // the list of a cluster, from which changes are planned, is a few seconds old
+    // the cluster's list, from which changes are planned, lags a few seconds
     await eventually("a router that is seen to be off", lab.simulator.guests, (guests) =>
       guests.some(({ name, status }) => name === router && status === "stopped"),
     )
@@ -178,7 +178,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     await namesAndPackets()
   })
 
-  it("every login that the range's credentials name gets in, and the template's password opens no router", async () => {
+  it("every login in the range's credentials works, and the template's password opens no router", async () => {
     const { machines } = await user().get<Credentials>(`/range/credentials?rangeID=${rangeId}`)
     expect(machines.map(({ accounts }) => accounts.length)).toEqual([1, 1, 1, 1])
     for (const { ip, accounts } of machines)
@@ -187,7 +187,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     expect((await lab.on(router?.ip ?? "", "true")).code).toBe(5)
   })
 
-  it("a second deploy has nothing to do, and stages that are run again change nothing", async () => {
+  it("a second deploy has nothing to do, and repeating stages changes nothing", async () => {
     expect((await user().get<{ readonly steps: unknown }>(`/range/plan?rangeID=${rangeId}`)).steps).toEqual([])
     const { runID } = await user().send<{ readonly runID: string }>("POST", `/range/deploy?rangeID=${rangeId}`, {
       force: true,
@@ -199,7 +199,7 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     expect(inside.flatMap(({ key: step, changed }) => (changed === false ? [] : [step]))).toEqual([])
   })
 
-  it("rules that change are all in force at once: what was open stays so, and what is closed never opens", async () => {
+  it("changed rules take effect all at once: open connections stay open, and closed ones never open", async () => {
     const held = `import socket, os, time
 c = socket.create_connection(("${at(20)}", 5432), 5)
 open("/tmp/held", "w").close()
@@ -238,7 +238,7 @@ print(tries > 1, opened)`
     expect((await probes).output).toBe("True 0\n")
   })
 
-  it("a resumed deploy repeats the role that failed, and no other", async () => {
+  it("a resumed deploy repeats only the role that failed", async () => {
     await addRole("picky", picky)
     await setConfig(shopLab("    roles: [picky]\n", firstRule + secondRule))
     const failed = await deploy(user(), rangeId)
@@ -252,13 +252,13 @@ print(tries > 1, opened)`
     expect((await stepsOf(runID)).map(({ key: step }) => step)).toEqual([`role:${rangeId}-other:picky`])
   })
 
-  it("labs that rely on the order of their file come about, and what a role set is there for the others, also after a crash", async () => {
+  it("labs that rely on the order of their file are deployed in that order, and later roles see what earlier ones set, even after a crash", async () => {
     for (const [name, tasks] of Object.entries(orderRoles)) await addRole(name, tasks)
     await setConfig(orderLab)
     expect((await other("touch /tmp/agent-goes")).code).toBe(0)
     const ordered = await deploy(user(), rangeId)
     const waiting = isDispatchOf(`role:${rangeId}-db:cluster_agent`)
-    // where the run is over before, this tells why
+    // if the run has already ended, this shows why
     if (!(await follow(user(), ordered, [], waiting))) await expectSuccess(user(), ordered)
     await killInRole("/tmp/agent-waits")
     expect((await db("touch /tmp/agent-goes")).code).toBe(0)
@@ -275,11 +275,11 @@ print(tries > 1, opened)`
     expect((await web("cat /tmp/cluster/nodes")).output).toBe(`${rangeId}-db\n${rangeId}-other\n`)
     const token = (await web("ls -d /tmp/cluster/*/")).output.split("/").at(-2) ?? ""
     expect(token).toMatch(/^[0-9a-f]{16}$/u)
-    // nothing that a role set is kept where it can be read
+    // nothing that a role sets is kept where it can be read
     expect((await run("grep", "-rlF", token, lab.data)).output).toBe("")
   })
 
-  it("hosts end with a simulator that is killed, and the next one removes what they leave", async () => {
+  it("hosts end with a killed simulator, and the next one removes their remains", async () => {
     await service.crash()
     const own = (await run("ip", "netns", "list")).output.split("\n").flatMap((line) => line.split(" ").slice(0, 1))
     const hosts = own.filter((name) => name.startsWith(`${lab.id}-`))

@@ -15,14 +15,14 @@ afterEach(async () => {
   removeFolders()
 })
 
-/** The lines on standard error that are no log entries: what a person reads. */
+/** The lines on standard error that are not log entries: those for people. */
 const said = (program: Program): readonly string[] =>
   program
     .stderr()
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("{"))
 
-/** The service ends by itself, with this status, having said just this. */
+/** The service exits by itself with this status and exactly this output. */
 const expectRefusal = async (program: Program, code: number, lines: readonly (string | RegExp)[]): Promise<void> => {
   expect(await program.ended).toEqual({ code, signal: null })
   expect(said(program)).toEqual(lines.map((line) => (typeof line === "string" ? line : expect.stringMatching(line))))
@@ -41,7 +41,7 @@ interface Refusal {
   readonly says: readonly (string | RegExp)[]
 }
 
-describe("a configuration that cannot be used ends the start with status 1, each problem in a line", { timeout: 300_000 }, () => {
+describe("an invalid configuration ends the start with status 1, with one line for each problem", { timeout: 300_000 }, () => {
   const intro = "The configuration cannot be used:"
   const refusals: Readonly<Record<string, Refusal>> = {
     "misspelt names": {
@@ -96,7 +96,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
     expect(program.stderr()).not.toContain("hunter2")
   })
 
-  test("a file that is named and not there", async () => {
+  test("a configuration file that does not exist", async () => {
     await expectRefusal(launch(temporaryFolder(), {}, ["--config", "/nowhere/service.yml"]), 1, [
       intro,
       /there is no file \/nowhere\/service\.yml/u,
@@ -104,16 +104,16 @@ describe("a configuration that cannot be used ends the start with status 1, each
   })
 })
 
-test("a command line that cannot be understood ends with status 2 and says where to read on", { timeout: 300_000 }, async () => {
+test("an invalid command line exits with status 2 and points to the help", { timeout: 300_000 }, async () => {
   await expectRefusal(start("server", ["deploy"]), 2, [/^Unknown command deploy\. Commands: serve, /u, "Try --help."])
   await expectRefusal(start("server", ["serve", "--port", "many"]), 2, [/^--port needs a whole number/u, "Try --help."])
   await expectRefusal(start("server", ["backup"]), 2, [/^backup needs a file/u, "Try --help."])
 })
 
-describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 300_000 }, () => {
+describe("an unusable data folder ends the start with status 1 and one line", { timeout: 300_000 }, () => {
   const another = "Choose one that the service's account may write to (data, RANGEWRIGHT_DATA)."
 
-  test("because another service runs on it, which goes on undisturbed", async () => {
+  test("because another service runs on it, which continues undisturbed", async () => {
     const data = temporaryFolder()
     const first = await startService(data)
     await expectRefusal(launch(data), 1, [/^Cannot use the data folder .*: another service is running on it\./u])
@@ -129,18 +129,18 @@ describe("a data folder that cannot be used ends the start with status 1 and one
     await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is not a folder. ${another}`])
   })
 
-  test("because it cannot be made", async () => {
+  test("because it cannot be created", async () => {
     await expectRefusal(launch("/proc/rangewright"), 1, [/^Cannot use the data folder \/proc\/rangewright: ENOENT/u])
   })
 
-  test("because it may not be written to", async () => {
-    // root may write to any folder, but not to a file system that is read-only
+  test("because it is not writable", async () => {
+    // root may write to any folder, except on a read-only file system
     const path = mountFileSystem("ro") ?? temporaryFolder()
     if (process.getuid?.() !== 0) chmodSync(path, 0o500)
     await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it cannot be written to. ${another}`])
   })
 
-  test("because its database is something else", async () => {
+  test("because its database is some other file", async () => {
     const data = temporaryFolder()
     const letter = "Dear grandmother, this file must not be lost.\n".repeat(100)
     writeFileSync(join(data, "rangewright.db"), letter)
@@ -149,13 +149,13 @@ describe("a data folder that cannot be used ends the start with status 1 and one
   })
 })
 
-test("a host that has no address ends the start with status 1 and the setting to change", { timeout: 300_000 }, async () => {
+test("a host without an address ends the start with status 1 and names the setting to change", { timeout: 300_000 }, async () => {
   await expectRefusal(launch(temporaryFolder(), { RANGEWRIGHT_HOST: "999.1.1.1" }), 1, [
     /^Cannot listen on 999\.1\.1\.1 port \d+: this host name .*\. Choose an address of this machine, .* \(host\)\.$/u,
   ])
 })
 
-test("a port that another program has ends the start with status 1 and names it", { timeout: 300_000 }, async () => {
+test("a port in use by another program ends the start with status 1 and is named", { timeout: 300_000 }, async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
   const { port } = other.address() as AddressInfo
@@ -168,7 +168,7 @@ test("a port that another program has ends the start with status 1 and names it"
   other.close()
 })
 
-test("a command whose output is read only in part says nothing of that", { timeout: 300_000 }, () => {
+test("a command whose output is closed early exits with status 0 and prints no error", { timeout: 300_000 }, () => {
   const read = `"$0" ${entries.server} openapi | head -c 10`
   const options = { cwd: repository, encoding: "utf8" } as const
   const { status, stdout, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", read, process.execPath], options)

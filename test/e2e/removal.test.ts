@@ -13,7 +13,7 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** Everything at the hypervisor that a range or a user can leave behind, as root sees it. */
+/** All remains that a range or user can have at the hypervisor, as root sees them. */
 const inventory = async (simulator: SimulatorProcess) => {
   const rows = <A extends object>(path: string) => simulator.read<readonly A[]>(path)
   const [guests, pools, acl, users, groups, network, volumes] = await Promise.all([
@@ -41,42 +41,38 @@ const inventory = async (simulator: SimulatorProcess) => {
   }
 }
 
-test.concurrent(
-  "a range that is deleted, and its user, leave nothing at the hypervisor and no file",
-  { timeout: 300_000 },
-  async () => {
-    const simulator = await startSimulator(["--speed", "600"])
-    const data = temporaryFolder()
-    const service = await startService(data, onSimulator(simulator))
-    const admin = service.as(await addUser(service.root, "ADA", true))
-    const before = await inventory(simulator)
-    const files = readdirSync(data).toSorted()
+test.concurrent("deleting a range and its user leaves nothing at the hypervisor and no file", { timeout: 300_000 }, async () => {
+  const simulator = await startSimulator(["--speed", "600"])
+  const data = temporaryFolder()
+  const service = await startService(data, onSimulator(simulator))
+  const admin = service.as(await addUser(service.root, "ADA", true))
+  const before = await inventory(simulator)
+  const files = readdirSync(data).toSorted()
 
-    await addLab(service, "GONE", smallLab(2))
-    await expectSuccess(admin, await deploy(admin, "GONE"))
-    await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
-    const during = await inventory(simulator)
-    for (const kind of ["guests", "pools", "acl", "users", "groups", "network", "volumes"] as const)
-      expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
+  await addLab(service, "GONE", smallLab(2))
+  await expectSuccess(admin, await deploy(admin, "GONE"))
+  await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
+  const during = await inventory(simulator)
+  for (const kind of ["guests", "pools", "acl", "users", "groups", "network", "volumes"] as const)
+    expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
 
-    const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
-    expect(refused.status).toBe(409)
-    expect((await rangeOf(admin, "GONE")).VMs).toHaveLength(3)
+  const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
+  expect(refused.status).toBe(409)
+  expect((await rangeOf(admin, "GONE")).VMs).toHaveLength(3)
 
-    await admin.send("DELETE", "/range?rangeID=GONE&force=true")
-    await admin.send("DELETE", "/user/GONE")
-    expect(await inventory(simulator)).toEqual(before)
-    expect(readdirSync(data).toSorted()).toEqual(files)
-    expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
-    const runs = await admin.get<readonly { readonly kind: string }[]>("/runs")
-    expect(runs.filter(({ kind }) => kind !== "reconcile-access")).toEqual([])
-  },
-)
+  await admin.send("DELETE", "/range?rangeID=GONE&force=true")
+  await admin.send("DELETE", "/user/GONE")
+  expect(await inventory(simulator)).toEqual(before)
+  expect(readdirSync(data).toSorted()).toEqual(files)
+  expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
+  const runs = await admin.get<readonly { readonly kind: string }[]>("/runs")
+  expect(runs.filter(({ kind }) => kind !== "reconcile-access")).toEqual([])
+})
 
-/** Moments of the removal that the kills follow: its first effects, and some in the midst. */
+/** Moments of the removal after which the service is killed: its first effects, and some in the middle. */
 const killAfterDispatch = new Set([1, 3, 6])
 
-test.concurrent("a removal resumes automatically after the service was killed", { timeout: 300_000 }, async () => {
+test.concurrent("a killed service resumes a removal", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "120"])
   const data = temporaryFolder()
   const environment = onSimulator(simulator)
@@ -102,7 +98,7 @@ test.concurrent("a removal resumes automatically after the service was killed", 
   const marks = new Set(killAfterDispatch)
   const isMoment = ({ type, data: { key: step } }: StreamEvent): boolean =>
     type === "StepDispatched" && marks.delete(dispatched.add(String(step)).size)
-  // the run goes with its range: one that has ended before anybody could follow it is not found
+  // the run is removed with its range: one that ended before it could be followed is not found
   const isOver = (error: Error): false => {
     if (!error.message.includes(": 404 ")) throw error
     return false

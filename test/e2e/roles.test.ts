@@ -28,7 +28,7 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** A service whose Galaxy is of this test, and a user of it. */
+/** A service that uses this test's Galaxy server, and one of its users. */
 const world = async () => {
   const [simulator, galaxy, data] = [await startSimulator([]), await galaxyServer(), temporaryFolder()]
   servers.push(galaxy)
@@ -52,7 +52,7 @@ const uploadRole = (service: ServiceProcess, key: string, filename: string, arch
 }
 
 describe.skipIf(!isThere)(
-  "roles and collections by the real tool (skipped where ansible-galaxy is not installed)",
+  "roles and collections with the real ansible-galaxy (skipped where it is not installed)",
   { timeout: 300_000 },
   () => {
     test("are installed, listed, explained, shared and removed by a user and an administrator", async () => {
@@ -108,7 +108,7 @@ describe.skipIf(!isThere)(
       expect(await listed(service, admin)).toEqual(["acme.site 0.1.0 global"])
     })
 
-    test("are there whole or not at all when the service is killed in the middle", async () => {
+    test("are installed completely or not at all when the service is killed in the middle", async () => {
       const { galaxy, data, start } = await world()
       galaxy.publish(aRelease("role", "acme.web", "1.0.0"))
       galaxy.publish(aRelease("role", "acme.slow", "1.0.0"))

@@ -11,7 +11,7 @@ afterAll(async () => {
 })
 
 test(
-  "a deploy with nothing to do shows as DEPLOYING for as long as is configured, else five seconds",
+  "a deploy with nothing to do shows as DEPLOYING for the configured time, five seconds by default",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "600"])

@@ -29,7 +29,7 @@ describe("roles on the simulator", { timeout: 300_000 }, () => {
     expect((await fetch(`${service.url}/api/v2/ansible/role/fromtar`, init)).status).toBe(201)
   }
 
-  test("that nobody installed are refused with the configuration, and again with the deploy once they are gone", async () => {
+  test("are refused if they are not installed: with the configuration, and with the deploy when they are removed later", async () => {
     const service = await startService(temporaryFolder(), { RANGEWRIGHT_SIMULATOR_SPEED: "600" })
     const key = await addUser(service.root, id)
     const user = service.as(key)
@@ -54,7 +54,7 @@ describe("roles on the simulator", { timeout: 300_000 }, () => {
     expect([again.status, again.body.error]).toEqual([400, refusal("site")])
   })
 
-  test("run whatever they are called where the operator allows any", async () => {
+  test("run under any name where the operator allows that", async () => {
     const service = await startService(temporaryFolder(), {
       RANGEWRIGHT_SIMULATOR_SPEED: "600",
       RANGEWRIGHT_SIMULATOR_ROLES: "any",

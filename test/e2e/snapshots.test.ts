@@ -38,7 +38,7 @@ const namesAt = async (simulator: SimulatorProcess, { node, vmid }: Guest) =>
 const listed = async (user: ApiClient, query = "") =>
   (await user.get<Shown>(`/snapshots/list?rangeID=SNAP&vmids=${query}`)).snapshots ?? []
 
-test.concurrent("machines are rolled back to a snapshot and keep the hardware that they have", { timeout: 300_000 }, async () => {
+test.concurrent("machines are rolled back to a snapshot and keep their current hardware", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "600"])
   const service = await startService(temporaryFolder(), onSimulator(simulator))
   const user = await addLab(service, "SNAP", smallLab(2))
@@ -56,7 +56,7 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   for (const { vmid, parent } of shown)
     if (parent !== undefined) expect(shown.some((one) => one.vmid === vmid && one.name === parent)).toBe(true)
 
-  // something happens to a machine: another VLAN, more processors, other tags; and one is switched off
+  // the machines change: another VLAN, more processors, other tags; and one is switched off
   const [changed, off] = machines.filter(({ name }) => /-m\d$/u.test(name)) as [Guest, Guest]
   const at = `/nodes/${changed.node}/qemu/${changed.vmid}`
   const before = await configOf(simulator, changed)
@@ -85,7 +85,7 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   expect(await act("create", { ...asleep, includeRAM: true })).toMatchObject({ success: asleep.vmids })
   const takenAt = (await simulator.read<{ readonly time: number }>(`/nodes/${changed.node}/time`)).time
 
-  // what means no machine never means all of them
+  // input that names no machine never means all of them
   for (const vmids of ["all", [1.5], {}, [[]], [null], ["x"], true, 7]) {
     const refused = await user.ask<Problem>("POST", "/snapshots/remove?rangeID=SNAP", { name: "clean", vmids })
     expect([refused.status, vmids]).toEqual([400, vmids])
@@ -97,7 +97,7 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   expect(none.success).toBeUndefined()
   expect(none.errors).toHaveLength(hostile.length + many.length)
   expect(await namesAt(simulator, off)).toEqual(["clean", "current"])
-  // it goes on from its memory, and its clock does not
+  // its memory is the old one, but its clock is right
   const times = async () => {
     const { time } = await simulator.read<{ readonly time: number }>(`/nodes/${changed.node}/time`)
     const { result } = await simulator.read<{ readonly result: number }>(`${at}/agent/get-time`)
@@ -115,10 +115,10 @@ test.concurrent("machines are rolled back to a snapshot and keep the hardware th
   expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
 })
 
-/** Moments of a run that the kills follow: its first effects, and its last. */
+/** Moments of a run after which the service is killed: its first effects, and its last. */
 const killAfterDispatch = [1, 2, 3]
 
-test.concurrent("all or none is all or none, wherever the service was killed", { timeout: 300_000 }, async () => {
+test.concurrent("all or none holds wherever the service is killed", { timeout: 300_000 }, async () => {
   const simulator = await startSimulator(["--speed", "60"])
   const data = temporaryFolder()
   const environment = onSimulator(simulator)
@@ -128,10 +128,10 @@ test.concurrent("all or none is all or none, wherever the service was killed", {
   await expectSuccess(service.as(key), await deploy(service.as(key), "SNAP"))
   const machines = await own(simulator, "SNAP")
 
-  /** Asks for snapshots and kills the service after so many dispatches; gives the run's end, told by the next process. */
+  /** Requests snapshots and kills the service after this many dispatches; returns the run's end, as the next process reports it. */
   const takeAndKill = async (name: string, kills: number) => {
     const asked = service.as(key).ask<Outcome>("POST", "/snapshots/create?rangeID=SNAP", { name, atomic: true, includeRAM: true })
-    // who has asked never hears of it
+    // the caller never gets an answer
     const gone = asked.catch(() => undefined)
     const runId = await eventually(
       "the run",

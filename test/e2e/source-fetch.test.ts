@@ -27,12 +27,12 @@ interface RunLine {
 const runs = (client: ApiClient): Promise<readonly RunLine[]> => client.get("/runs")
 
 test.concurrent(
-  "a registration that was cut off is carried through, or leaves nothing, and shows its token to nobody",
+  "an interrupted registration is completed, or leaves nothing behind, and shows its token to nobody",
   { timeout: 300_000 },
   async () => {
     const served = temporaryFolder()
     for (const name of ["stays", "goes"]) testRepository(served, name, { "ansible/roles/hello/tasks/main.yml": "[]\n" })
-    // the server takes requests and answers none, until the service has been killed
+    // the server accepts requests and answers none until the service has been killed
     let answers = false
     const server = await gitHttp(served, () => !answers)
     try {

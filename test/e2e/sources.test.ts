@@ -32,7 +32,7 @@ interface RunLine {
 const roles = 60
 const filesOfRole = 8
 
-/** A repository with a blueprint that needs many roles, each of several files. */
+/** A repository with a blueprint that needs many roles, each with several files. */
 const makeRepository = (): string => {
   const folder = temporaryFolder()
   const write = (path: string, text: string): void => {
@@ -65,7 +65,7 @@ const unfinished = async (client: ApiClient): Promise<readonly RunLine[]> =>
   (await client.get<readonly RunLine[]>("/runs")).filter(({ status }) => status === "running")
 
 test.concurrent(
-  "an installation from a source resumes automatically wherever the service was killed, and leaves nothing half done",
+  "a killed service resumes the installation from a source after any step, and leaves nothing half done",
   { timeout: 300_000 },
   async () => {
     const repository = makeRepository()
@@ -79,7 +79,7 @@ test.concurrent(
     expect(source.sourceID).toBe("many")
     const installed = join(data, "library/users/ADA/roles")
     for (const least of [1, 15, 40]) {
-      // the answer never comes: the service dies under it
+      // the answer never comes: the service dies while it handles the request
       const answer = service
         .as(key)
         .ask("POST", "/sources/many/install", {})
@@ -108,7 +108,7 @@ test.concurrent(
     expect(catalog.localRoles).toHaveLength(roles)
     for (const role of readdirSync(installed)) expect(readdirSync(join(installed, role, "files"))).toHaveLength(filesOfRole)
     expect(readdirSync(installed)).toHaveLength(roles)
-    // what a killed process was busy with is swept
+    // the killed process's temporary files are removed
     expect(readdirSync(join(data, "library/.staging"))).toEqual([])
     expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
     const runs = await admin.get<readonly RunLine[]>("/runs")

@@ -28,7 +28,7 @@ const refused = (port: number): Promise<boolean> =>
   })
 
 test.concurrent(
-  "SIGTERM in the midst of a deploy ends the service in time with status 0, and a start goes on",
+  "SIGTERM during a deploy ends the service in time with status 0, and the next start continues it",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
@@ -44,9 +44,9 @@ test.concurrent(
       if (type === "StepDispatched" && /clone/u.test(String(step))) clones += 1
       return clones === 4
     })
-    // somebody watches, and must not keep the service from ending
+    // an open event stream must not keep the service from ending
     const watching = follow(first.as(key), runId, seen)
-    // npm passes on what the terminal has sent already
+    // npm forwards the signal that the terminal has already sent, so it arrives twice
     first.program.signal("SIGTERM")
     first.program.signal("SIGTERM")
     await first.program.says(/"msg":"stopping"/u)
@@ -54,7 +54,7 @@ test.concurrent(
     expect(await watching).toBe(false)
     expect(await first.program.ended).toEqual({ code: 0, signal: null })
     expect(await refused(first.port)).toBe(true)
-    // what is not at rest after 9.5 s is cut off without this line
+    // a service that is cut off after 9.5 s does not write this line
     expect(first.program.stderr()).toContain('"msg":"stopped"')
 
     const second = await startService(data, environment)
@@ -67,7 +67,7 @@ test.concurrent(
 )
 
 test.concurrent(
-  "SIGTERM ends the service in time with status 0 also when the hypervisor hangs",
+  "SIGTERM ends the service in time with status 0 even when the hypervisor hangs",
   { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])

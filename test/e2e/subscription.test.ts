@@ -67,8 +67,8 @@ afterAll(async () => {
 const install = (roles: readonly string[], as = user) =>
   as.ask<Installed & Problem>("POST", "/ansible/subscription-roles", { roles })
 
-describe("a service with a registry and a licence of its own", { timeout: 300_000 }, () => {
-  test("shows the licence, offers all roles, and installs those that it includes, whole, on disk", async () => {
+describe("a service with its own registry and licence", { timeout: 300_000 }, () => {
+  test("shows the licence, lists all roles, and installs the included ones completely", async () => {
     expect(await user.get("/license")).toEqual({
       entitlements: ["PRO_ROLES"],
       licensed_to: "Example Training",
@@ -88,7 +88,7 @@ describe("a service with a registry and a licence of its own", { timeout: 300_00
     expect(files().filter((path) => path.includes("acme_forest"))).toEqual([])
   })
 
-  test("leaves operations of the enterprise tier to enterprise licences, from the moment that one is there", async () => {
+  test("restricts operations of the enterprise tier to enterprise licences, as soon as one is present", async () => {
     expect((await admin.ask<Problem>("GET", "/range/auto-shutdown?rangeID=ADA")).status).toBe(403)
     writeLicense({ tier: "enterprise" })
     expect((await admin.ask("GET", "/range/auto-shutdown?rangeID=ADA")).status).toBe(200)
@@ -99,7 +99,7 @@ describe("a service with a registry and a licence of its own", { timeout: 300_00
     ["is for another host", { hosts: ["other.example"] }, "another host"],
     ["has expired", { expiresAt: new Date("2026-02-01T00:00:00Z") }, "expired on 2026-02-01"],
     ["was issued in what this clock takes for the future", { issuedAt: new Date("2990-01-01T00:00:00Z") }, "clock was set back"],
-  ])("goes on as a community service, with the way out, on a licence that %s", async (_, terms, because) => {
+  ])("continues as a community service, and says what to do, on a licence that %s", async (_, terms, because) => {
     writeLicense({ tier: "enterprise", ...terms })
     expect(await user.get("/license")).toMatchObject({
       active: false,
@@ -116,7 +116,7 @@ describe("a service with a registry and a licence of its own", { timeout: 300_00
     expect(await user.get("/ansible/subscription-roles")).toHaveLength(2)
   })
 
-  test("installs nothing of a package that was changed after it was signed", async () => {
+  test("installs nothing from a package that was changed after it was signed", async () => {
     writeLicense({ tier: "enterprise" })
     const packages = join(folder, "registry/packages")
     for (const name of readdirSync(packages).filter((file) => file.endsWith(".tar.gz"))) {

@@ -12,7 +12,7 @@ import { Agent } from "node:https"
 import { basename, join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** Builds templates with the adapters alone, as a service on this host makes them. It is told what to do line by line. */
+/** Builds templates with the adapters alone, as a service on this host would. Takes its commands line by line. */
 interface Site {
   readonly data: string
   readonly url: string
@@ -22,10 +22,10 @@ interface Site {
 export type Order =
   | { readonly type: "build"; readonly id: string; readonly folder: string; readonly name: string }
   | { readonly type: "abort"; readonly id: string }
-  /** What a build left that was killed goes. */
+  /** Removes what a killed build left behind. */
   | { readonly type: "clear"; readonly id: string }
 
-/** What it prints, line by line. */
+/** Its output, line by line. */
 export type Word =
   | { readonly id: string; readonly text: string }
   | { readonly id: string; readonly ended: "built" | "not built"; readonly text: string }
@@ -33,7 +33,7 @@ export type Word =
 const site = JSON.parse(process.argv[2] ?? "{}") as Site
 const say = (word: Word): void => void process.stdout.write(`${JSON.stringify(word)}\n`)
 
-/** The files of a template, which is called after its folder there and by the name here. */
+/** The files of a template, named after its folder there and by `name` here. */
 const filesIn = (folder: string, name: string): readonly ArtifactEntry[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -68,7 +68,7 @@ const build = Effect.fnUntraced(function* (id: RunId, folder: string, name: stri
   yield* templates.close(id)
 })
 
-/** Servers that have every image, and what was fetched of them. */
+/** Servers that have every image, and a record of what was fetched. */
 const images = {
   folder: join(site.data, "images"),
   storageBytes: 1024 ** 3,
