@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const isDispatch = ({ type }: StreamEvent): boolean => type === "StepDispatched"
 
-/** The dispatches of a deploy after which the service is killed: the first ones, which make pool and network, and others throughout the run. */
+/** Dispatches of a deploy after which the service is killed: the first ones, which make pool and network, and later ones. */
 const killAfterDispatch = [1, 2, 3, 5, 8, 11, 14, 18, 22, 26, 30, 34]
 
 test.concurrent(

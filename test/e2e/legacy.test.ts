@@ -38,7 +38,7 @@ const macsOf = (vm: VmConfig): readonly string[] =>
 const guestsOf = async (simulator: SimulatorProcess): Promise<readonly Guest[]> =>
   (await simulator.guests()).filter(({ pool }) => pool === "JD").toSorted((a, b) => a.vmid - b.vmid)
 
-/** Turns VMs of this service into those of the first generation: no mark, no tag, network cards as the hypervisor chooses, no comment on the bridge. */
+/** Turns our VMs into first-generation ones: no mark, no tag, network cards as the hypervisor chooses, no comment on the bridge. */
 const makeOld = async (simulator: SimulatorProcess, bridge: string): Promise<void> => {
   for (const guest of await guestsOf(simulator)) {
     const vm = await configOf(simulator, guest)

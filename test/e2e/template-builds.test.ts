@@ -17,7 +17,7 @@ const obstacle = ofHosts ?? (existsSync("/usr/bin/packer") ? undefined : "packer
 const note = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 
 const rangeId = "BUILDER"
-/** Folders of templates: cloned from another one, and installed from a disc. */
+/** Template folders: cloned from another template, and installed from an ISO. */
 const folders = ["small-clone", "small-iso"] as const
 const [cloned, installed] = ["small-clone-template", "small-iso-template"] as const
 const disc = "debian-12.11.0-amd64-netinst.iso"
@@ -53,7 +53,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
       return entry.isFile() ? [{ name: `${folder}${file.slice(path.length)}`, content: readFileSync(file, "utf8") }] : []
     })
     const form = new FormData()
-    // as clients send it: a plain archive, called after the folder
+    // as clients send it: a plain archive, named after the folder
     form.set("file", new File([new Uint8Array(tar(entries))], folder))
     form.set("force", String(force))
     const answer = await fetch(`${service.url}/api/v2/templates`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
   }
   const build = async (...templates: readonly string[]) =>
     (await user().send<Builds>("POST", "/templates", { templates, parallel: 2 })).builds
-  /** The log of a build, of one that goes on or of one that has ended. */
+  /** The log of a build, running or ended. */
   const logOf = async (run: string) => (await user().get<{ readonly result: string }>(`/templates/logs/history/${run}`)).result
   const says = (run: string, pattern: RegExp) =>
     eventually(
@@ -87,7 +87,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     (await guests()).flatMap(({ name, template, pool }) =>
       name.startsWith("small-") && template === 1 ? [`${name} ${pool}`] : [],
     )
-  /** What builds have on the hypervisor and on the service's host. */
+  /** Remains of builds on the hypervisor and on the service's host. */
   const leftovers = async () => {
     const pools = await lab.simulator.read<readonly { readonly poolid: string }[]>("/pools")
     const users = await lab.simulator.read<readonly { readonly userid: string }[]>("/access/users")
@@ -100,7 +100,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     ]
   }
 
-  it("come with the service, and are there to be built again when what was built is deleted", async () => {
+  it("ship with the service, and can be built again after the built one is deleted", async () => {
     const windows = "win2022-server-x64-template"
     const told = { name: windows, os: "windows", description: "Windows Server 2022, localuser:password" }
     expect(await listed(windows)).toEqual({ ...told, built: true, status: "built" })
@@ -109,7 +109,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     expect(await listed(windows)).toEqual({ ...told, built: false, status: "not_built" })
   })
 
-  it("are built from folders that were uploaded; what is aborted leaves nothing, and the next build begins at once", async () => {
+  it("are built from uploaded folders; an aborted build leaves nothing, and the next one begins at once", async () => {
     for (const folder of folders)
       expect(await upload(folder)).toEqual([200, expect.stringContaining(`Successfully added template ${folder}-template`)])
     expect((await upload("small-clone"))[0]).toBe(400)
@@ -125,7 +125,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     for (const { runID } of builds) expect(await logOf(runID)).toContain("=> Build aborted")
   })
 
-  it("builds go on where the service was killed in them, and end with one template each and nothing else", async () => {
+  it("are built to the end when the service is killed during builds: one template each, and nothing else", async () => {
     const builds = await build(cloned, installed)
     await says(builds[0]?.runID ?? "", /Connected to SSH/u)
     await service.crash()
@@ -138,7 +138,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
       expect(text).toMatch(/=> Build complete!/u)
     }
     expect(logs[1]).toMatch(/==> rangewright: 192\.0\.2\.\d+ fetches \/preseed\.cfg/u)
-    // Proxmox's list tells of a change up to ten seconds later
+    // Proxmox's list lags up to ten seconds behind a change
     const seen = await eventually("the templates in the list", built, (names) => names.length > 1 && names)
     expect(seen.toSorted()).toEqual([`${cloned} SHARED`, `${installed} SHARED`])
     expect(await leftovers()).toEqual([])
@@ -147,7 +147,7 @@ describe.skipIf(obstacle !== undefined)(`templates of members on real hosts${not
     expect(history.map(({ status }) => status)).toEqual(["success", "success", "aborted", "aborted"])
   })
 
-  it("a range is deployed from them, and its machines have what the builders' provisioners wrote", async () => {
+  it("are used to deploy a range, whose machines have what the builders' provisioners wrote", async () => {
     const { rangeNumber } = await rangeOf(user(), rangeId)
     const config = ["ludus:\n", machine("web", 10), machine("db", 20).replace("debian-12-x64-server-template", installed)]
     const answer = await user().upload(

@@ -16,10 +16,10 @@ import { machine } from "./support/shop-lab.ts"
 
 const rangeId = "TEST"
 const [good, bad] = ["198.18.0.1", "198.18.0.2"]
-/** A name that becomes allowed, and addresses that it leads to one after another: the service takes them for public. */
+/** A name that will be allowed, and its addresses one after another, which the service takes for public. */
 const [name, named, moved] = ["moving.example", "8.8.4.4", "8.8.4.5"]
 const twenty = Array.from({ length: 20 }, (_, i) => `8.8.8.${i + 1}`)
-/** Of the VPN: one who may use no range here. */
+/** A VPN address of a user without this range. */
 const stranger = vpnAddress(200)
 const config = `ludus:
 ${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, block_internet: true}\n")}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}network:
@@ -28,7 +28,7 @@ ${machine("web", 10)}${machine("spared", 30, "    testing: {snapshot: false, blo
     - {name: web to the free one, vlan_src: 10, vlan_dst: 20, protocol: tcp, ports: 22, action: ACCEPT}
 `
 
-/** Sends to these addresses for ever, each time from another port: a packet, and what goes over a connection that it opens. */
+/** Sends to these addresses forever, each time from another port: a datagram, and data over a new connection. */
 const knocker = `
 import socket, sys, threading, time
 def knock(to):
@@ -40,7 +40,7 @@ def knock(to):
         time.sleep(0.01)
 for to in sys.argv[1:]: threading.Thread(target=knock, args=(to,)).start()
 `
-/** What a journal tells of once, however often the service is started again. */
+/** Events that a journal has once, however often the service is restarted. */
 const isMoment = ({ type }: StreamEvent): boolean => /^(?:Planned|Step(?:Started|Dispatched|Settled))$/u.test(type)
 
 describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(obstacle)}`, { timeout: 2 * patience }, () => {
@@ -51,7 +51,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   let internet: Internet
   let second: number
   let resolver: string
-  /** The user's own address in the VPN. */
+  /** The user's own VPN address. */
   let member: string
   const at = (vlan: number): string => `10.${second}.${vlan}.11`
   const python = (code: string): string => `python3 -c '${code}'`
@@ -62,7 +62,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
         `import socket; [socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", (a, 80)) for a in ${JSON.stringify(goals)}]`,
       ),
     )
-  /** What arrived; the machine that keeps its way out says when all that will arrive has arrived. */
+  /** The packets that arrived; complete once packets of the machine that keeps its internet access have followed. */
   const drained = async (): Promise<Seen> => {
     const mark = `drain${Math.random()}`
     await eventually(
@@ -78,7 +78,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       () => lab.on(at(10), "true"),
       ({ code }) => code === 0,
     )
-  /** Which addresses a machine reaches. */
+  /** The addresses that a machine reaches. */
   const reached = async (mark: string, goals: readonly string[] = [good, bad]): Promise<readonly string[]> => {
     // a router that loads its rules may end the connection to the machine
     await eventually(
@@ -91,10 +91,10 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
       (to) => `${mark} ${to}` in seen || ["flow-busy-udp", "flow-busy-tcp", "flood"].some((kind) => `${kind} ${to}` in seen),
     )
   }
-  /** Whether a machine gets a connection to the SSH server of another. */
+  /** Whether a machine can connect to the SSH server of another. */
   const crosses = async (from: number, to: number): Promise<boolean> =>
     (await lab.on(at(from), python(`import socket; socket.create_connection(("${at(to)}", 22), 10).recv(3)`))).code === 0
-  /** What a machine's router answers for the name, once it is this. */
+  /** What a machine's router resolves the name to, once it is this. */
   const answered = (addresses: readonly string[]) =>
     eventually(
       `the answer ${addresses.join(" ")}`,
@@ -102,7 +102,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
         (await lab.on(at(10), `${python(question)} ${at(10).slice(0, -2)}254 ${name}`)).output.trim().split(",").toSorted(),
       (told) => told.join() === addresses.toSorted().join(),
     )
-  /** Of all kinds of packets and connections, those that get from a machine to each address, also with made-up sources. */
+  /** Of all kinds of packets and connections, those that get from a machine to each address, including spoofed sources. */
   const probed = async (phase: string) => {
     await internet.take()
     const pretended = JSON.stringify([at(20), at(30), natHost, "198.51.100.4", "10.99.10.11"])
@@ -113,8 +113,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     const seen = await drained()
     const ofPhase = Object.keys(seen).filter((what) => what.includes(`.${phase} `) && !what.startsWith("asked "))
     const said = JSON.parse(output) as Readonly<Record<string, string>>
-    // whatever the phase: nothing for the service's host, nothing that stays on a link, of the router its leases alone, and between VLANs
-    // what has a rule
+    // in every phase: nothing reaches the service's host or stays on a link, the router offers only DHCP, and between VLANs only
+    // the rules pass
     expect(ofPhase.filter((what) => what.endsWith(` ${natHost}`) || local.includes(what.split(".")[0] ?? ""))).toEqual([])
     expect(openPorts(said)).toEqual(["router udp 67"])
     expect([await crosses(10, 20), await crosses(20, 10)]).toEqual([true, false])
@@ -130,7 +130,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
 
   beforeAll(async () => {
     lab = await openRealLab(30)
-    // the service asks the outside for names, too
+    // the service resolves names at the outside world, too
     resolver = join("/etc/netns", `${lab.id}-outside`)
     await mkdir(resolver, { recursive: true })
     await writeFile(join(resolver, "resolv.conf"), `nameserver ${natHost}\n`)
@@ -156,7 +156,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     removeFolders()
   }, patience)
 
-  it("blocks when it is started, lets pass what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
+  it("blocks when it is started, passes what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
     expect(await reached("before")).toEqual([good, bad])
     expect(await probed("open")).toMatchObject({
       toGood: kinds,
@@ -249,7 +249,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await probed("over")).toMatchObject({ toGood: kinds, toBad: kinds })
   })
 
-  /** Asks for this, and kills the service after each thing that its run writes; each time, what arrived meanwhile has to be right. */
+  /** Requests this, and kills the service after each entry of its run; each time the packets that arrived must be right. */
   const killedEverywhere = async (what: "start" | "stop", holds: (moment: string) => Promise<void>): Promise<number> => {
     const running = async () =>
       (await user.get<readonly { readonly id: string; readonly kind: string; readonly status: string }[]>("/runs")).filter(
@@ -274,10 +274,10 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     await expectSuccess(user, runId)
     return moments.size
   }
-  /** What arrived of the machine that knocks and of the connections that it had. */
+  /** Packets that arrived from the machine that keeps sending, and from its open connections. */
   const leaks = (seen: Seen): readonly string[] => Object.keys(seen).filter((what) => /^(?:knock|flow-)/u.test(what))
 
-  it("lets nothing out that it has closed, and opens only after all is rolled back, wherever the service is killed", async () => {
+  it("lets nothing out once it is closed, and opens only after everything is rolled back, wherever the service is killed", async () => {
     for (const line of [`${python(knocker)} ${good} ${bad}`, `${python(flows)} kept - ${good} ${bad}`])
       expect(await lab.on(at(30), `setsid nohup ${line} >/dev/null 2>&1 &`)).toMatchObject({ code: 0 })
     await eventually("what knocks", internet.seen, (seen) => `knock ${bad}` in seen && `flow-kept-tcp ${bad}` in seen)
@@ -295,7 +295,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     await internet.take()
     const more = await killedEverywhere("stop", async (moment) => {
       const arrived = leaks(await internet.take())
-      // it is noted before the router opens
+      // the state is noted before the router opens
       if (arrived.length > 0) expect([moment, await state()]).toEqual([moment, "off"])
     })
     expect(more).toBeGreaterThan(10)

@@ -33,7 +33,7 @@ const upload = async (
 }
 
 test(
-  "a user who keeps as much as user_disk allows adds nothing more, whatever it is, until something is removed; others are not affected",
+  "a user at the user_disk limit can add nothing until something is removed; other users are not affected",
   { timeout: 300_000 },
   async () => {
     const data = temporaryFolder()
@@ -42,7 +42,7 @@ test(
     const key = await addUser(first.root, "ADA")
     const others = [await addUser(first.root, "BOB"), await addUser(first.root, "BOSS", true)]
     await first.crash()
-    // from a version that counted nothing; the file has no blocks
+    // from a version that did not count sizes; the file has no blocks
     const old = join(data, "library/users/ADA/roles/old")
     mkdirSync(join(old, "meta"), { recursive: true })
     writeFileSync(join(old, "meta/main.yml"), "galaxy_info: {author: acme}\n")

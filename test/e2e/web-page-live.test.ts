@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== undefined)(
       return lab.close
     }, 120_000)
 
-    test("leaves every tab when one signs out, and shows nothing of it when somebody goes back or signs in as another", async () => {
+    test("signing out in one tab signs out all, and nothing of the session shows when somebody goes back or signs in as another user", async () => {
       const { service, browser } = lab
       const context = await browser()
       const one = await context.newPage()
@@ -38,7 +38,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await one.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).not.toMatch(/UMA|Uma/u)
     })
 
-    test("lets somebody stay with what is not saved when another tab signs out, and leads away at the next sign", async () => {
+    test("lets a user keep unsaved changes when another tab signs out, and leaves at the next sign of the lost session", async () => {
       const { service, browser } = lab
       const context = await browser()
       const [one, other] = [await context.newPage(), await context.newPage()]
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(asked).toBeGreaterThan(1)
     })
 
-    test("tells twelve tabs of a change over one connection, and goes on when the tab that has it is closed", async () => {
+    test("updates twelve tabs over one connection, and continues when the tab that holds it is closed", async () => {
       const { service, user, browser } = lab
       const context = await browser()
       const first = await context.newPage()
@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test.skipIf(noFirefox !== undefined)(
-      `shows the same in Firefox, and tells twelve of its tabs of a change over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}`,
+      `works the same in Firefox, and updates twelve of its tabs over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}` (skipped: ${noFirefox})`}`,
       async () => {
         const { service, user, closes } = lab
         const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)
@@ -105,7 +105,7 @@ describe.skipIf(noBrowser !== undefined)(
       },
     )
 
-    test("lets pages of other origins change and read nothing", async () => {
+    test("lets pages of other origins neither change nor read anything", async () => {
       const { service, user, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -156,7 +156,7 @@ describe.skipIf(noBrowser !== undefined)(
       await new Promise((resolve) => site.close(resolve))
     })
 
-    test("changes one row of a hundred when one machine is switched, and does not ask for the list again", async () => {
+    test("updates one row of a hundred when one machine changes, and does not request the list again", async () => {
       const { service, user, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -168,13 +168,13 @@ describe.skipIf(noBrowser !== undefined)(
         await route.fulfill({ response, json: [...((await response.json()) as readonly object[]), ...manyRanges(100, 10)] })
       })
       await settled(page, `${service.url}/ui/me`)
-      // what was read for the palette is the list of the page, and kept up to date as that
+      // the list read for the palette is the page's list too, and is kept up to date
       await page.keyboard.press("Control+k")
       await page.keyboard.type("ranges")
       await page.getByRole("option", { selected: true }).filter({ hasText: "Ranges" }).waitFor()
       await page.keyboard.press("Enter")
       await page.getByRole("link", { name: "R99", exact: true }).waitFor()
-      // when the stream begins, all is read again: what changed before would be missed. It has begun once it shows a change
+      // everything is read again when the stream begins, since earlier changes are missed; a change that shows proves that it has begun
       for (const [verb, on] of [
         ["poweroff", 3],
         ["poweron", 4],
@@ -192,12 +192,12 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText(/^1 of \d+ ranges$/u).waitFor()
       expect(await page.getByRole("row").count()).toBe(2)
       await user.send("PUT", "/range/poweron?rangeID=UMA", { machines: ["UMA-m1"] })
-      // its answers come through here: none is asked for while the service is away
+      // stop intercepting: requests still in here would fail once the service is gone
       await page.unrouteAll({ behavior: "ignoreErrors" })
       await page.close()
     })
 
-    test("holds no more after 50,000 power changes than after the first thousands, and asks for none of them", async () => {
+    test("uses no more memory after 50,000 power changes than after the first thousands, and sends no requests for them", async () => {
       const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -220,7 +220,7 @@ describe.skipIf(noBrowser !== undefined)(
       for (const tab of context.pages()) await tab.close()
     })
 
-    test("says when the service is away, and goes on with a run by itself when it is back", async () => {
+    test("says when the service is unreachable, and continues with a run by itself when it is back", async () => {
       const { service, bo, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -235,7 +235,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("The run succeeded.").waitFor()
       await page.getByText(/^Succeeded\./u).waitFor()
       await page.getByText("Live updates are interrupted.", { exact: false }).waitFor({ state: "hidden" })
-      // as who reads it all at once: no line twice, and none lost
+      // the same lines as a client that reads everything at once: none twice, and none lost
       const lines = () => page.getByText(/^\d+ lines$/u).textContent()
       const followed = await lines()
       await page.reload()

@@ -48,7 +48,7 @@ const pathsOfAdministrators = [
   "classes/course?view=people",
 ]
 describe.skipIf(noBrowser !== undefined)(
-  `how the web page looks to everybody (skipped when ${noBrowser ?? "there is no browser"})`,
+  `appearance and accessibility of the web page (skipped when ${noBrowser ?? "there is no browser"})`,
   { timeout: 300_000 },
   () => {
     let lab: PageLab
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== undefined)(
       return lab.close
     }, 120_000)
 
-    test("loses no point at Lighthouse as a phone: what else Lighthouse judges is the bench's", async () => {
+    test("gets full points from Lighthouse on a phone; the bench covers Lighthouse's other categories", async () => {
       const { service, runId, closes } = lab
       const { page, judge, close } = await openLighthouse()
       closes.push(close)
@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(lost).toEqual([])
     })
 
-    test("has no fault that axe finds, and no text beside its window: light and dark, narrow and wide", async () => {
+    test("has no issue that axe finds, and nothing outside its window: light and dark, narrow and wide", async () => {
       const { service, user, runId, failedRunId, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -118,7 +118,7 @@ describe.skipIf(noBrowser !== undefined)(
       }
     })
 
-    test("moves little of what it shows while it loads, on a phone and on a wide screen", async () => {
+    test("shifts its layout little while it loads, on a phone and on a wide screen", async () => {
       const { service, runId, browser } = lab
       for (const viewport of [
         { width: 412, height: 823 },
@@ -134,7 +134,7 @@ describe.skipIf(noBrowser !== undefined)(
           await page.waitForLoadState("load")
           shifts[path] = await page.evaluate<number>(shiftsSoFar)
         }
-        // with a run that changes the range, whose answers come last
+        // with a run that changes the range, whose responses come last
         const late = async (route: Route): Promise<void> => {
           const response = await route.fetch()
           const body = (await response.text()).replace(/"status":"[a-z]+"/u, '"status":"running"')
@@ -147,10 +147,10 @@ describe.skipIf(noBrowser !== undefined)(
         await page.getByRole("progressbar").waitFor()
         await page.locator("main tbody tr").first().waitFor()
         shifts["ranges/UMA, a run is going"] = await page.evaluate<number>(shiftsSoFar)
-        // its answers come through here: none is asked for while the service is away
+        // stop intercepting: requests still in here would fail once the service is gone
         await page.unrouteAll({ behavior: "ignoreErrors" })
         await page.close()
-        // what is above counts as poor with those who measure pages
+        // scores above this count as poor in Web Vitals
         expect(Object.entries(shifts).filter(([, sum]) => sum > 0.1)).toEqual([])
       }
     })

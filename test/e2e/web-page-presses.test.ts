@@ -12,14 +12,14 @@ import { fillIn, openMenus, password, pendingRequests, settled, signIn } from ".
 
 const template = "debian-12-x64-server-template"
 
-/** What is filled in, by the type of the field. */
+/** The input for each type of field. */
 const fillings: Readonly<Record<string, string>> = { number: "5", email: "somebody@lab.example", url: "https://example.test/" }
 
 const content = ["roles", "catalog", "sources", "blueprints"] as const
 const administration = ["overview", "nodes", "doctor", "quotas", "audit", "groups", "users"].map((name) => `admin/${name}`)
 
 describe.skipIf(noBrowser !== undefined)(
-  `whatever is pressed on the web page (skipped when ${noBrowser ?? "there is no browser"})`,
+  `every button of the web page (skipped when ${noBrowser ?? "there is no browser"})`,
   { timeout: 300_000 },
   () => {
     let service: ServiceProcess
@@ -54,7 +54,7 @@ describe.skipIf(noBrowser !== undefined)(
       removeFolders()
     })
 
-    /** Presses each button of these pages as this user, and fills in what is asked for; what of it was refused, by what was pressed. */
+    /** Presses each button of these pages as this user, and fills in dialogs; returns the refused requests with the button that caused each. */
     const pressAll = async (
       user: string,
       paths: readonly string[],
@@ -71,12 +71,12 @@ describe.skipIf(noBrowser !== undefined)(
       let presses = 0
       const open = async (path: string): Promise<Page> => {
         await settled(page, `${service.url}/ui/${path}`)
-        // whoever gets a new key signs in anew
+        // a user who gets a new key has to sign in again
         if (page.url().includes("/ui/login")) {
           await fillIn(page, user)
           await settled(page, `${service.url}/ui/${path}`)
         }
-        // what is offered depends on what is answered last
+        // the last response decides which buttons there are
         await expect.poll(pending, { timeout: 20_000 }).toBe(0)
         await page.evaluate(openMenus)
         return page
@@ -88,15 +88,15 @@ describe.skipIf(noBrowser !== undefined)(
         let isAsOpened = true
         const buttons = page.locator("main button:enabled")
         const names = [...new Set(await buttons.allInnerTexts())]
-        // what deletes the subject of a page leaves none
+        // deleting the subject of a page comes last
         for (const name of names.toSorted((a, b) => Number(/Delete|Remove/u.test(a)) - Number(/Delete|Remove/u.test(b)))) {
           pressed = `${path}: ${name}`
           if (!isAsOpened) await open(path)
           isAsOpened = false
-          // what was pressed before may have taken it away
+          // an earlier press may have removed it
           const button = buttons.filter({ hasText: name }).first()
           if ((await button.count()) === 0) continue
-          // menus that are all open lie over one another
+          // open menus cover one another
           await button.dispatchEvent("click")
           const dialog = page.locator("dialog[open]")
           if ((await dialog.count()) > 0) {
@@ -114,14 +114,14 @@ describe.skipIf(noBrowser !== undefined)(
       return { refused, presses, open }
     }
 
-    test("an instructor is offered nothing that is forbidden, not there or fails, on the pages of a class and of its ranges", async () => {
+    test("offers an instructor nothing that is forbidden, missing or fails, on the pages of a class and of its ranges", async () => {
       const paths = ["classes/course", "classes/course?view=people", "ranges/SAM/plan", "ranges/SAM/snapshots", ...content, "me"]
       const { refused, presses } = await pressAll("TIM", paths)
       expect(refused).toEqual([])
       expect(presses).toBeGreaterThan(10)
     })
 
-    test("nor is a student, who sees no page of administrators", async () => {
+    test("offers a student nothing of the kind, and no pages of administrators", async () => {
       const own = ["plan", "config", "snapshots", "testing", `machines/${vmid}`].map((part) => `ranges/SAM/${part}`)
       const paths = ["ranges", "runs", "templates", `templates/${template}`, ...content, "me", ...own, "ranges/SAM"]
       const { refused, presses, open } = await pressAll("SAM", paths)
@@ -133,7 +133,7 @@ describe.skipIf(noBrowser !== undefined)(
       }
     })
 
-    test("nor is an administrator", async () => {
+    test("offers an administrator nothing of the kind", async () => {
       const content = [
         "templates",
         `templates/${template}`,
@@ -152,12 +152,12 @@ describe.skipIf(noBrowser !== undefined)(
   },
 )
 
-/** Answers that the page should not have asked for, as they come. */
+/** Error responses that the page should not have caused, as they arrive. */
 const refusals = (context: BrowserContext, pressed: () => string): readonly string[] => {
   const refused: string[] = []
   context.on("response", (response) => {
     const isWrong = [403, 404, 405].includes(response.status()) || response.status() >= 500
-    // what is deleted may have been asked for just before
+    // something that is now deleted may have been requested just before
     const isGone = response.status() === 404 && response.request().method() === "GET" && pressed().includes("Delete")
     if (isWrong && !isGone) refused.push(`${pressed()}: ${response.status()} ${response.request().method()} ${response.url()}`)
   })

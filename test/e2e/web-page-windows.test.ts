@@ -27,7 +27,7 @@ ${["bought", "tried"]
   .join("")}`
 
 describe.skipIf(noBrowser !== undefined)(
-  `the page of a machine with Windows (skipped when ${noBrowser ?? "there is no browser"})`,
+  `the page of a Windows machine (skipped when ${noBrowser ?? "there is no browser"})`,
   { timeout: 300_000 },
   () => {
     let service: ServiceProcess
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser !== undefined)(
       removeFolders()
     })
 
-    test("activates it, says why one cannot be, and disguises it until the disguise is removed", async () => {
+    test("activates Windows, says why it cannot, and disguises the machine until the disguise is removed", async () => {
       const { context, close } = await openBrowser()
       closes.push(close)
       const wrong = watch(context, service.url)
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await user.get(`/machine/${vmid}`)).toMatchObject({ licence: expect.stringMatching(/activated/iu) })
 
       await press("Disguise…")
-      // of this form nothing is done yet
+      // this form has not been sent yet
       await dialog.getByLabel("Maker of the computer").waitFor()
       expect(await dialog.getByText("Windows is activated.").count()).toBe(0)
       await dialog.getByLabel("Maker of the computer").selectOption("Lenovo")

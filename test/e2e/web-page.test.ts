@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== undefined)(
       return lab.close
     }, 120_000)
 
-    test("shows a range to who signs in, starts and stops its machines, and opens a console, all without an error", async () => {
+    test("shows a user their range, starts and stops its machines, and opens a console, all without an error", async () => {
       const { service, user, runId, browser } = lab
       const context = await browser({ viewport: { width: 1280, height: 800 } })
       const wrong = watch(context, service.url)
@@ -33,7 +33,7 @@ describe.skipIf(noBrowser !== undefined)(
         page.getByRole("button", { name: "Logins of machines" }).click(),
       ])
       expect(readFileSync(await logins.path()).toString("latin1")).toMatch(/^PK/u)
-      // what would be refused is not offered: there is no VPN here, and no Windows
+      // actions that would be refused are not offered: there is no VPN here, and no Windows
       expect(await page.getByRole("button", { name: /VPN file|Remote desktop/u }).count()).toBe(0)
 
       await page.getByLabel("Actions for m1").click()
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("shows what is done to machines at the hypervisor, by itself, and that the range is not as configured any more", async () => {
+    test("shows changes to machines at the hypervisor without a reload, and that the range differs from its configuration", async () => {
       const { service, simulator, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByRole("button", { name: "Deploy this" }).isDisabled()).toBe(true)
     })
 
-    test("shows users the disk they have in use and what takes it, and administrators that of everybody", async () => {
+    test("shows users their disk usage and what takes it, and administrators that of everybody", async () => {
       const { service, ada, user, browser } = lab
       await user.send("POST", "/blueprints/from-range", { blueprintID: "umas", name: hostileText, rangeID: "UMA" })
       const page = await (await browser()).newPage()
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser !== undefined)(
       await ada.send("DELETE", "/blueprints/umas")
     })
 
-    test("shows what a run failed of before all else, and goes on from there", async () => {
+    test("shows first why a run failed, and resumes it", async () => {
       const { service, bo, failedRunId, browser } = lab
       const context = await browser({ viewport: { width: 1280, height: 720 } })
       const wrong = watch(context, service.url)
@@ -128,7 +128,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("shows a log of 200,000 lines from its end, finds in it and opens any line of it, and does nothing that a line says", async () => {
+    test("shows a log of 200,000 lines from its end, searches it and opens any line, and never executes its content", async () => {
       const { service, runId, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
@@ -193,7 +193,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.getByText("About", { exact: true }).count()).toBe(0)
     })
 
-    test("shows names that others chose as text", async () => {
+    test("shows names that others chose as plain text", async () => {
       const { service, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
@@ -208,7 +208,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("shows three screens at once, types a long text whole, and shows a screen again when its machine was off", async () => {
+    test("shows three screens at once, types a long text completely, and reconnects to a machine that was off", async () => {
       const { service, simulator, user, browser } = lab
       const context = await browser()
       const first = await context.newPage()
@@ -247,7 +247,7 @@ describe.skipIf(noBrowser !== undefined)(
       for (const page of screens) await page.close()
     })
 
-    test("completes and checks a configuration as it is typed, and overwrites nothing of somebody else's", async () => {
+    test("completes and checks a configuration as it is typed, and overwrites nothing of another user", async () => {
       const { service, user, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
@@ -318,7 +318,7 @@ describe.skipIf(noBrowser !== undefined)(
       await user.upload("/range/config?rangeID=UMA", smallLab(3))
     })
 
-    test("acts on the ranges of a class at once, says what became of each, and adds people to it", async () => {
+    test("acts on all ranges of a class at once, shows the result for each, and adds people to it", async () => {
       const { service, simulator, user, browser } = lab
       const context = await browser()
       const wrong = watch(context, service.url)
@@ -394,7 +394,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
 
-    test("installs what a source ships once somebody has seen what that is, says what became of each, and takes it away again", async () => {
+    test("installs the content of a source after showing it, reports the result for each item, and removes it again", async () => {
       const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -430,7 +430,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("adds a source from an archive, says what of it nobody can use, takes another archive and deletes the source again", async () => {
+    test("adds a source from an archive, says which items are unusable, replaces the archive and deletes the source again", async () => {
       const { service, sources, browser } = lab
       const buffer = execFileSync("git", ["archive", "--format=tar.gz", "HEAD"], { cwd: sources })
       const archive = { name: "mine.tar.gz", mimeType: "application/gzip", buffer }
@@ -466,7 +466,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong.filter((one) => !one.includes("400"))).toEqual([])
     })
 
-    test("takes a role and a template as archives, and says what is wrong with one", async () => {
+    test("accepts archives of a role and a template, and says what is wrong with one", async () => {
       const { service, sources, browser } = lab
       const pack = (name: string, parent: string, folder: string) => ({
         name,
@@ -501,7 +501,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong.filter((one) => !one.includes("400"))).toEqual([])
     })
 
-    test("makes a blueprint of a range, shares and copies it, takes the copy out and in, and deletes it again", async () => {
+    test("creates a blueprint from a range, shares and copies it, exports and imports the copy, and deletes it again", async () => {
       const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -547,7 +547,7 @@ describe.skipIf(noBrowser !== undefined)(
       expect(wrong).toEqual([])
     })
 
-    test("sees that a range differs when somebody comes back to it, though nothing told it so", async () => {
+    test("notices, when a user returns to the page, that the range differs from its configuration, even without an event", async () => {
       const { service, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -562,7 +562,7 @@ describe.skipIf(noBrowser !== undefined)(
       await note.waitFor()
     })
 
-    test("is used by keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and out again", async () => {
+    test("works with the keyboard alone: sign in, find a range, start a machine, look at its screen, read a run, and sign out", async () => {
       const { service, user, browser } = lab
       const context = await browser()
       const page = await context.newPage()
@@ -629,7 +629,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/login**")
     })
 
-    test("deletes a machine, plans a part of a deploy, and deletes all machines and the range once that is confirmed", async () => {
+    test("deletes a machine, plans a part of a deploy, and deletes all machines and the range after confirmation", async () => {
       const { service, browser, ada } = lab
       const eve = await addLab(service, "EVE", smallLab(2), ada)
       await eve.send("POST", "/user/credentials", { proxmoxPassword: password })
@@ -675,7 +675,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.waitForURL("**/ui/ranges")
       await page.getByText("You have no range yet.").waitFor()
       expect(await eve.get("/ranges/accessible")).toEqual([])
-      // what was asked for as the range went
+      // except requests that were in flight when the range was deleted
       expect(wrong.filter((text) => !text.startsWith("Failed to load resource"))).toEqual([])
     })
   },

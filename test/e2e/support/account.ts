@@ -3,18 +3,18 @@ import { chownSync, lchownSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { repository } from "./program.ts"
 
-/** Who a service under test runs as. `ordinary`: as the shipped unit runs it, with nothing but its data folder. */
+/** The account a service under test runs as. `ordinary`: as under the shipped unit, with nothing but its data folder. */
 export type Account = "ordinary" | "root"
 
-/** An account of every Linux, whose home does not exist. */
+/** The account `nobody` of every Linux, whose home does not exist. */
 const nobody = 65_534
 
-/** Where an ordinary account sees the repository: its own place may be below a folder that only root may enter. */
+/** Where an ordinary account sees the repository: its real place may be below a folder that only root may enter. */
 export const installed = "/opt/rangewright/"
 
 /**
- * What the shipped unit does for the service: a system that nobody can write to but for these places, an account without any right or home,
- * no way to more rights.
+ * What the shipped unit does for the service: a file system that is read-only but for these places, an account without any right or home,
+ * and no way to gain privileges.
  */
 const unit = `set -e
 mount -t tmpfs -o mode=755 tmpfs /opt
@@ -29,7 +29,7 @@ id=$3
 shift 3
 exec setpriv --reuid="$id" --regid="$id" --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all "$@"`
 
-/** In front of a command that root starts: it runs as an ordinary account, in the same process. `writable` is where that may write at most. */
+/** Prefix of a command that root starts, to run it as an ordinary account in the same process. `writable` is the only place it may write to. */
 export const asOrdinary = (writable = "/tmp", id = nobody): readonly string[] => [
   "unshare",
   "--mount",
@@ -42,7 +42,7 @@ export const asOrdinary = (writable = "/tmp", id = nobody): readonly string[] =>
   String(id),
 ]
 
-/** Gives a folder with all that is in it to an ordinary account. */
+/** Gives a folder with everything in it to an ordinary account. */
 export const giveToOrdinary = (folder: string, id = nobody): void => {
   chownSync(folder, id, id)
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) lchownSync(join(folder, name), id, id)

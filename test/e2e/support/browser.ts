@@ -8,7 +8,7 @@ import { type BrowserContext, type BrowserContextOptions, chromium, type Page } 
 import { onTestFinished } from "vitest"
 
 export const chromiumProgram = "/usr/bin/chromium"
-/** It asks nobody for anything by itself. */
+/** Options without which Chromium sends requests of its own. */
 export const chromiumArguments: readonly string[] = [
   "--no-sandbox",
   "--disable-gpu",
@@ -34,7 +34,7 @@ export const noBrowser = absence(chromiumProgram)
 
 export type Look = Pick<BrowserContextOptions, "colorScheme" | "viewport">
 
-/** A browser of its own, with cookies of its own, that asks nobody for anything but the pages that it is shown. */
+/** A separate browser with its own cookies, which sends requests only for the pages that it is shown. */
 export const openBrowser = async (
   look: Look = {},
 ): Promise<{ readonly context: BrowserContext; readonly close: () => Promise<void> }> => {
@@ -54,9 +54,9 @@ export const openBrowser = async (
   }
 }
 
-/** One browser for the tests of a file: to start one takes seconds. */
+/** One browser for all tests of a file, since starting one takes seconds. */
 export interface SharedBrowser {
-  /** A window for this test, as in a browser of its own: its cookies, storage, cache and connections are nobody else's. Goes with the test. */
+  /** A window for this test, isolated like a browser of its own: nothing else shares its cookies, storage, cache and connections. Closed with the test. */
   readonly open: (look?: Look) => Promise<BrowserContext>
   readonly close: () => Promise<void>
 }
@@ -83,7 +83,7 @@ export const openPage = async (url: string): Promise<{ readonly page: Page; read
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".html": "text/html" }
 
-/** Serves a page at `/`, and below it the files of the package that has this module, unchanged. */
+/** Serves a page at `/`, and below it the unchanged files of the package that has this module. */
 export const servePackage = async (
   module: string,
   page: string,

@@ -12,16 +12,16 @@ export interface Build {
   readonly id: string
   readonly name: string
   readonly log: () => string
-  /** The log once it says so; fails where the build ends before. */
+  /** The log once it matches; fails if the build ends before. */
   readonly says: (pattern: RegExp) => Promise<string>
   readonly abort: () => void
   readonly ended: Promise<"built" | "not built">
 }
 
-/** What builds templates on the lab's host, without a service around it. */
+/** Builds templates on the lab's host, without a service around it. */
 export interface Builder {
   readonly build: (template: string, name: string) => Build
-  /** Takes away what is left of a build that was killed. */
+  /** Removes the remains of a killed build. */
   readonly clear: (id: string) => Promise<"built" | "not built">
   readonly kill: () => Promise<void>
   /** Lets it end by itself. */
@@ -84,7 +84,7 @@ export const startBuilder = ({ simulator, place, data }: RealLab): Builder => {
   }
 }
 
-/** Processes of a build on its host, or of all, by number and command line: they know its folder. */
+/** The processes of a build on its host, or of all builds, by PID and command line: they know its folder. */
 export const processesOf = ({ data }: Pick<RealLab, "data">, id = ""): readonly (readonly [pid: number, line: string])[] =>
   readdirSync("/proc").flatMap((entry) => {
     try {

@@ -1,4 +1,4 @@
-/** A journal entry as the event stream tells it. */
+/** A journal entry as the event stream sends it. */
 export interface StreamEvent {
   readonly id: number
   readonly type: string
@@ -16,7 +16,7 @@ export interface Problem {
   readonly hint?: string
 }
 
-/** The API as any client sees it, over HTTP. */
+/** The API as any client uses it, over HTTP. */
 export interface ApiClient {
   /** The answer whatever its status. */
   readonly ask: <A>(method: string, path: string, body?: unknown) => Promise<Answer<A>>
@@ -40,7 +40,7 @@ const parseEvent = (block: string): StreamEvent | undefined => {
     : { id: Number(fields.get("id")), type: fields.get("event") ?? "", data: JSON.parse(data) as StreamEvent["data"] }
 }
 
-/** `unreachable` tells more of a service that could not be asked. */
+/** `unreachable` explains why a service could not be reached. */
 export const apiClient = (base: string, key: string, unreachable: () => string = () => ""): ApiClient => {
   const json = { Accept: "application/json" }
   const call = (method: string, path: string, init: RequestInit = {}) =>
@@ -83,7 +83,7 @@ export const apiClient = (base: string, key: string, unreachable: () => string =
       try {
         response = await call("GET", `/runs/${runId}/events`, { headers: { "Last-Event-ID": String(after) } })
       } catch {
-        return // the service is gone: what was not received is asked for again, after the last id that was
+        return // the service is gone: missing events are requested again, after the last id that was
       }
       if (!response.ok) throw new Error(`events of run ${runId}: ${response.status} ${await response.text()}`)
       let rest = ""

@@ -1,7 +1,7 @@
 import { repository } from "./program.ts"
 import type { Environment } from "./service.ts"
 
-/** What makes a program believe that it is so many seconds later. */
+/** Makes a program believe that it is this many seconds later. */
 export const clockAhead = (seconds: number): Environment => ({
   NODE_OPTIONS: `--import=${repository}test/e2e/support/set-clock.ts`,
   TEST_CLOCK_AHEAD: String(seconds),

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises"
 
-/** Milliseconds between two looks, and the longest wait. */
+/** Milliseconds between two polls, and the longest wait. */
 const every = 50
 const patience = 150_000
 
-/** Looks until it finds something; what never comes is an error that tells what was seen last. */
+/** Polls until it finds something; otherwise fails with what was seen last. */
 export const eventually = async <A, S>(
   what: string,
   look: () => Promise<S>,

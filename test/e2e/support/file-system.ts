@@ -3,7 +3,7 @@ import { temporaryFolder } from "./folder.ts"
 
 const mounted: string[] = []
 
-/** A file system of its own in memory, with these options of mount; undefined where only root may mount one. */
+/** A file system in memory with these mount options; undefined where only root may mount one. */
 export const mountFileSystem = (options: string): string | undefined => {
   const folder = temporaryFolder()
   try {
@@ -15,7 +15,7 @@ export const mountFileSystem = (options: string): string | undefined => {
   return folder
 }
 
-/** To be called before the folders are removed. */
+/** Call this before the folders are removed. */
 export const unmountAll = (): void => {
   for (const folder of mounted.splice(0)) execFileSync("/bin/umount", ["--lazy", folder])
 }

@@ -11,13 +11,13 @@ export interface Firefox {
   readonly browser: Browser
   /** A new tab. */
   readonly tab: () => Promise<Page>
-  /** What pages did that they must not: errors, violations of their policy, requests to others. */
+  /** Forbidden behavior of pages: errors, policy violations, requests to other hosts. */
   readonly wrong: readonly string[]
-  /** How often something below this address was asked for. */
+  /** The number of requests below this address. */
   readonly asked: (url: string) => number
 }
 
-/** Firefox, driven by WebDriver BiDi: Debian's own is not the one that Playwright drives. Its tabs are to see this origin alone. */
+/** Firefox, driven by WebDriver BiDi: Playwright cannot drive Debian's Firefox. Its tabs may load only this origin. */
 export const openFirefox = async (origin: string): Promise<Firefox> => {
   const browser = await puppeteer.launch({ browser: "firefox", executablePath: program, headless: true })
   const seen: string[] = []
@@ -30,7 +30,7 @@ export const openFirefox = async (origin: string): Promise<Firefox> => {
       tabs.push(page)
       page.setDefaultTimeout(30_000)
       page.on("console", (message) => void (message.type() === "error" && seen.push(message.text())))
-      // also of its policy
+      // including violations of its policy
       page.on("pageerror", (error) => void seen.push(String(error)))
       page.on("request", (request) => {
         requests.push(request.url())
@@ -46,7 +46,7 @@ export const openFirefox = async (origin: string): Promise<Firefox> => {
 
 export const shows = async (page: Page, text: string): Promise<void> => void (await page.locator(`::-p-text(${text})`).wait())
 
-/** By puppeteer's selectors. */
+/** Takes puppeteer's selectors. */
 export const signInWithPuppeteer = async (page: Page, url: string, user: string): Promise<void> => {
   await page.goto(`${url}/`)
   await page.locator("input[name=user]").fill(user)

@@ -11,7 +11,7 @@ export const temporaryFolder = (): string => {
   return path
 }
 
-/** Removes the folders that the tests made; to be called when no program uses them any more. */
+/** Removes the folders that the tests made; call it when no program uses them any more. */
 export const removeFolders = (): void => {
   for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true })
 }

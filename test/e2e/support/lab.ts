@@ -8,10 +8,10 @@ import type { SimulatorProcess } from "./simulator.ts"
 
 export const adLab = readFileSync(`${repository}examples/ad-lab.yml`, "utf8")
 
-/** The VMs of the example, without the id of the range before them. */
+/** The VMs of the example, without the range id before their names. */
 export const adLabMachines = ["router-debian11-x64", "dc01", "files01", "ws01", "web01", "kali"] as const
 
-/** A range of a few small machines, quick to make. */
+/** A range of a few small machines, which deploys quickly. */
 export const smallLab = (machines: number): string =>
   [
     "ludus:",
@@ -47,7 +47,7 @@ export interface RunView {
   readonly steps: readonly { readonly key: string; readonly phase: string; readonly failure?: { readonly message: string } }[]
 }
 
-/** Makes a user, who gets a range of the same name; the user's key. */
+/** Creates a user, who gets a range of the same name; returns the user's key. */
 export const addUser = async (by: ApiClient, userID: string, isAdmin = false): Promise<string> =>
   (
     await by.send<{ readonly apiKey: string }>("POST", "/user", {
@@ -58,7 +58,7 @@ export const addUser = async (by: ApiClient, userID: string, isAdmin = false): P
     })
   ).apiKey
 
-/** Makes a user and gives their range a configuration; a client that acts as the user. */
+/** Creates a user and gives their range a configuration; returns a client that acts as the user. */
 export const addLab = async (service: ServiceProcess, userID: string, config: string, by = service.root): Promise<ApiClient> => {
   const user = service.as(await addUser(by, userID))
   const uploaded = await user.upload(`/range/config?rangeID=${userID}`, config)
@@ -66,11 +66,11 @@ export const addLab = async (service: ServiceProcess, userID: string, config: st
   return user
 }
 
-/** Starts a deploy; the run's id. */
+/** Starts a deploy; returns the run's id. */
 export const deploy = async (client: ApiClient, rangeId: string): Promise<string> =>
   (await client.send<{ readonly runID: string }>("POST", `/range/deploy?rangeID=${rangeId}`, {})).runID
 
-/** Waits for the end of a run, whatever it is. */
+/** Waits for the end of a run, successful or not. */
 export const runEnd = (client: ApiClient, runId: string): Promise<RunView> =>
   eventually(
     `the end of run ${runId}`,
@@ -78,7 +78,7 @@ export const runEnd = (client: ApiClient, runId: string): Promise<RunView> =>
     (run) => run.status !== "running" && run,
   )
 
-/** Waits for the run's success; where it failed, the error tells which steps and why. */
+/** Waits for the run's success; if it failed, the error says which steps and why. */
 export const expectSuccess = async (client: ApiClient, runId: string): Promise<void> => {
   const { status, message, steps } = await runEnd(client, runId)
   const failed = steps.flatMap(({ key, failure }) => (failure === undefined ? [] : [`${key}: ${failure.message}`]))
@@ -87,7 +87,7 @@ export const expectSuccess = async (client: ApiClient, runId: string): Promise<v
 
 export const rangeOf = (client: ApiClient, rangeId: string): Promise<RangeView> => client.get(`/range?rangeID=${rangeId}`)
 
-/** Reads a run's events into `seen`, from after the last one, until one is what is looked for or the stream ends; true when it came. */
+/** Reads a run's events into `seen`, from after the last one, until one matches or the stream ends; true if one matched. */
 export const follow = async (
   client: ApiClient,
   runId: string,
@@ -101,7 +101,7 @@ export const follow = async (
   return false
 }
 
-/** Nothing missed, nothing twice, and the same as who reads it all at once afterwards. */
+/** No event is missing or repeated, and a reader who reads everything afterwards sees the same. */
 export const expectWholeStream = async (client: ApiClient, runId: string, seen: readonly StreamEvent[]): Promise<void> => {
   expect(seen.map(({ id }) => id)).toEqual(seen.map((_, i) => i + 1))
   const again: StreamEvent[] = []
@@ -110,7 +110,7 @@ export const expectWholeStream = async (client: ApiClient, runId: string, seen: 
   expect(seen.at(-1)?.type).toBe("Ended")
 }
 
-/** The range's machines are exactly these at the hypervisor, each once, all running, and the service shows the same. */
+/** The range has exactly these machines at the hypervisor, each once and running, and the service shows the same. */
 export const expectMachines = async (
   simulator: SimulatorProcess,
   client: ApiClient,

@@ -5,25 +5,25 @@ import lighthouse, { desktopConfig } from "lighthouse"
 import puppeteer, { type Page } from "puppeteer-core"
 import { chromiumArguments, chromiumProgram } from "./browser.ts"
 
-/** What Lighthouse judges; `performance` depends on the machine's load and takes twice as long. */
+/** Lighthouse's categories; `performance` depends on the machine's load and takes twice as long. */
 export type Category = "performance" | "accessibility" | "best-practices"
 
 export interface Judgement {
   readonly category: Category
-  /** Of 100. */
+  /** Out of 100. */
   readonly score: number
-  /** The audits that took points: id and, where there are any, the figure and the elements. */
+  /** The audits that lost points: id and, where there are any, the figure and the elements. */
   readonly faults: readonly string[]
 }
 
 export interface Lighthouse {
-  /** A tab in which pages are judged as whoever signed in there. */
+  /** A tab whose signed-in user is the one the pages are judged as. */
   readonly page: Page
   readonly judge: (url: string, device: "desktop" | "phone", categories: readonly Category[]) => Promise<readonly Judgement[]>
   readonly close: () => Promise<void>
 }
 
-/** The beginnings of the elements that an audit is about. */
+/** The first elements that an audit is about. */
 const elementsOf = (details: unknown): readonly string[] => {
   const { items = [] } = (details ?? {}) as { readonly items?: readonly { readonly node?: { readonly snippet?: string } }[] }
   return Array.isArray(items) ? items.slice(0, 3).flatMap(({ node }) => node?.snippet ?? []) : []
@@ -37,7 +37,7 @@ export const openLighthouse = async (): Promise<Lighthouse> => {
   return {
     page,
     judge: async (url, device, categories) => {
-      // pages hold a stream of events open, so their network is never idle
+      // pages hold an event stream open, so their network is never idle
       const flags = {
         disableStorageReset: true,
         maxWaitForLoad: 4_000,

@@ -1,7 +1,7 @@
 import { machine } from "./shop-lab.ts"
 
 /**
- * Labs whose roles say nothing of what they depend on: only the order of the file fits. A forest, the child domain that is made in it, and a
+ * Labs whose roles do not declare their dependencies: only the order of the file is right. A forest, the child domain made in it, and a
  * federation service that trusts the child and needs the forest's certificate; a cluster's server and the agents that join it with its token.
  */
 export const orderLab = `ludus:
@@ -18,7 +18,7 @@ const serve = (port: number, folder: string): string => `- name: Serve it
   changed_when: false
 `
 
-/** Takes a moment, so that whoever does not wait for it comes too early. */
+/** Takes a moment, so that a role that does not wait for it comes too early. */
 const forest = `- name: Make the directory of the forest
   ansible.builtin.shell: sleep 1; mkdir -p /tmp/forest; echo "{{ realm }}" > /tmp/forest/domains
   changed_when: false

@@ -16,11 +16,11 @@ const findObstacle = (): string | undefined => {
   return probe.status === 0 ? undefined : "namespaces of mounts cannot be made"
 }
 
-/** Why this machine cannot run apt and dpkg apart from its own packages; undefined: it can. */
+/** Why this machine cannot run apt and dpkg isolated from its own packages; undefined: it can. */
 export const packageObstacle = findObstacle()
 
 /**
- * Runs its arguments where the folders of dpkg and apt are those of `$1`. They are put in place in a namespace of the command's own, and where that fails
+ * Runs its arguments with the folders of dpkg and apt replaced by those of `$1`, in a mount namespace of the command's own. If that fails,
  * nothing runs: the packages of this host are never touched.
  */
 const inRoot = `
@@ -44,7 +44,7 @@ const commandIn = (root: string, words: readonly string[]): readonly string[] =>
   ...words,
 ]
 
-/** Builds a package as a file with so many bytes in it; its installation waits while `/opt/hold` is there. Returns the file. */
+/** Builds a package as a file of this many bytes; its installation waits while `/opt/hold` exists. Returns the file. */
 export const buildPackage = (folder: string, name: string, version: string, control = "", bytes = 10): string => {
   const tree = join(folder, `.build-${name}-${version}`)
   mkdirSync(join(tree, "DEBIAN"), { recursive: true })
@@ -81,7 +81,7 @@ const indexOf = (folder: string): string =>
     })
     .join("\n")
 
-/** A node with dpkg and apt of its own, an empty database, and an SSH server that runs what root is told there. */
+/** A node with its own dpkg and apt, an empty package database, and an SSH server that runs the commands of root there. */
 export const openPackageNode = async (root: string, client: KeyPair) => {
   for (const path of [
     ...["info", "updates", "triggers", "alternatives"].map((name) => `lib/dpkg/${name}`),
@@ -105,7 +105,7 @@ export const openPackageNode = async (root: string, client: KeyPair) => {
   const commands: string[] = []
   const server = new ssh2.Server({ hostKeys: [host.privateKey] }, (connection) => {
     connection.on("error", () => {})
-    // its types do not have it; without it every answer waits for a delayed acknowledgement
+    // the types lack this; without it every answer waits for a delayed acknowledgement
     ;(connection as unknown as { readonly setNoDelay: (on: boolean) => void }).setNoDelay(true)
     connection.on("authentication", (context) => {
       const isRoot = context.username === "root" && context.method === "publickey" && context.key.data.equals(client.publicBlob)
@@ -116,7 +116,7 @@ export const openPackageNode = async (root: string, client: KeyPair) => {
         commands.push(command)
         const channel = acceptExec()
         channel.on("error", () => {})
-        // like sshd, it does not end what runs when the connection does
+        // like sshd, it does not end running commands when the connection ends
         const child = spawn("unshare", commandIn(root, ["sh", "-c", command]), { stdio: ["pipe", "pipe", "pipe"] })
         channel.pipe(child.stdin).on("error", () => {})
         child.stdout.pipe(channel, { end: false })
@@ -132,7 +132,7 @@ export const openPackageNode = async (root: string, client: KeyPair) => {
   return {
     run,
     commands,
-    /** As the configuration names it. */
+    /** As the configuration names the node. */
     address: `127.0.0.1:${(server.address() as AddressInfo).port} SHA256:${createHash("sha256").update(host.publicBlob).digest("base64").replace(/=+$/u, "")}`,
     path: (name: string): string => join(root, name),
     /** Offers these packages in the node's repository. */
@@ -141,7 +141,7 @@ export const openPackageNode = async (root: string, client: KeyPair) => {
       writeFileSync(join(root, "repository/Packages"), indexOf(join(root, "repository")))
       run("apt-get", "--quiet", "update")
     },
-    /** The version of each package, with `hi ` where it is held. */
+    /** The version of each package, with `hi ` if it is held. */
     installed: (): readonly string[] =>
       run("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}${Package} ${Version}\\n").trim().split("\n"),
     close: (): Promise<void> => new Promise((resolve) => server.close(() => resolve())),

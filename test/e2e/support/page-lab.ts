@@ -9,22 +9,22 @@ import { type SimulatorProcess, startSimulator } from "./simulator.ts"
 import { sourceRepository } from "./source-repository.ts"
 import { password } from "./web-page.ts"
 
-/** What BO's deploy failed of. */
+/** The reason why BO's deploy failed. */
 export const cause = "no memory is left on the node"
 export const hostileText = `"><img src=x onerror=alert(1)><script>alert(2)</script>`
 export const hostileName = hostileText.replace("<script>", "\u202e<script>")
 
-/** A service with the web page, and a browser to look at it: UMA's range is deployed, BO's deploy failed, and hostile names are everywhere. */
+/** A service with the web page, and a browser: UMA's range is deployed, BO's deploy failed, and hostile names are everywhere. */
 export interface PageLab {
   readonly service: ServiceProcess
   readonly simulator: SimulatorProcess
-  /** ADA, who is an administrator. */
+  /** ADA, an administrator. */
   readonly ada: ApiClient
   /** UMA, who has three machines, and a range EVIL. */
   readonly user: ApiClient
-  /** Whose deploy failed. */
+  /** BO, whose deploy failed. */
   readonly bo: ApiClient
-  /** UMA's deploy. */
+  /** The run of UMA's deploy. */
   readonly runId: string
   readonly failedRunId: string
   /** The folder of a repository that ships a blueprint and a role. */
@@ -32,12 +32,12 @@ export interface PageLab {
   /** Closed with the lab. */
   readonly closes: (() => Promise<void>)[]
   readonly browser: SharedBrowser["open"]
-  /** A service in place of one that has ended: on its port, with its data. */
+  /** Replaces a service that has ended by one on the same port with the same data. */
   readonly startAgain: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Leaves nothing behind where it fails. */
+/** Leaves nothing behind if it fails. */
 export const openPageLab = async (): Promise<PageLab> => {
   try {
     return await open()

@@ -11,10 +11,10 @@ export interface Ending {
 /** A program of this repository as a process of its own. */
 export interface Program {
   readonly pid: number
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly stdout: () => string
   readonly stderr: () => string
-  /** The first match of the pattern in what it writes on either stream; rejects when the program ends without, or after the patience. */
+  /** The first match of the pattern in its output on either stream; rejects when the program ends first, or after `patience`. */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly signal: (signal: NodeJS.Signals) => void
   readonly ended: Promise<Ending>
@@ -23,9 +23,9 @@ export interface Program {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
-  /** In front of the program, such as what runs it on another host. */
+  /** Prefix of the command, for example to run it on another host. */
   readonly launcher?: readonly string[]
-  /** Where the launcher shows the repository to the program; where it is, if absent. Ends with a slash. */
+  /** Where the launcher shows the repository to the program; its real place if absent. Ends with a slash. */
   readonly seenAt?: string
 }
 
@@ -33,7 +33,7 @@ export const repository = fileURLToPath(new URL("../../../", import.meta.url))
 /** The service as `npm start` runs it, and the simulator. */
 export const entries = { server: "packages/server/dist/bundle/main.js", simulator: "packages/pve-simulator/src/main.ts" } as const
 
-/** As the commands of package.json have it. */
+/** As in the scripts of package.json. */
 const compileCache = `${repository}node_modules/.cache/v8`
 
 /** The tests' own variables and the caller's configuration must not leak into a program under test. */
@@ -42,7 +42,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv =>
     Object.entries(process.env).filter(([name]) => !/^(?:RANGEWRIGHT_|VITEST|NODE_OPTIONS|NODE_ENV)/u.test(name)),
   )
 
-/** Longest wait for something that a program should say, in milliseconds: far more than it takes, so that only what never comes fails. */
+/** Longest wait for expected output, in milliseconds: far more than it takes, so that only missing output fails. */
 const patience = 60_000
 const running = new Set<Program>()
 
@@ -109,10 +109,10 @@ export const start = (entry: keyof typeof entries, args: readonly string[], opti
   return run(program, rest, options)
 }
 
-/** Runs any command; for what a person would type. */
+/** Runs any command, as a person would type it. */
 export const command = (name: string, args: readonly string[], options: ProgramOptions = {}): Program => run(name, args, options)
 
-/** Kills what the tests of this file left running; to be called after each test, or after all where they run side by side. */
+/** Kills processes that the tests of this file left running; call it after each test, or after all if they run concurrently. */
 export const endAll = async (): Promise<void> => {
   const left = [...running]
   for (const program of left) program.signal("SIGKILL")

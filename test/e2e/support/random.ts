@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Numbers from 0 to 1, reproducible by their seed (mulberry32). */
 export const random = (seed: number): (() => number) => {
   let state = seed
   return () => {

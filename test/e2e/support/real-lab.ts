@@ -19,22 +19,22 @@ export interface Login {
 }
 const ofTemplate: Login = { username: "debian", password: "debian" }
 
-/** The simulator with real hosts behind its VMs, and where a service for them runs. */
+/** The simulator with real hosts behind its VMs, and the place where a service for them runs. */
 export interface RealLab {
   readonly simulator: SimulatorProcess
   readonly place: Place
-  /** What the names of its namespaces begin with. */
+  /** The prefix of its namespaces' names. */
   readonly id: string
   /** The service's folder. */
   readonly data: string
   readonly start: (more?: Environment) => Promise<ServiceProcess>
-  /** Runs a line of shell on a machine, as its user logs in over SSH from the service's host. Without a login, that of its template. */
+  /** Runs a line of shell on a machine over SSH from the service's host, as its user; by default with the template's login. */
   readonly on: (address: string, line: string, login?: Login) => Promise<Ran>
-  /** Command lines of everything that runs on the service's host, without what stands for the hypervisor. */
+  /** Command lines of all processes on the service's host, except those that act as the hypervisor. */
   readonly running: () => Promise<readonly string[]>
 }
 
-/** Longest time of one command, in milliseconds: it may wait for what a deploy does meanwhile. */
+/** Longest time of one command, in milliseconds: it may wait for a deploy in progress. */
 const patience = 300_000
 
 export const run = (program: string, ...args: readonly string[]): Promise<Ran> =>
@@ -50,7 +50,7 @@ const sshOptions = [
   "LogLevel=ERROR",
   "PreferredAuthentications=password",
   "ConnectTimeout=5",
-  // a router that loads rules forgets connections: those in which the other side speaks first go on when this side does
+  // a router that loads rules forgets connections: keepalives let those continue in which the other side speaks first
   "ServerAliveInterval=2",
 ].flatMap((option) => ["-o", option])
 
@@ -62,7 +62,7 @@ const commandLine = (pid: string): string => {
   }
 }
 
-/** The simulator and its hosts are root's, who alone can make them; the service is whom `account` says. */
+/** The simulator and its hosts belong to root, who alone can make them; the service runs as `account` says. */
 export const openRealLab = async (speed: number, account: Account = "ordinary"): Promise<RealLab> => {
   const simulator = await startSimulator(["--real-hosts", "--speed", String(speed)])
   const [, command = ""] = await simulator.program.says(/start there +(.+?) COMMAND/u)
@@ -102,6 +102,6 @@ export const tracesOf = async ({ id }: Pick<RealLab, "id">): Promise<readonly st
   return [...namespaces, ...links, ...folders].filter((line) => line.includes(id))
 }
 
-/** Waits until nothing of a service that was killed goes on. */
+/** Waits until all processes of a killed service have ended. */
 export const atRest = (lab: RealLab): Promise<true> =>
   eventually("the end of what the killed service had started", lab.running, (lines) => lines.length === 0)

@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** A wire to a port of this machine that can be cut and mended; it carries bytes and knows nothing of them. */
+/** A connection to a local port that can be cut and mended; it passes bytes unchanged. */
 export interface Relay {
   readonly port: number
   /** Breaks all connections and refuses new ones. */
   readonly cut: () => void
-  /** Takes bytes and connections and passes nothing on, as a machine that hangs does. */
+  /** Accepts bytes and connections and passes nothing on, like a machine that hangs. */
   readonly stall: () => void
-  /** From now on new connections work; those that were stalled stay so. */
+  /** New connections work from now on; stalled ones stay stalled. */
   readonly mend: () => void
   readonly close: () => void
 }

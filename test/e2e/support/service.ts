@@ -6,15 +6,15 @@ import { apiClient, type ApiClient } from "./client.ts"
 import { type Program, type ProgramOptions, start } from "./program.ts"
 import type { SimulatorProcess } from "./simulator.ts"
 
-/** The service as a process of its own, ready. */
+/** The service as a process of its own, ready for requests. */
 export interface ServiceProcess {
   readonly program: Program
   readonly port: number
-  /** Where tests speak to it: plain HTTP on this host, HTTPS from another. */
+  /** Where tests reach it: plain HTTP on this host, HTTPS from another. */
   readonly url: string
   readonly urls: readonly string[]
   readonly certificate: string
-  /** As ROOT, by the key in the service's own folder; one that shares a database with another keeps none. */
+  /** ROOT, with the key in the service's own folder; a service that shares a database with another keeps none. */
   readonly root: ApiClient
   readonly as: (key: string) => ApiClient
   /** Kills it as a power cut would: no handler runs. */
@@ -23,7 +23,7 @@ export interface ServiceProcess {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What every service under test is given: a free port, its folder, few words. */
+/** The environment of every service under test: a free port, its folder, fast observation. */
 export const serviceEnvironment = (data: string, more: Environment = {}): Environment => ({
   RANGEWRIGHT_HOST: "127.0.0.1",
   RANGEWRIGHT_PORT: "0",
@@ -33,7 +33,7 @@ export const serviceEnvironment = (data: string, more: Environment = {}): Enviro
   ...more,
 })
 
-/** The configuration that makes a service work on the simulator as it would on a real Proxmox: over HTTPS, with a token and a pinned key. */
+/** The configuration with which a service uses the simulator like a real Proxmox: over HTTPS, with a token and a pinned certificate. */
 export const onSimulator = (
   { fingerprint, token, url }: Pick<SimulatorProcess, "fingerprint" | "token" | "url">,
   more: Environment = {},
@@ -46,13 +46,13 @@ export const onSimulator = (
   ...more,
 })
 
-/** Another host than the tests' own, where a service runs. */
+/** Another host, where a service runs. */
 export interface Place {
-  /** In front of a command that is run there, as root. */
+  /** Prefix of a command to run it there as root. */
   readonly launcher: readonly string[]
   /** Its address for the tests. */
   readonly address: string
-  /** Who the service is there. */
+  /** The service's account there. */
   readonly account: Account
 }
 
@@ -61,11 +61,11 @@ const startAt = (place: Place | undefined): Pick<ProgramOptions, "launcher" | "s
     ? { launcher: [...place.launcher, ...asOrdinary()], seenAt: installed }
     : { launcher: place?.launcher ?? [] }
 
-/** Starts the service; nothing is waited for. */
+/** Starts the service without waiting. */
 export const launch = (data: string, more: Environment = {}, args: readonly string[] = [], place?: Place): Program =>
   start("server", args, { env: serviceEnvironment(data, more), ...startAt(place) })
 
-/** From now on the tests' own requests trust it. */
+/** Makes the tests' own requests trust it from now on. */
 const trust = (pem: string): void => {
   const certificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/u.exec(pem)?.[0]
   if (certificate !== undefined) setDefaultCACertificates([...getCACertificates("default"), certificate])
@@ -76,7 +76,7 @@ interface ReadyLine {
   readonly certificate: string
 }
 
-/** Starts the service and waits until it says that it is ready. One at another place has a certificate for its address, which is trusted. */
+/** Starts the service and waits until it is ready. At another place it has a certificate for its address, which becomes trusted. */
 export const startService = async (
   data: string,
   more: Environment = {},

@@ -1,4 +1,4 @@
-/** Loaded before a program: sets the time of day there, so many seconds ahead as TEST_CLOCK_AHEAD says, as on a host whose clock is wrong. */
+/** Loaded before a program: sets its clock TEST_CLOCK_AHEAD seconds ahead, as on a host whose clock is wrong. */
 const ahead = Number(process.env["TEST_CLOCK_AHEAD"]) * 1000
 const Real = Date
 

@@ -19,14 +19,14 @@ export const firstRule =
 /** Added later. */
 export const secondRule =
   "    - {name: others look at it, vlan_src: 30, vlan_dst: 20, protocol: tcp, ports: 6000, action: ACCEPT}\n"
-/** A web server, its database, and a machine of somebody else, each in a VLAN of its own. */
+/** A web server, its database, and an unrelated machine, each in a VLAN of its own. */
 export const shopLab = (otherRoles = "", rules = firstRule): string => `ludus:
 ${machine("web", 10, shopRoles)}${machine("db", 20, "    roles: [database]\n    dns_rewrites: ['*.data.example']\n")}${machine("other", 30, otherRoles)}network:
   inter_vlan_default: REJECT
   rules:
 ${rules}`
 
-/** A role that waits in its middle until it may go on. */
+/** A role that pauses in the middle until it may continue. */
 export const database = `- name: Have data
   ansible.builtin.copy: {dest: /srv/data, content: "42 {{ ludus_dns_server }}", mode: "0644"}
   become: true
@@ -41,7 +41,7 @@ export const database = `- name: Have data
     creates: /run/serving
   become: true
 `
-/** A role that asks the database through the firewall, by name. */
+/** A role that queries the database through the firewall, by name. */
 export const shop = `- name: Ask the database by its name
   ansible.builtin.uri:
     url: http://{{ range_id | lower }}-db.home.arpa:5432/data
@@ -51,7 +51,7 @@ export const shop = `- name: Ask the database by its name
   ansible.builtin.copy: {dest: /srv/shop, content: "{{ greeting }}: {{ data.content }}", mode: "0644"}
   become: true
 `
-/** Fails until somebody gives it what it wants. */
+/** Fails until it gets what it needs. */
 export const picky = `- name: Want a file
   ansible.builtin.command: test -e /tmp/wanted
   changed_when: false

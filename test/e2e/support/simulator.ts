@@ -18,17 +18,17 @@ export interface SimulatorProcess {
   readonly port: number
   readonly fingerprint: string
   readonly token: { readonly id: string; readonly secret: string }
-  /** Reads what root sees: the `data` of `GET /api2/json…`. */
+  /** Reads as root: the `data` of `GET /api2/json…`. */
   readonly read: <A>(path: string) => Promise<A>
-  /** What root does by hand: the `data` of a POST with these parameters. */
+  /** Does something as root, by hand: the `data` of a POST with these parameters. */
   readonly post: <A>(path: string, parameters: Readonly<Record<string, string>>) => Promise<A>
-  /** What root changes or removes by hand. */
+  /** Changes or removes something as root, by hand. */
   readonly change: (method: "PUT" | "DELETE", path: string, parameters?: Readonly<Record<string, string>>) => Promise<unknown>
-  /** Plans a fault; what it gives takes the fault back. */
+  /** Plans a fault; returns the function that ends it. */
   readonly fault: (fault: Readonly<Record<string, unknown>>) => Promise<() => Promise<void>>
-  /** The screens that are looked at: how many look, and what was typed. */
+  /** The open consoles: the number of viewers, and the typed keys. */
   readonly screens: () => Promise<readonly { readonly vmid: number; readonly viewers: number; readonly typed: string }[]>
-  /** All VMs that are no templates. */
+  /** All VMs except templates. */
   readonly guests: () => Promise<readonly Guest[]>
 }
 
@@ -41,7 +41,7 @@ export const startSimulator = async (args: readonly string[]): Promise<Simulator
   const token = await found(program, /root token +(\S+)\n/u)
   const [id = "", secret = ""] = token.split("=")
   const control = await found(program, /control token +(\S+)\n/u)
-  // every connection is closed after its answer, so that nothing keeps the test's process from ending
+  // every connection is closed after its response, so that none keeps the test's process alive
   const agent = new Agent({ keepAlive: false, rejectUnauthorized: false })
   const ask = <A>(method: string, path: string, authorization: string, body = "") =>
     new Promise<A>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { temporaryFolder } from "./folder.ts"
 import { smallLab } from "./lab.ts"
 
-/** A git repository that ships a blueprint and the role that it needs, and a folder that is no template. */
+/** A git repository that ships a blueprint and its role, and a folder that is no template. */
 export const sourceRepository = (description: string): string => {
   const folder = temporaryFolder()
   const write = (path: string, text: string): void => {

@@ -11,7 +11,7 @@ interface AxeResult {
   readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[]
 }
 
-/** What a page did that it must not: errors, violations of its policy, requests to others. */
+/** Forbidden behavior of a page: errors, policy violations, requests to other hosts. */
 export const watch = (context: BrowserContext, origin: string): readonly string[] => {
   const seen: string[] = []
   context.on("console", (message) => {
@@ -28,7 +28,7 @@ export const watch = (context: BrowserContext, origin: string): readonly string[
   return seen
 }
 
-/** How many requests of a browser have no answer yet, but for the stream of events, which ends with the page. */
+/** The number of a browser's unanswered requests, except the event stream, which ends with the page. */
 export const pendingRequests = (context: BrowserContext): (() => number) => {
   const open = new Set<Request>()
   context.on("request", (request) => {
@@ -39,18 +39,18 @@ export const pendingRequests = (context: BrowserContext): (() => number) => {
   return () => open.size
 }
 
-/** In a page: what has the focus, and whether that is seen: by an outline, or by the frame of a machine in the picture. Null: nothing has. */
+/** In a page: the focused element, and whether its focus is visible: by an outline, or by the frame of a machine in the diagram. Null: none. */
 const focusSeen = `(() => {
   if (document.activeElement === document.body) return null
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   const frame = document.activeElement.querySelector(":scope > .hit")
   const isFramed = frame !== null && getComputedStyle(frame).stroke !== "none"
-  // a page that has just opened gives the focus to its heading
+  // a page that has just opened focuses its heading
   const isHeading = document.activeElement.localName === "h1"
   return [document.activeElement.outerHTML.slice(0, 120), isHeading || isFramed || (outlineStyle !== "none" && outlineWidth !== "0px")]
 })()`
 
-/** Presses Tab until what has the focus is this. Fails where the focus is not seen, goes round without it, or is caught. */
+/** Presses Tab until this has the focus. Fails if a focus is invisible, skips it, or gets stuck. */
 export const tabTo = async (page: Page, goal: Locator): Promise<void> => {
   const seen: string[] = []
   for (let n = 0; n < 120; n++) {
@@ -71,7 +71,7 @@ export const signIn = async (page: Page, url: string, user: string): Promise<voi
   await fillIn(page, user)
 }
 
-/** On the page that asks for it. */
+/** On the page that requests it. */
 export const fillIn = async (page: Page, user: string): Promise<void> => {
   await page.getByLabel("Email or user ID").fill(user)
   await page.getByLabel("Password").fill(password)
@@ -80,7 +80,7 @@ export const fillIn = async (page: Page, user: string): Promise<void> => {
   await page.getByRole("heading", { level: 1 }).waitFor()
 }
 
-/** Waits until the page is there and has what it shows. */
+/** Waits until the page has loaded everything that it shows. */
 export const settled = async (page: Page, url: string): Promise<void> => {
   await page.goto(url)
   await page.locator("main h1").first().waitFor()
@@ -92,7 +92,7 @@ export const settled = async (page: Page, url: string): Promise<void> => {
   )
 }
 
-/** What the last lines of a log say that would like to be more than text. */
+/** The last lines of a log, which try to be more than text. */
 export const hostileLines: readonly string[] = [
   "<script>alert(1)</script><img src=x onerror=alert(2)>",
   "\u001b]8;;javascript:alert(3)\u0007a link\u001b]8;;\u0007",
@@ -104,7 +104,7 @@ export const hostileLines: readonly string[] = [
   "x".repeat(2 ** 20),
 ]
 
-/** The events of a run that wrote so many lines: one of them a needle, one an error, the last ones hostile. */
+/** The events of a run with this many log lines: one of them a needle, one an error, the last ones hostile. */
 export const longLog = (lines: number): string => {
   const at = "2026-01-01T00:00:00.000Z"
   const event = (seq: number, type: string, more: object) =>
@@ -126,14 +126,14 @@ export const longLog = (lines: number): string => {
 
 type Evaluate = (expression: string) => Promise<unknown>
 
-/** Evaluates in a page by the tools of the browser: the policy of the page lets no other script in. */
+/** Evaluates in a page through the debugger: the page's policy allows no other script. */
 export const evaluator = async (context: BrowserContext, page: Page): Promise<Evaluate> => {
   const devtools = await context.newCDPSession(page)
   return async (expression) =>
     (await devtools.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true })).result.value
 }
 
-/** In a page: resolves when it shows this. Playwright itself would look again and again, which is work of the page, too. */
+/** In a page: resolves when it shows this. Playwright's own polling would be work for the page, too. */
 export const shown = (expression: string): string => `new Promise((resolve) => {
   const look = () => (${expression}) && resolve(observer.disconnect())
   const observer = new MutationObserver(look)
@@ -141,11 +141,11 @@ export const shown = (expression: string): string => `new Promise((resolve) => {
   look()
 })`
 
-/** In a page: how many cells of its table say this. */
+/** In a page: the number of table cells with this text. */
 export const cellsThatSay = (text: string): string =>
   `[...document.querySelectorAll("tbody td")].filter(({ textContent }) => textContent === "${text}").length`
 
-/** Counts the rows of the page's table that are changed from now on. */
+/** Counts the rows of the page's table that change from now on. */
 export const rowCounter = async (context: BrowserContext, page: Page): Promise<() => Promise<unknown>> => {
   const evaluate = await evaluator(context, page)
   await evaluate(`{
@@ -165,7 +165,7 @@ export interface Held {
   readonly nodes: number
 }
 
-/** Tells a page of power changes as another tab tells it those of the stream, of each machine in turn; and looks at what it holds. */
+/** Sends a page power changes of each machine in turn, as another tab passes on the stream; returns what the page holds. */
 export const soaker = async (
   context: BrowserContext,
   page: Page,
@@ -205,7 +205,7 @@ export const soaker = async (
   }
 }
 
-/** Looks at what a page shows, light and dark, wide and narrow: what axe finds, and whether anything is beside the window. */
+/** Inspects a page in light and dark, wide and narrow: what axe finds, and anything outside the window. */
 export const inspector = async (context: BrowserContext, page: Page): Promise<(name: string) => Promise<readonly string[]>> => {
   const evaluate = await evaluator(context, page)
   return async (name) => {
@@ -229,7 +229,7 @@ export const inspector = async (context: BrowserContext, page: Page): Promise<(n
   }
 }
 
-/** Ranges as a list shows them, with so many machines each, all on. */
+/** Ranges as a list shows them, each with this many machines, all on. */
 export const manyRanges = (ranges: number, machines: number): readonly object[] =>
   Array.from({ length: ranges }, (_, r) => ({
     rangeID: `R${r}`,
@@ -254,13 +254,13 @@ export const manyRanges = (ranges: number, machines: number): readonly object[] 
     })),
   }))
 
-/** In a page: opens everything that is folded away. */
+/** In a page: opens everything that is collapsed. */
 export const openMenus = `for (const menu of document.querySelectorAll("main details")) {
   menu.removeAttribute("name")
   menu.open = true
 }`
 
-/** In a page: posts a form, as a page of somebody else may. */
+/** In a page: posts a form, as a page of another origin may. */
 export const formPost = (action: string): string => `{
   const form = document.createElement("form")
   Object.assign(form, { action: ${JSON.stringify(action)}, method: "post", target: "frame" })
@@ -270,10 +270,10 @@ export const formPost = (action: string): string => `{
 
 const sum = "shiftsOfPage"
 
-/** In a page: adds up by how much what was shown has moved, from its beginning, as a share of the window. */
+/** In a page: sums up the layout shifts since its beginning, as a share of the window. */
 export const countShifts = `globalThis.${sum} = 0
 new PerformanceObserver((list) => {
   for (const { value } of list.getEntries()) globalThis.${sum} += value
 }).observe({ type: "layout-shift", buffered: true })`
-/** In a page: the sum, once what is to be drawn is drawn. */
+/** In a page: the sum, once everything is drawn. */
 export const shiftsSoFar = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(globalThis.${sum}))))`
