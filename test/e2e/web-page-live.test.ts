@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== undefined)(
     })
 
     test.skipIf(noFirefox !== undefined)(
-      `works the same in Firefox, and updates twelve of its tabs over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}` (skipped: ${noFirefox})`}`,
+      `works the same in Firefox, and updates twelve of its tabs over one connection${noFirefox === undefined ? "" : ` (skipped: ${noFirefox})`}`,
       async () => {
         const { service, user, closes } = lab
         const { browser: firefox, tab, wrong, asked } = await openFirefox(service.url)

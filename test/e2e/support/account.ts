@@ -29,7 +29,7 @@ id=$3
 shift 3
 exec setpriv --reuid="$id" --regid="$id" --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all "$@"`
 
-/** Prefix of a command that root starts, to run it as an ordinary account in the same process. `writable` is the only place it may write to. */
+/** Prefix of a command by root that runs it as an ordinary account in the same process; it may write at most to `writable`. */
 export const asOrdinary = (writable = "/tmp", id = nobody): readonly string[] => [
   "unshare",
   "--mount",
