@@ -38,7 +38,7 @@ const config = `ludus:
     linux: true
 `
 
-describe("machines that are taken for ordinary computers", () => {
+describe("disguised machines", () => {
   let service: RangeService
   let ada: User
   let range: Range
@@ -65,7 +65,7 @@ describe("machines that are taken for ordinary computers", () => {
   })
   afterEach(() => service.close())
 
-  it("show a maker's hardware, keep it through deploys, and show their own again", async () => {
+  it("show a manufacturer's hardware, keep it through deploys, and show their own again when undisguised", async () => {
     const before = shown("LAB-one")
     const other = shown("LAB-two")
     const told = await enable({ vmIDs: "LAB-one", vendor: "Lenovo", registeredOwner: "José Núñez", persist: true })
@@ -98,7 +98,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(await drift()).toMatchObject({ inSync: true })
   })
 
-  it("are not touched by the same request again, and change with another one", async () => {
+  it("do not change when the same request is repeated, and do for a different one", async () => {
     await enable({ vmIDs: "LAB-one,LAB-two" })
     service.lab.world.calls.length = 0
     expect(await enable({ vmIDs: ` ${vm("LAB-one").vmid} ,LAB-two,, LAB-two` })).toMatchObject({
@@ -113,7 +113,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(vm("LAB-one").hardware).toEqual({ cpu: undefined, smbios: {}, disks: [{ slot: "scsi0" }] })
   })
 
-  it("keep it through a rollback to before, whose inside the next deploy restores", async () => {
+  it("keep the disguise when rolled back to an earlier snapshot; the next deploy restores the changes inside", async () => {
     const { vmid } = vm("LAB-one")
     await call("snapshotsTake", { body: { name: "before", vmids: [vmid] } })
     await enable({ vmIDs: "LAB-one" })
@@ -127,7 +127,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(await drift()).toMatchObject({ inSync: true })
   })
 
-  it("show their own after a rollback to a time when they were disguised", async () => {
+  it("that were undisguised stay so when rolled back to a disguised snapshot", async () => {
     const { vmid } = vm("LAB-one")
     const before = shown("LAB-one")
     await enable({ vmIDs: "LAB-one" })
@@ -142,7 +142,7 @@ describe("machines that are taken for ordinary computers", () => {
   it.each([
     ["their own", false],
     ["their disguise", true],
-  ])("show %s after a rollback that broke off before they were set again, and a deploy", async (_, isDisguised) => {
+  ])("show %s after a rollback that failed before their settings were restored, and a deploy", async (_, isDisguised) => {
     const { vmid } = vm("LAB-one")
     const own = shown("LAB-one")
     if (!isDisguised) await enable({ vmIDs: "LAB-one" })
@@ -161,13 +161,13 @@ describe("machines that are taken for ordinary computers", () => {
     expect(shown("LAB-one")).toEqual(own)
   })
 
-  it("say so in lists", async () => {
+  it("are marked in lists", async () => {
     await enable({ vmIDs: "LAB-one", vendor: "IBM" })
     const text = new TextDecoder().decode((await call("listRange")) as Uint8Array)
     expect(text.match(/"disguise":"\w+"/gu)).toEqual(['"disguise":"IBM"'])
   })
 
-  it("are disguised when they are made anew", async () => {
+  it("are disguised again when they are recreated", async () => {
     await enable({ vmIDs: "LAB-one" })
     const disguised = shown("LAB-one").hardware
     const { runID } = (await call("destroyVM", { path: { vmID: vm("LAB-one").vmid } })) as { readonly runID: string }
@@ -181,7 +181,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(shown("LAB-one").hardware).toEqual(shown("LAB-two").hardware)
   })
 
-  it("are no others: what is none of them, runs Linux or is off is refused by name, and the rest is done", async () => {
+  it("must be running Windows machines of the range: others are refused by name, and the rest is disguised", async () => {
     const router = [...service.lab.world.vms.values()].find(({ name }) => name.includes("router"))!
     await call("powerOffRange", { body: { machines: ["LAB-two"] } })
     const told = await enable({ vmIDs: `LAB-one,LAB-two,LAB-web,${router.vmid},9001,nobody,100` })
@@ -197,7 +197,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(Object.keys((await service.find("LAB")).disguises ?? {})).toEqual(["LAB-one"])
   })
 
-  it("a machine that fails is told, the others are done, and a deploy finishes it", async () => {
+  it("report a failure of one machine, and a deploy completes it", async () => {
     const { vmid } = vm("LAB-one")
     service.lab.world.fault = ({ method, action }) =>
       method === "dispatch" && action?.kind === "configure" && action.machine.vmid === vmid
@@ -212,7 +212,7 @@ describe("machines that are taken for ordinary computers", () => {
     expect(await drift()).toMatchObject({ inSync: true })
   })
 
-  it("stay as they are in testing mode, whose end would take the inside back", async () => {
+  it("cannot be changed in testing mode, whose end would roll the changes inside back", async () => {
     await call("startTesting")
     await expect(enable({ vmIDs: "LAB-one" })).rejects.toMatchObject({
       message: expect.stringContaining("testing mode is on"),
@@ -231,13 +231,13 @@ describe("machines that are taken for ordinary computers", () => {
     [{ vmIDs: "LAB-one", registeredOrganization: "a\u0000b" }, "registeredOrganization"],
     [{ vmIDs: "LAB-one", processorSpeed: "3.2 GHz" }, "processorSpeed"],
     [{ vmIDs: "LAB-one", systemBiosVersion: "%00" }, "systemBiosVersion"],
-  ])("a request that cannot be shown is refused before anything is done: %j", async (body, path) => {
+  ])("refuse a request with invalid values before anything is done: %j", async (body, path) => {
     service.lab.world.calls.length = 0
     await expect(enable(body)).rejects.toMatchObject({ kind: "invalid", facts: { issues: [{ path }] } })
     expect(changing()).toBe(0)
   })
 
-  it("an empty text is none", async () => {
+  it("treat an empty text as not given", async () => {
     expect(await enable({ vmIDs: "LAB-one", product: "", processorSpeed: "", registeredOwner: "" })).toMatchObject({
       success: ["LAB-one"],
     })

@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 let uploads = 0
-/** An uploaded file, as an operation gets it. */
+/** An uploaded file, as an operation receives it. */
 const uploaded = (bytes: Uint8Array, filename = "lab.tar.gz"): StoredFile => {
   const path = join(folder, `upload-${++uploads}`)
   writeFileSync(path, bytes)
@@ -68,7 +68,7 @@ const downloadOf = async (id: string, as = ada): Promise<Download> =>
   (await app.call("exportBlueprint", as, { path: { blueprintID: id } })) as Download
 const exportOf = async (id: string, as = ada): Promise<Uint8Array> => collect((await downloadOf(id, as)).bytes)
 
-/** The files of an archive, by a reader of our own. */
+/** The files of an archive, read by an independent reader. */
 const filesOf = (archive: Uint8Array): Readonly<Record<string, string>> => {
   const bytes = gunzipSync(archive)
   const files: Record<string, string> = {}
@@ -96,7 +96,7 @@ const archive = (entries: readonly TarEntry[], id = "lab", more = "") =>
     ...entries,
   ])
 
-/** Those that may be together in a tree, with names that our tars can hold. */
+/** The files that a tree accepts together and whose names fit our tars. */
 const wellNamed = (files: readonly (readonly [string, string | Uint8Array])[]): readonly TarEntry[] => {
   const intake = treeIntake(defaultTreeLimits)
   return files.flatMap(([path, content]) => {
@@ -107,11 +107,11 @@ const wellNamed = (files: readonly (readonly [string, string | Uint8Array])[]): 
   })
 }
 
-/** What ends lines, means something to YAML, or looks like nothing. */
+/** Characters that break lines, mean something to YAML, or are invisible. */
 const breaksAndSigns = [..."\n\r\t #:-?&*!|>'\"%@`{}[],~\\/0\u2028\u2029\ufeff\u200b\u00a0\u202d\u2066"]
 
 describe("an archive of a blueprint", () => {
-  it("has everything that the blueprint is made of below one folder, and says what it is", async () => {
+  it("has all files of the blueprint below one folder, and a manifest", async () => {
     await app.call("createBlueprint", ada, {
       body: { blueprintID: "team/lab", name: "Lab: one", version: "2.0", tags: ["ad"], min_ludus_version: "2.1", config },
     })
@@ -124,13 +124,13 @@ describe("an archive of a blueprint", () => {
     })
   })
 
-  it("is for those who may read the blueprint", async () => {
+  it("is only for users who may read the blueprint", async () => {
     await app.call("createBlueprint", ada, { body: { blueprintID: "lab", config } })
     expect((await app.fails("exportBlueprint", bob, { path: { blueprintID: "lab" } })).kind).toBe("forbidden")
     expect((await app.fails("exportBlueprint", bob, { path: { blueprintID: "none" } })).kind).toBe("not-found")
   })
 
-  it("makes the same blueprint elsewhere, with its other files, and is made of it again byte for byte", async () => {
+  it("makes the same blueprint elsewhere, with its other files, and is exported from that one byte for byte", async () => {
     const id = await importOf(
       archive(
         [
@@ -167,7 +167,7 @@ describe("an archive of a blueprint", () => {
     expect(Buffer.compare(await exportOf(id, bob), first)).toBe(0)
   })
 
-  it("of a blueprint from a source has its files, wherever its links lead, and stands alone elsewhere", async () => {
+  it("of a blueprint from a source includes the targets of its links, and needs nothing else elsewhere", async () => {
     const shipped = join(folder, "shipped")
     const at = join(shipped, "blueprints/a/b/c")
     mkdirSync(join(at, "docs"), { recursive: true })
@@ -214,7 +214,7 @@ describe("an archive of a blueprint", () => {
     expect(Buffer.compare(await exportOf("labs/a/b/c"), first)).toBe(0)
   })
 
-  it("has the configuration and picture that the blueprint has now, not those it came with", async () => {
+  it("has the current configuration and thumbnail of the blueprint, not the original ones", async () => {
     const id = await importOf(archive([{ name: "lab/logo.png", content: png }], "lab", "thumbnail_path: logo.png\n"))
     const changed = "ludus: []\n# changed\n"
     await app.call("updateBlueprintConfig", ada, { path: { blueprintID: id }, body: { config: changed } })
@@ -225,14 +225,14 @@ describe("an archive of a blueprint", () => {
     expect(files["lab/range-config.yml"]).toBe(changed)
   })
 
-  it("comes back byte for byte, whatever its texts and files are called and hold", async () => {
+  it("is reproduced byte for byte, whatever its texts and file names contain", async () => {
     const part = fc.oneof(
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
       fc.constantFrom("range-config.yml", "thumbnail.png", "requirements.yml", "Range-Config.yml", "é", "-x", "a b", "…"),
     )
     const path = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"))
     const files = fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 600 })), { maxLength: 6 })
-    // whatever may be shown to others, in one line or several; the rest is refused
+    // all text that may be shown to others, in one line or several; the rest is refused
     const character = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.constantFrom(...breaksAndSigns))
     const odd = fc
       .string({ unit: character, maxLength: 30 })
@@ -267,14 +267,14 @@ describe("an archive of a blueprint", () => {
 })
 
 describe("an import", () => {
-  it("makes an own blueprint under the id in the archive, shared with nobody, and tells of its record", async () => {
+  it("creates a blueprint of the caller's under the id in the archive, shared with nobody, and returns its record", async () => {
     const answer = await app.call("importBlueprint", ada, { file: uploaded(archive([])) })
     const made = await find("lab")
     expect(answer).toEqual({ result: "Blueprint lab imported", blueprintID: "lab", id: made?.recordId })
     expect(made).toMatchObject({ owner: "Ada", sharedUsers: [], origin: undefined, bundle: { directory: "" } })
   })
 
-  it("takes files that lie in no folder, and names of configurations other than the usual one", async () => {
+  it("accepts files without a folder, and other names of the configuration", async () => {
     const id = await importOf(
       tarGz([
         { name: "blueprint.yml", content: manifest("lab").replace("range-config.yml", "conf/lab.yml") },
@@ -290,7 +290,7 @@ describe("an import", () => {
     expect(files["lab/range-config-2.yml"]).toBe(config)
   })
 
-  it("refuses an id that is in use, also by somebody else, and keeps nothing of the archive", async () => {
+  it("refuses an id in use, even by somebody else, and keeps nothing of the archive", async () => {
     await importOf(archive([]))
     const before = await find("lab")
     expect(await app.fails("importBlueprint", bob, { file: uploaded(archive([{ name: "lab/x", content: "x" }])) })).toMatchObject(
@@ -303,7 +303,7 @@ describe("an import", () => {
     expect(await snapshots()).toHaveLength(1)
   })
 
-  it("keeps the files of a blueprint as long as it or a copy of it is there", async () => {
+  it("keeps the files of a blueprint as long as it or a copy of it exists", async () => {
     const id = await importOf(archive([{ name: "lab/x", content: "x" }]))
     const original = await exportOf(id)
     await app.call("copyBlueprint", ada, { path: { blueprintID: id }, body: { blueprintID: "second" } })
@@ -378,7 +378,7 @@ describe("an import", () => {
     ],
     ["tags that are too long", archive([], "lab", `tags: [${"x".repeat(65)}]\n`), /tags\[0\]/u],
   ]
-  it.each(unsafe)("refuses an archive with %s, naming what is wrong, and keeps nothing", async (_, bytes, named) => {
+  it.each(unsafe)("refuses an archive with %s, naming the problem, and keeps nothing", async (_, bytes, named) => {
     const fault = await refusal(bytes)
     expect([fault.kind, fault.message]).toEqual(["invalid", expect.stringMatching(named)])
     expect(fault.message).not.toContain(folder)

@@ -30,7 +30,7 @@ describe("activation of Windows", () => {
   let service: RangeService
   let ada: User
   let range: Range
-  /** What machines print: before they are activated, and after it. */
+  /** What machines print before activation and after it. */
   let before: (machine: string) => unknown
   let after: (machine: string) => unknown
 
@@ -79,7 +79,7 @@ describe("activation of Windows", () => {
   })
   afterEach(() => service.close())
 
-  it("is done with the key of the edition and told as activated, which is what Windows said in the end", async () => {
+  it("uses the key of the edition and reports what Windows says in the end", async () => {
     expect(await statusOf("ws01")).toBe("N/A")
     const { vmid } = vm("ws01")
     const told = await license(` ${vmid}, ,${vmid}`)
@@ -100,7 +100,7 @@ describe("activation of Windows", () => {
     expect(read({ vmIDs })).toEqual({ vmIDs })
   })
 
-  it("begins nothing on what cannot be activated, and tells the reason of each", async () => {
+  it("starts nothing on machines that cannot be activated, and gives the reason for each", async () => {
     before = (machine) =>
       machine.includes("files01") ? { ...volume, edition: "ServerStandardEval", channel: "x, TIMEBASED_EVAL channel" } : volume
     const numbers = ["dc01", "files01", "web01", "router"].map((part) => vm(part).vmid)
@@ -115,7 +115,7 @@ describe("activation of Windows", () => {
       { item: "7", reason: "this is not a VMID" },
       { item: "999999", reason: "VM 999999 is not a machine of range LAB" },
     ])
-    // what is known to be no candidate is not even asked
+    // machines known to be no candidates are not even inspected
     expect(asked("inspect-windows")).toHaveLength(1)
     expect(asked("activate-windows")).toEqual([])
   })
@@ -147,7 +147,7 @@ describe("activation of Windows", () => {
     ["too few have asked it", { ...volume, error: "0xC004F038" }, "once 5 machines have asked"],
     ["Windows says so without an error", volume, "licence status 5"],
     ["an error comes with a licence of before", { ...licensed, error: "0xC004F074" }, "did not answer"],
-  ])("is told as failed when %s, and never as activated", async (_what, report, reason) => {
+  ])("is reported as failed when %s, and never as activated", async (_what, report, reason) => {
     after = () => report
     const { vmid } = vm("ws01")
     const told = await license([vmid])
@@ -156,7 +156,7 @@ describe("activation of Windows", () => {
     expect(await statusOf("ws01")).toMatch(/^not activated, as of /u)
   })
 
-  it("that tells nothing in the end is unknown, also where the machine was activated before", async () => {
+  it("is unknown if the machine reports nothing in the end, even if it was activated before", async () => {
     const { vmid } = vm("ws01")
     await license([vmid])
     expect(await statusOf("ws01")).toMatch(/^activated/u)
@@ -173,7 +173,7 @@ describe("activation of Windows", () => {
     expect(await statusOf("ws01")).toBe("N/A")
   })
 
-  it("fails for one machine alone", async () => {
+  it("fails for one machine without affecting others", async () => {
     after = (machine) => (machine.includes("ws01") ? volume : licensed)
     const told = await license([vm("ws01").vmid, vm("files01").vmid])
     expect(told.success).toEqual([String(vm("files01").vmid)])
@@ -215,7 +215,7 @@ describe("activation of Windows", () => {
     expect((await refused(license(list))).kind).toBe("invalid")
   })
 
-  it.each(["1e3", "-1", "0x10", "104;105", "1 2", "٣٤٥", "1".repeat(400)])("takes %j for no machine", async (item) => {
+  it.each(["1e3", "-1", "0x10", "104;105", "1 2", "٣٤٥", "1".repeat(400)])("does not accept %j as a machine", async (item) => {
     const told = await license(item)
     expect(told.success).toBeUndefined()
     expect(told.errors?.[0]?.reason).toContain("VM")
@@ -234,7 +234,7 @@ describe("activation of Windows", () => {
   })
 
   describe("the KMS host", () => {
-    it("of the organisation is named, and told as ready only when it accepts connections", async () => {
+    it("of the organization is named, and reported as ready only when it accepts connections", async () => {
       expect(await call("kmsStatus")).toEqual({ enabled: true, host: "kms.example:1689" })
       const fault = await refused(call("kmsInstall"))
       expect([fault.kind, fault.message]).toEqual(["failed", expect.stringContaining("kms.example:1689")])
@@ -262,19 +262,19 @@ describe("activation of Windows", () => {
       it.each([
         ["OTHER", "LAB-files01", "there is no range OTHER"],
         ["LAB", "LAB-kms", "range LAB has no machine LAB-kms"],
-      ])("is not used where it is not there: %s/%s", async (id, machine, reason) => {
+      ])("is not used if it does not exist: %s/%s", async (id, machine, reason) => {
         await service.close()
         await begin(named(id, machine), true)
         await refusedEverywhere(reason)
       })
 
-      it("is not used in a range that a user made under the ID of an administrator's", async () => {
+      it("is not used in a range that a user created under the ID of an administrator's range", async () => {
         await service.close()
         await begin(named("LAB", "LAB-files01"))
         await refusedEverywhere("no owner of range LAB is an administrator")
       })
 
-      it("is set up with the operator's key, which is in no plan, journal or answer", async () => {
+      it("is set up with the operator's key, which appears in no plan, journal or answer", async () => {
         const { vmid } = vm("files01")
         expect(await call("kmsStatus")).toEqual({ enabled: true, vmID: vmid })
         const told = await call("kmsInstall")
@@ -284,7 +284,7 @@ describe("activation of Windows", () => {
         expect(await call("kmsInstall")).toEqual(told)
       })
 
-      it("is where machines are pointed to", async () => {
+      it("is the KMS host that machines are pointed to", async () => {
         await license([vm("ws01").vmid])
         expect(asked("activate-windows")[0]?.action).toMatchObject({ input: { host: "10.1.10.12", port: 1688 } })
       })
@@ -292,7 +292,7 @@ describe("activation of Windows", () => {
       it.each([
         ["Windows is no KMS host in the end", licensed, "is not a KMS host"],
         ["the key is refused", { ...volume, error: "0xC004F050" }, "the product key is invalid"],
-      ])("is not there when %s", async (_what, report, reason) => {
+      ])("is not ready when %s", async (_what, report, reason) => {
         after = () => report
         const fault = await refused(call("kmsInstall"))
         expect([fault.kind, fault.message]).toEqual(["failed", expect.stringContaining(reason)])
@@ -303,7 +303,7 @@ describe("activation of Windows", () => {
         ["an evaluation", { ...volume, edition: "ServerStandardEval" }, "evaluation"],
         ["a domain controller", { ...volume, domainRole: 4 }, "domain controller"],
         ["no server", { ...volume, edition: "Enterprise", build: 22_631 }, "does not run Windows Server"],
-      ])("is not begun on %s", async (_what, report, reason) => {
+      ])("is not set up on %s", async (_what, report, reason) => {
         before = () => report
         const fault = await refused(call("kmsInstall"))
         expect([fault.kind, fault.message]).toEqual(["conflict", expect.stringContaining(reason)])

@@ -41,7 +41,7 @@ beforeEach(async () => {
 })
 afterEach(() => service.close())
 
-it("nobody names a machine like one of another range, in whatever case, router included", async () => {
+it("a machine cannot have the name of one in another range, in any letter case, including routers", async () => {
   const router = (name: string): string => `${plain}router:\n  vm_name: "${name}"\n`
   for (const text of [machine("LAB-router-debian11-x64"), machine("lab-WEB"), router("Lab-router-debian11-x64")]) {
     const fault = await refusal(upload(eve, "EVIL", text))
@@ -51,13 +51,13 @@ it("nobody names a machine like one of another range, in whatever case, router i
   await upload(eve, "EVIL", plain)
 })
 
-it("a name that was free when it was stored is refused by the plan once it is another range's", async () => {
+it("a name that was free when the configuration was stored is refused by the plan once another range has it", async () => {
   await upload(eve, "EVIL", machine("SHOP-web"))
   await service.call("createRange", ada, { body: { name: "Shop", rangeID: "SHOP" } })
   expect((await refusal(deploy(eve, "EVIL"))).message).toContain("SHOP-web begins with the ID of another range")
 })
 
-it("a range whose ID begins with another's takes no machine from that one, stored, running or new", async () => {
+it("a range whose ID begins with another's claims no machines of that one, whether stored, running or new", async () => {
   await upload(ada, "LAB", machine("{{ range_id }}-web-1"))
   await service.call("createRange", eve, { body: { name: "Squat", rangeID: "LAB-web" } })
   await service.call("createRange", eve, { body: { name: "Squat", rangeID: "LAB-router" } })
@@ -67,7 +67,7 @@ it("a range whose ID begins with another's takes no machine from that one, store
   expect(await deploy(ada, "LAB")).toMatchObject({ status: "success" })
 })
 
-it("VMs of another range that are renamed, marked or made templates like ours stand in nobody's way", async () => {
+it("VMs of another range that are renamed, marked or made templates like ours block nobody", async () => {
   await upload(eve, "EVIL", plain)
   await deploy(eve, "EVIL")
   const [first, second] = vms("EVIL")

@@ -46,13 +46,13 @@ describe("an action on many ranges", () => {
     service.lab.world.guestsOverNetwork = true
     service.lab.world.routerReport = `check 0\n${JSON.stringify({ packets: 3, full: false })}`
     expect(await ends(await act(ada, "testing-stop", ["LAB2"]))).toEqual(["success"])
-    // what its router counted is kept, as by any other stop
+    // its router's counts are kept, as by any other stop
     const blocked = { range: await service.find("LAB2"), query: { refresh: false } }
     expect(await service.call("getTestingBlocked", ada, blocked)).toMatchObject({ testingState: "off", packets: 3 })
     expect((await service.find("LAB2")).testing.mode).toBe("off")
   })
 
-  it("says of each range that it cannot be done to why, and does it to the others", async () => {
+  it("gives a reason for each range that it cannot be applied to, and is applied to the others", async () => {
     await ends(await act(ada, "deploy", ["LAB"]))
     const { started, errors } = await act(ada, "snapshot", ["HIS", "LAB3", "NONE", "", "../LAB", " LAB ", "LAB"], { name: "now" })
     expect(started?.map(({ rangeID }) => rangeID)).toEqual(["LAB"])
@@ -63,7 +63,7 @@ describe("an action on many ranges", () => {
       { item: "", reason: "No range is named" },
       { item: "../LAB", reason: expect.any(String) },
     ])
-    // nobody else's is begun either way around
+    // ranges of other users are not started either way
     expect((await act(bob, "poweroff", ids)).started).toBeUndefined()
     for (const name of ["", "current", "a b", "x".repeat(41)])
       expect(await act(ada, "rollback", ["LAB"], { name })).toEqual({
@@ -72,7 +72,7 @@ describe("an action on many ranges", () => {
     await expect(act(ada, "poweron", [])).rejects.toMatchObject({ kind: "invalid" })
   })
 
-  it("waits behind nothing of another range, and is refused where one is changing", async () => {
+  it("does not wait for other ranges, and is refused for one that is being changed", async () => {
     const both = await act(ada, "deploy", ["LAB", "LAB2"])
     const again = await act(ada, "deploy", ["LAB", "LAB3"])
     expect(again.started?.map(({ rangeID }) => rangeID)).toEqual(["LAB3"])

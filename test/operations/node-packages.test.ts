@@ -58,7 +58,7 @@ const runs = () => service.run(RunJournal.use((journal) => journal.list({ types:
 
 describe("without a configuration", () => {
   it.each(["antiSandboxInstallCustom", "antiSandboxInstallStandard"])(
-    "%s says what is missing, and begins nothing",
+    "%s says what is missing, and starts nothing",
     async (id) => {
       await open({})
       await expect(service.call(id, root)).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe("without a configuration", () => {
 })
 
 describe("patched packages", () => {
-  it("are installed and held node by node, and taken off the same way", async () => {
+  it("are installed and held node by node, and restored the same way", async () => {
     expect(await install()).toEqual({
       result: expect.stringMatching(/custom packages are installed on pve1, pve2, pve3\. .*shut down and started again/u),
     })
@@ -89,7 +89,7 @@ describe("patched packages", () => {
     expect(packages.changes).toHaveLength(6)
   })
 
-  it("end at the first node that fails, which the status shows, and go on from there", async () => {
+  it("stop at the first node that fails, which the status shows, and continue from there", async () => {
     packages.nodes.get("pve2")!.broken = "the disk is full"
     await expect(install()).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining("the disk is full") })
     expect(packages.changes).toEqual(["install pve1"])
@@ -103,7 +103,7 @@ describe("patched packages", () => {
     expect(packages.changes).toEqual(["install pve1", "install pve2", "install pve3"])
   })
 
-  it("begin on no node when one is away, has another version, or the folder is not as it was signed", async () => {
+  it("are installed on no node when one is unreachable, has another version, or the folder does not match its signature", async () => {
     packages.nodes.get("pve3")!.reachable = false
     await expect(install()).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("on node pve3") })
     expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("nobody answers") })
@@ -120,18 +120,18 @@ describe("patched packages", () => {
     expect(await runs()).toEqual([])
   })
 
-  it("are taken off also when the folder is gone or a node is away, which comes last and is told", async () => {
+  it("are restored even if the folder is gone or a node is unreachable, which comes last and is reported", async () => {
     await install()
     packages.changes.length = 0
     packages.damaged = "there is no packages.json"
     packages.nodes.get("pve1")!.reachable = false
     await expect(restore()).rejects.toMatchObject({ kind: "failed", message: expect.stringContaining("on node pve1") })
     expect(packages.changes).toEqual(["restore pve2", "restore pve3"])
-    // nobody says any more for which version they were built
+    // nothing says any more which version they were built for
     expect(versions().slice(1)).toEqual([[["10.1.0-1", false]], [["10.1.0-1", false]]])
   })
 
-  it("are of one signature on all nodes: a folder that is signed anew meanwhile ends it", async () => {
+  it("have one signature on all nodes: signing the folder anew meanwhile ends the run", async () => {
     packages.changing = (name) => {
       if (name === "pve1") packages.sets = [{ ...sets[0]!, packages: [{ ...sets[0]!.packages[0]!, sha256: "1".repeat(64) }] }]
     }
@@ -142,7 +142,7 @@ describe("patched packages", () => {
     expect(packages.changes).toEqual(["install pve1"])
   })
 
-  it("that apt said were installed, and are not, are no success", async () => {
+  it("that apt reported as installed, and are not, count as a failure", async () => {
     packages.changing = () => {
       for (const one of packages.nodes.values()) Object.defineProperty(one, "packages", { get: () => [qemu()], set: () => {} })
     }
@@ -152,7 +152,7 @@ describe("patched packages", () => {
     })
   })
 
-  it("change in one run at a time", async () => {
+  it("are changed by one run at a time", async () => {
     let second: Promise<unknown> = Promise.resolve()
     packages.changing = (name) => {
       if (name === "pve2") second = restore().catch((error: unknown) => error)
@@ -164,7 +164,7 @@ describe("patched packages", () => {
 })
 
 describe("the status", () => {
-  it("is what the last look found, and asks nobody", async () => {
+  it("is what the last observation found, and asks no node", async () => {
     expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("pve1: not looked at yet") })
     await service.run(lookAtPackages)
     expect(await status()).toMatchObject({ status: "standard" })
@@ -176,7 +176,7 @@ describe("the status", () => {
     expect(await status()).toMatchObject({ status: "mixed", message: expect.stringContaining("pve3: unknown (Cannot look at") })
   })
 
-  it("is not known where the cluster has nodes that the configuration does not name", async () => {
+  it("is unknown where the cluster has nodes that the configuration does not name", async () => {
     onHypervisor(["pve1", "pve2", "pve3", "pve4"])
     await service.run(lookAtPackages)
     expect(await status()).toMatchObject({
@@ -188,7 +188,7 @@ describe("the status", () => {
     expect(await status()).toMatchObject({ status: "standard" })
   })
 
-  it("names nodes and versions to administrators alone", async () => {
+  it("names nodes and versions only to administrators", async () => {
     await service.run(lookAtPackages)
     const member = await service.addUser("Member")
     const seen = await status(member)

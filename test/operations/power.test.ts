@@ -31,7 +31,7 @@ describe("shutting down, rebooting and resetting machines of a range", () => {
   })
   afterEach(() => service.close())
 
-  it("asks the guest to shut down, and waits as long as was asked for", async () => {
+  it("asks the guest to shut down, and waits as long as requested", async () => {
     const web = named("web")
     expect(await change("shutDownRange", { machines: [web.name], timeout: 60 })).toEqual({
       result: `${web.name} of range LAB shut down`,
@@ -53,7 +53,7 @@ describe("shutting down, rebooting and resetting machines of a range", () => {
     expect(service.lab.world.vms.get(web.vmid)?.power).toBe("running")
   })
 
-  it.each(["rebootRange", "resetRange"])("%s refuses a named machine that is off, and restarts nothing then", async (id) => {
+  it.each(["rebootRange", "resetRange"])("%s refuses a named machine that is off, and then restarts none", async (id) => {
     const web = named("web")
     turnOff(web.vmid)
     expect(await refusal(id, { machines: [web.name, named("router").name] })).toMatchObject({
@@ -64,7 +64,7 @@ describe("shutting down, rebooting and resetting machines of a range", () => {
     expect(begun()).toEqual([])
   })
 
-  it("of all machines, those that are off stay off, and when all are nothing is called a success", async () => {
+  it("of all machines leaves those that are off alone, and is refused if all are off", async () => {
     const web = named("web")
     turnOff(web.vmid)
     expect(await change("rebootRange", { machines: ["all"] })).toEqual({
@@ -75,7 +75,7 @@ describe("shutting down, rebooting and resetting machines of a range", () => {
     expect(await refusal("resetRange", { machines: ["all"] })).toMatchObject({ kind: "precondition" })
   })
 
-  it("a guest that does not answer stays on, and is named with what to do", async () => {
+  it("a guest that does not respond stays on, and is named with what to do", async () => {
     const web = named("web")
     service.lab.world.fault = ({ method, action }) =>
       method === "settle" && action?.kind === "shutdown" && action.machine.vmid === web.vmid

@@ -27,7 +27,7 @@ const refusal = (call: Promise<unknown>): Promise<Fault> =>
     (fault: unknown) => fault as Fault,
   )
 
-it("a range with others below it is not deleted; the answer comes before anything is touched and names what the user has", async () => {
+it("a range with ranges below it is not deleted; it is refused before anything changes and names those the user has", async () => {
   await create(ada, "LAB/one")
   await create(root, "LAB/xyzzy", ["Bob"])
   const fault = await refusal(remove(ada, "LAB"))
@@ -42,7 +42,7 @@ it("a range with others below it is not deleted; the answer comes before anythin
   expect([...service.lab.world.pools]).toEqual([])
 })
 
-it("a user keeps a default range that others lie below, and the answer says why", async () => {
+it("a user keeps a default range with ranges below it, and the answer says why", async () => {
   await service.call("addUser", root, { body: { name: "Zoe", userID: "Zoe", email: "zoe@lab.example" } })
   await create(root, "Zoe/one", ["Bob"])
   const fault = await refusal(
@@ -52,7 +52,7 @@ it("a user keeps a default range that others lie below, and the answer says why"
   expect([...service.lab.store.users.keys()]).toContain("Zoe")
 })
 
-it("a pool that somebody put below the range's by hand ends its removal at once, as an error that says so", async () => {
+it("a pool created by hand below the range's ends its removal at once, with an error that says so", async () => {
   service.lab.world.pools.add("LAB/by-hand" as RangeId)
   const started = service.lab.clock.currentTimeMillisUnsafe()
   expect((await refusal(remove(ada, "LAB"))).message).toContain("LAB/by-hand")

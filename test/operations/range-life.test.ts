@@ -61,11 +61,11 @@ describe("the life of a range", () => {
     expect(await service.call("listUserAccessibleRanges", bob)).toEqual([])
   })
 
-  it("shows the end of its last deploy however it is shared: sharing is no deploy", async () => {
+  it("still shows its last deploy after it is shared: sharing is no deploy", async () => {
     await deployed()
     const bob = await service.addUser("Bob")
     const path = { userID: "Bob", rangeID: "LAB" }
-    // a deploy that fails after its router is there, so that sharing goes by the router
+    // a deploy that fails after its router exists, so that sharing has to update the router
     service.lab.world.fault = ({ action }) => (action?.kind === "configure" ? { when: "before", reason: "forbidden" } : undefined)
     await service.putConfig(ada, await service.find("LAB"), service.lab.config.replace("cpus: 2", "cpus: 3"))
     expect(await deployed()).toMatchObject({ status: "failure" })
@@ -91,17 +91,17 @@ describe("the life of a range", () => {
     expect(await service.call("listUserAccessibleRanges", bob)).toMatchObject([{ rangeID: "LAB" }])
     await call("removeUsersFromGroup", { group, body: { userIDs: ["Bob"] } })
     expect(await seen()).toEqual(before)
-    // one that fails changes it no more than one that succeeds
+    // a failed attempt to share changes it no more than a successful one
     service.lab.world.fault = ({ action }) => (action?.kind === "guest" ? { when: "before", reason: "failed" } : undefined)
     await expect(call("assignRangeToUser", { path })).rejects.toMatchObject({ kind: "failed" })
     expect(await seen()).toEqual(before)
   })
 
-  it("is shared with a group: the router lets its users in until they leave it", async () => {
+  it("is shared with a group: the router lets its members in until they leave it", async () => {
     await deployed()
     const bob = await service.addUser("Bob")
     const { store, world } = service.lab
-    /** What the last run told the router, as text. */
+    /** What the last run gave the router, as text. */
     const told = () => {
       const events = [...store.runs.values()].at(-1)?.entries.map(({ event }) => event) ?? []
       return JSON.stringify(events.flatMap((event) => (event.type === "Planned" ? event.plan.steps : [])))

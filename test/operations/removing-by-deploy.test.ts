@@ -48,13 +48,13 @@ describe("a deploy after machines left the configuration or changed their templa
   })
   afterEach(() => service.close())
 
-  it("says when it has nothing to do, and why", async () => {
+  it("says when there is nothing to do, and why", async () => {
     expect((await deploy()).result).toMatch(/ started as run \w+\nNothing to do\.$/u)
     const { result } = await deploy({ only_roles: ["acme.nowhere"] })
     expect(result).toContain("\nNothing to do: no machine of this range has the role acme.nowhere.")
   })
 
-  it("removes and replaces nothing unasked, and every answer that a client prints says so", async () => {
+  it("removes and replaces nothing without an option, and every answer that clients print says so", async () => {
     const before = names()
     const { vmid } = vm("LAB-kali")
     const files = vm("LAB-files01").vmid
@@ -82,7 +82,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(((await call("getLogs", { query: {} })) as Result).result).toMatch(
       /^\[WARNING\]: Not in the configuration, and kept: LAB-kali/mu,
     )
-    // what stays is still a machine of the range
+    // a kept machine still belongs to the range
     await call("powerOffRange", { body: { machines: ["LAB-kali"] } })
     expect(vm("LAB-kali").power).toBe("stopped")
     await deploy()
@@ -107,7 +107,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
   })
 
-  it("does what a confirmed plan showed, removals too, and nothing when there is something else to do by then", async () => {
+  it("does what a confirmed plan showed, removals included, and nothing if the plan has changed since", async () => {
     await put(edited())
     const plan = async (query: Record<string, unknown>) => (await call("planRange", { query })) as { readonly confirm: string }
     const harmless = await plan({})
@@ -115,7 +115,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(harmless.confirm).not.toBe(confirm)
     await deploy({ confirm: harmless.confirm })
     expect(names()).toContain("LAB-kali")
-    // the deploy in between changed what there is to do
+    // the deploy in between changed the plan
     await expect(call("deployRange", { body: { confirm } })).rejects.toMatchObject({ kind: "conflict" })
     expect(names()).toContain("LAB-kali")
     const { confirm: again } = await plan({ prune: true })
@@ -127,7 +127,7 @@ describe("a deploy after machines left the configuration or changed their templa
     })
   })
 
-  it("goes on with what is left of a confirmed plan when that failed halfway", async () => {
+  it("resumes a confirmed plan that failed halfway, but not with another configuration", async () => {
     await put(edited())
     const { confirm } = (await call("planRange", { query: { prune: true, replace: true } })) as { readonly confirm: string }
     service.lab.world.fault = ({ action }) => (action?.kind === "guest" ? { when: "before", reason: "failed" } : undefined)
@@ -147,7 +147,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
   })
 
-  it("takes no confirmation that no plan gave, and no option beside one", async () => {
+  it("refuses a forged confirmation, and options next to a confirmation", async () => {
     const { confirm } = (await call("planRange", { query: {} })) as { readonly confirm: string }
     const [options = "", fingerprint = ""] = confirm.split(".")
     const forged = [
@@ -171,7 +171,7 @@ describe("a deploy after machines left the configuration or changed their templa
     await expect(call("deployRange", { body: { confirm: zeros } })).rejects.toMatchObject({ kind: "conflict" })
   })
 
-  it("lets one machine be removed by its number, and has nothing more to say of it", async () => {
+  it("does not mention a machine that was removed by its number", async () => {
     await put(edited())
     await call("destroyVM", { path: { vmID: vm("LAB-kali").vmid } })
     const { result } = await deploy()
@@ -179,7 +179,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(names()).not.toContain("LAB-kali")
   })
 
-  it("is told by the upload when it cannot be: a new machine with the address of one that stays", async () => {
+  it("that would fail is announced by the upload: a new machine with the address of a kept one", async () => {
     const renamed = service.lab.config.replaceAll("-kali", "-attacker")
     expect(await put(renamed)).toMatch(
       /Warning: Cannot .*LAB-attacker should get 10\.1\.\d+\.\d+, which LAB-kali \(VM \d+\) has/u,
@@ -190,7 +190,7 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(names()).not.toContain("LAB-kali")
   })
 
-  it("by sharing removes nothing either, and neither do options that no deploy has", async () => {
+  it("caused by sharing removes nothing either, and removal is off by default", async () => {
     await put(edited())
     const before = names()
     const bob = await service.addUser("Bob")

@@ -7,7 +7,7 @@ import { makeRangeService, type RangeService } from "./support/range-service.ts"
 const minute = 60_000
 const counted = { source: "10.1.10.11", destination: "198.18.0.2", protocol: 17, port: 123, packets: 3 }
 
-describe("rounds of looks at routers", () => {
+describe("the periodic check of routers", () => {
   let service: RangeService
   let ada: User
   let round: ReturnType<typeof makeRouterRound>
@@ -16,13 +16,13 @@ describe("rounds of looks at routers", () => {
   const shows = (code: number): void => {
     service.lab.world.routerReport = [`check ${code}`, JSON.stringify(counted), '{"packets": 3, "full": false}'].join("\n")
   }
-  /** How often the router was asked. */
+  /** How often the router was inspected. */
   const asked = (): number =>
     service.lab.world.calls.filter(
       ({ port, method, action }) =>
         port === "guest" && method === "dispatch" && action?.kind === "guest" && action.stage === "inspect-router",
     ).length
-  /** How often a round asks after this time. */
+  /** How many inspections a round makes after this time. */
   const roundAfter = async (millis: number): Promise<number> => {
     const before = asked()
     await service.run(Effect.andThen(Effect.sleep(millis), round))
@@ -48,20 +48,20 @@ describe("rounds of looks at routers", () => {
   })
   afterEach(() => service.close())
 
-  it("come every hour where nobody tests, and every five minutes where somebody does", async () => {
+  it("runs every hour, and every five minutes in testing mode", async () => {
     expect(await roundAfter(0)).toBe(1)
     expect([await roundAfter(minute), await roundAfter(58 * minute), await roundAfter(minute)]).toEqual([0, 0, 1])
     await call("startTesting")
-    // the start has loaded its rules just now
+    // the start has only just loaded its rules
     expect(await roundAfter(minute)).toBe(1)
     expect([await roundAfter(minute), await roundAfter(3 * minute), await roundAfter(minute)]).toEqual([0, 0, 1])
   })
 
-  it("find what somebody changed on an open router, and that it is as it was loaded again", async () => {
+  it("finds changed rules on an open router, and notices when they are loaded again", async () => {
     await roundAfter(0)
     expect(await drift()).toBeUndefined()
     shows(3)
-    // twice in a row before it counts
+    // a difference counts once it is seen twice in a row
     expect(await roundAfter(60 * minute)).toBe(2)
     expect(await drift()).toEqual([expect.stringContaining("a reboot of the router loads them again")])
     expect((await find()).testing.mode).toBe("off")
@@ -72,7 +72,7 @@ describe("rounds of looks at routers", () => {
     expect(await drift()).toBeUndefined()
   })
 
-  it("leave what was counted while testing as it is", async () => {
+  it("keeps the packet counts of the last testing", async () => {
     await call("startTesting")
     await roundAfter(0)
     await call("stopTesting")
@@ -84,7 +84,7 @@ describe("rounds of looks at routers", () => {
     expect(await drift()).toHaveLength(1)
   })
 
-  it("see within a minute what a run left on a router that is to be closed", async () => {
+  it("detects within a minute that a run changed a router that should be closed", async () => {
     await call("startTesting")
     expect(await roundAfter(minute)).toBe(1)
     const { runID } = (await call("deployRange", { force: true })) as { readonly runID: string }
@@ -96,7 +96,7 @@ describe("rounds of looks at routers", () => {
     expect(await drift()).toEqual([expect.stringContaining("PUT /testing/start")])
   })
 
-  it("leave a router alone that is off, and ask one that does not answer no sooner than others", async () => {
+  it("skips a router that is off, and asks one that does not respond no sooner than others", async () => {
     await call("powerOffRange", { machines: [router().name] })
     expect(await roundAfter(60 * minute)).toBe(0)
     await call("powerOnRange", { machines: [router().name] })

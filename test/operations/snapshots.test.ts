@@ -41,7 +41,7 @@ describe("snapshots of a range", () => {
   const named = (part: string) => machines().find(({ name }) => name.includes(part))!
   const held = () => machines().map(({ snapshots = [] }) => snapshots.map(({ name }) => name).join())
   const kindsCalled = () => service.lab.world.calls.filter(({ port }) => port === "hypervisor").map(({ method }) => method)
-  /** Does something as soon as the hypervisor is asked for an action of this kind; gives its outcome. */
+  /** Does something as soon as the hypervisor is asked for an action of this kind; returns its result. */
   const during = (kind: string, act: () => Promise<unknown>) => {
     let begun: Promise<unknown> | undefined
     service.lab.world.fault = ({ method, action }) => {
@@ -66,7 +66,7 @@ describe("snapshots of a range", () => {
   })
   afterEach(() => service.close())
 
-  it("are taken of all machines, the router too, and listed without asking the hypervisor", async () => {
+  it("are taken of all machines including the router, and listed without asking the hypervisor", async () => {
     const told = await take({ name: "clean", description: "As delivered", includeRAM: true })
     expect(told).toEqual({ success: vmids(), runID: expect.any(String) })
     service.lab.world.calls.length = 0
@@ -82,7 +82,7 @@ describe("snapshots of a range", () => {
     }
   })
 
-  it("every parent that is named is in the list, whatever the hypervisor says", async () => {
+  it("have no parent that is missing from the list, whatever the hypervisor says", async () => {
     await take({ name: "first" })
     await take({ name: "second" })
     const web = named("web")
@@ -98,7 +98,7 @@ describe("snapshots of a range", () => {
     ])
   })
 
-  it("a machine with four hundred of them is listed with each parent, takes another and is rolled back to the first", async () => {
+  it("may be four hundred of a machine: each is listed with its parent, one more is taken, and the first is rolled back to", async () => {
     const web = named("web")
     const nameOf = (i: number) => `day-${i}`
     const many = Array.from({ length: 400 }, (_, i) => ({
@@ -118,7 +118,7 @@ describe("snapshots of a range", () => {
     expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ parent: "day-0", power: "running" })
   })
 
-  it("what somebody did at the hypervisor shows when it is read again", async () => {
+  it("that somebody took at the hypervisor appear after a refresh", async () => {
     const web = named("web")
     const kept = { ...web, stages: web.stages }
     const byHand = { name: "byhand", description: "x", takenAt: 5, memory: false, incomplete: false, kept }
@@ -131,7 +131,7 @@ describe("snapshots of a range", () => {
   it.each([
     ["none", (n: number) => n],
     ["all but it", (n: number) => n - 1],
-  ])("a failure at any machine leaves %s with a snapshot, as was asked for, and tells the truth of each", async (what) => {
+  ])("a failure of any machine leaves %s with a snapshot, as requested, and the answer is right for each", async (what) => {
     const { world } = service.lab
     for (const [k, failing] of vmids().entries()) {
       world.fault = ({ method, action }) =>
@@ -165,7 +165,7 @@ describe("snapshots of a range", () => {
   })
 
   it.each([true, false])(
-    "a failure at any machine after its snapshot was taken leaves none or says that it is there (all or none: %s)",
+    "a failure after the snapshot of any machine was taken leaves none, or says that it exists (all or none: %s)",
     async (atomic) => {
       const { world } = service.lab
       for (const [k, failing] of vmids().entries()) {
@@ -187,7 +187,7 @@ describe("snapshots of a range", () => {
     },
   )
 
-  it.each([true, false])("a lost answer of any machine changes nothing of the end (all or none: %s)", async (atomic) => {
+  it.each([true, false])("a lost answer for any machine does not change the result (all or none: %s)", async (atomic) => {
     const { world } = service.lab
     for (const [k, failing] of vmids().entries()) {
       let isLost = false
@@ -204,7 +204,7 @@ describe("snapshots of a range", () => {
     }
   })
 
-  it("one whose removal fails too is told to be there", async () => {
+  it("a snapshot whose removal fails too is reported as existing", async () => {
     const { world } = service.lab
     const [first, second] = vmids()
     world.fault = ({ method, action }) =>
@@ -219,14 +219,14 @@ describe("snapshots of a range", () => {
     expect(held().filter((names) => names === "clean")).toHaveLength(1)
   })
 
-  it("a hypervisor that goes away and stays away keeps no run of all or none from its end, and what may be left is told", async () => {
+  it("all or none ends although the hypervisor stays unreachable, and possible remains are reported", async () => {
     const { world, clock } = service.lab
     const [lost, ...others] = vmids()
     let awaySince: number | undefined
     world.fault = ({ method, action }) => {
       if (action?.kind === "remove-snapshot") awaySince ??= clock.now()
       if (awaySince !== undefined) return { when: "before", reason: "away" }
-      // it is taken, and the run does not learn it
+      // it is taken, but the run does not learn of it
       const isLost = method === "dispatch" && action?.kind === "take-snapshot" && action.machine.vmid === lost
       return isLost ? { when: "after", reason: "failed" } : undefined
     }
@@ -244,7 +244,7 @@ describe("snapshots of a range", () => {
     expect(await remove({ name: "clean" })).toMatchObject({ success: vmids() })
   })
 
-  it("all or none checks every machine before any is touched", async () => {
+  it("all or none checks every machine before it changes one", async () => {
     change(named("web").vmid, { keepsSnapshots: false })
     service.lab.world.calls.length = 0
     const told = await take({ name: "clean", atomic: true })
@@ -255,7 +255,7 @@ describe("snapshots of a range", () => {
     expect(some.errors).toEqual([expect.objectContaining({ error: expect.stringContaining("does not support snapshots") })])
   })
 
-  it("a name that is taken, or a machine that is locked, is told of that machine", async () => {
+  it("a name in use, or a locked machine, is reported for that machine", async () => {
     const web = named("web")
     await take({ name: "clean", vmids: [web.vmid] })
     change(named("router").vmid, { lock: "backup" })
@@ -266,7 +266,7 @@ describe("snapshots of a range", () => {
   })
 
   it.each(["", "a", "current", "x".repeat(41), "schnäppchen", "a\nb", "-rf", "$(id)", "%2e%2e"])(
-    "nothing is done for the name %j, and each machine is told why",
+    "an invalid name %j changes nothing, and each machine has the reason",
     async (name) => {
       service.lab.world.calls.length = 0
       for (const act of [take, rollBack, remove]) {
@@ -279,7 +279,7 @@ describe("snapshots of a range", () => {
     },
   )
 
-  it("machines of other ranges, templates and what does not exist are refused, and nothing is told of them", async () => {
+  it("machines of other ranges, templates and unknown VMs are refused without revealing anything about them", async () => {
     const [own] = vmids()
     const others = [9001, 9002, 77_777, -1, 0]
     const foreign = { ...named("web"), vmid: 9100 as Vmid, pool: "OTHER", name: "secret" }
@@ -304,7 +304,7 @@ describe("snapshots of a range", () => {
     expect(await list({ vmids: "abc" })).toEqual({ errors: [{ error: '"abc" is not a VMID' }] })
   })
 
-  it("rolls machines back to what they were, with the hardware that they have now, and those that ran are started", async () => {
+  it("rollback restores machines but keeps their current hardware, and starts those that ran", async () => {
     const { world } = service.lab
     await take({ name: "clean" })
     const [web, kali] = [named("web"), machines().find(({ name }) => !/web|router/u.test(name))!]
@@ -344,7 +344,7 @@ describe("snapshots of a range", () => {
     },
   )
 
-  it("a machine that cannot be set to what it had is not started, and the answer says which cards it has until a deploy", async () => {
+  it("a machine whose hardware cannot be restored is not started, and the answer says which network cards it has until a deploy", async () => {
     const web = named("web")
     change(web.vmid, { nics: web.nics.map((nic) => ({ ...nic, bridge: "vnet9" })) })
     await take({ name: "clean", vmids: [web.vmid] })
@@ -364,7 +364,7 @@ describe("snapshots of a range", () => {
     expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ nics: web.nics, power: "running" })
   })
 
-  it("where a machine cannot be set to what it had, what was done inside it since is forgotten all the same", async () => {
+  it("a machine's stages are forgotten even if its hardware cannot be restored after the rollback", async () => {
     const web = named("web")
     const stages = service.lab.store.stages.get(range.id)?.get(web.vmid)
     const [key] = stages?.keys() ?? []
@@ -387,7 +387,7 @@ describe("snapshots of a range", () => {
     ).toBe("something older")
   })
 
-  describe("a rollback that is aborted while the hypervisor is unreachable, before the machine is set to what it had", () => {
+  describe("a rollback aborted while the hypervisor is unreachable, before the hardware is restored", () => {
     const extra = { index: 3, model: "virtio", mac: "02:00:00:00:00:03", bridge: "vmbr9", tag: undefined, firewall: false }
     let web: MemoryVm
 
@@ -412,12 +412,12 @@ describe("snapshots of a range", () => {
       expect(service.lab.store.owed.get(range.id)?.size).toBe(0)
     }
 
-    it("is made good by the next rollback, which does not take the snapshot's hardware for its own", async () => {
+    it("is completed by the next rollback, which does not mistake the snapshot's hardware for the machine's own", async () => {
       expect(await rollBack({ name: "clean", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
       isAsItWas()
     })
 
-    it("is made good before the machine is powered on", async () => {
+    it("is completed before the machine is powered on", async () => {
       service.lab.world.calls.length = 0
       await call("powerOnRange", { body: { machines: [web.name] } })
       const begun = service.lab.world.calls.flatMap(({ method, action }) =>
@@ -428,7 +428,7 @@ describe("snapshots of a range", () => {
       expect(service.lab.world.vms.get(web.vmid)?.power).toBe("running")
     })
 
-    it("is made good by a deploy, which removes the card that the snapshot brought back", async () => {
+    it("is completed by a deploy, which removes the network card that the snapshot brought back", async () => {
       await service.deploy(ada, range)
       isAsItWas()
       expect(await call("planRange")).toMatchObject({ steps: [] })
@@ -436,7 +436,7 @@ describe("snapshots of a range", () => {
   })
 
   it.each([0, 1, 2].flatMap((k) => [[k, "before"] as const, [k, "after"] as const]))(
-    "all or none: after a rollback that fails as number %i, %s its effect, no other machine is touched, and the answer says which are back",
+    "all or none: after rollback number %i fails %s its effect, no other machine is touched, and the answer says which are back",
     async (k, when) => {
       const { world } = service.lab
       await take({ name: "clean" })
@@ -458,7 +458,7 @@ describe("snapshots of a range", () => {
   )
 
   it.each(["before", "after"] as const)(
-    "a rollback that fails at any machine, %s its effect, is told of that machine, no machine is left off, and the others are back",
+    "a rollback that fails for any machine, %s its effect, is reported for that machine, none is left off, and the others are back",
     async (when) => {
       const { world } = service.lab
       await take({ name: "clean" })
@@ -484,7 +484,7 @@ describe("snapshots of a range", () => {
   )
 
   it.each(["before", "after"] as const)(
-    "a removal that fails at any machine, %s its effect, is told of that machine alone",
+    "a removal that fails for any machine, %s its effect, is reported for that machine alone",
     async (when) => {
       const { world } = service.lab
       for (const failing of vmids()) {
@@ -508,7 +508,7 @@ describe("snapshots of a range", () => {
     },
   )
 
-  it("a machine that its failed rollback left off and locked is not started, for its disks may be of two times", async () => {
+  it("a machine left off and locked by a failed rollback is not started, since its disks may be from two different times", async () => {
     const { world } = service.lab
     const web = named("web")
     await take({ name: "clean", vmids: [web.vmid] })
@@ -525,7 +525,7 @@ describe("snapshots of a range", () => {
     expect(world.vms.get(web.vmid)?.power).toBe("stopped")
   })
 
-  it("a machine that its failed rollback left off is started as it was, and one that was off before stays off", async () => {
+  it("a machine left off by a failed rollback is started again, and one that was off before stays off", async () => {
     const { world } = service.lab
     const [web, kali] = [named("web"), machines().find(({ name }) => !/web|router/u.test(name))!]
     await take({ name: "clean" })
@@ -541,7 +541,7 @@ describe("snapshots of a range", () => {
     expect([web, kali].map(({ vmid }) => world.vms.get(vmid)?.power)).toEqual(["running", "stopped"])
   })
 
-  it("all or none: nothing is rolled back when one machine cannot be", async () => {
+  it("all or none: nothing is rolled back if one machine cannot be", async () => {
     await take({ name: "clean" })
     change(named("web").vmid, { lock: "backup" })
     service.lab.world.calls.length = 0
@@ -551,7 +551,7 @@ describe("snapshots of a range", () => {
     expect(service.lab.world.calls.some(({ mutating }) => mutating)).toBe(false)
   })
 
-  it("of one name are a set: who has it, who lacks it, since when, and whether it is whole", async () => {
+  it("of one name form a set: which machines have it or lack it, since when, and whether it is complete", async () => {
     type Sets = { readonly sets: readonly { readonly name: string }[]; readonly observedAt?: string }
     const sets = async (query = {}) => (await call("getSnapshotSets", { query })) as Sets
     expect(await sets()).toEqual({ sets: [], observedAt: expect.any(String) })
@@ -573,7 +573,7 @@ describe("snapshots of a range", () => {
     expect((await sets({ refresh: true })).sets).toMatchObject([{ complete: false }, { complete: false }])
   })
 
-  it("no set is complete while nothing is known of a machine", async () => {
+  it("no set is complete while the snapshots of a machine are unknown", async () => {
     await take({ name: "clean" })
     service.lab.world.fault = ({ method }) => (method === "snapshots" ? { when: "before", reason: "away" } : undefined)
     service.lab.store.snapshots.get(range.id)?.delete(named("web").vmid)
@@ -584,7 +584,7 @@ describe("snapshots of a range", () => {
     service.lab.world.fault = () => undefined
   })
 
-  it("a machine that somebody rolled back at the hypervisor is set up again, and its router is told again", async () => {
+  it("a router that somebody rolled back at the hypervisor is set up again, with the current rules", async () => {
     const router = named("router")
     const stages = service.lab.store.stages.get(range.id)?.get(router.vmid)
     const [key] = stages?.keys() ?? []
@@ -602,7 +602,7 @@ describe("snapshots of a range", () => {
     ).not.toBe("something newer")
   })
 
-  it("a snapshot that somebody removed at the hypervisor is no rollback", async () => {
+  it("a snapshot that somebody removed at the hypervisor does not count as a rollback", async () => {
     const router = named("router")
     await take({ name: "first", vmids: [router.vmid] })
     await take({ name: "second", vmids: [router.vmid] })
@@ -612,7 +612,7 @@ describe("snapshots of a range", () => {
     expect(service.lab.store.told.get(range.id) ?? []).not.toContain(beingTold)
   })
 
-  it("of a rollback that did not begin nothing is owed", async () => {
+  it("a rollback that did not begin leaves no owed settings", async () => {
     const { world } = service.lab
     const web = named("web")
     await take({ name: "clean", vmids: [web.vmid] })
@@ -625,7 +625,7 @@ describe("snapshots of a range", () => {
     expect(world.vms.get(web.vmid)).toMatchObject({ cpus: 6, power: "running" })
   })
 
-  it("what a machine with restored memory takes over only when it starts again is a warning", async () => {
+  it("hardware that a machine with restored memory only gets at its next start is reported as a warning", async () => {
     const web = named("web")
     change(web.vmid, { coldHardware: true })
     await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })
@@ -642,7 +642,7 @@ describe("snapshots of a range", () => {
     ])
   })
 
-  it("a machine that is locked for a moment is set to what it had, and is not rolled back twice", async () => {
+  it("a machine that is briefly locked gets its hardware back, and is not rolled back twice", async () => {
     const { world } = service.lab
     await take({ name: "clean" })
     const web = named("web")
@@ -660,7 +660,7 @@ describe("snapshots of a range", () => {
     expect(begun).toEqual(["roll-back", "configure", "configure", "start"])
   })
 
-  it("a hypervisor that goes away at one machine: the answer tells of each, and the run goes on when it is back", async () => {
+  it("when the hypervisor becomes unreachable, the answer covers each machine, and the run continues when it is back", async () => {
     const { world } = service.lab
     const [first, ...others] = vmids()
     world.fault = ({ method, action }) => {
@@ -678,7 +678,7 @@ describe("snapshots of a range", () => {
     expect(held()).toEqual(vmids().map(() => "clean"))
   })
 
-  it("of all or none, no machine is told to have its snapshot while the run waits for the hypervisor", async () => {
+  it("all or none: no machine is reported to have its snapshot while the run waits for the hypervisor", async () => {
     const { world } = service.lab
     const [lost] = vmids()
     world.fault = ({ method, action }) =>
@@ -692,7 +692,7 @@ describe("snapshots of a range", () => {
     await service.end(ada, told.runID!)
   })
 
-  it("a snapshot that is removed while a rollback is planned concerns that machine alone", async () => {
+  it("a snapshot removed while its rollback is planned affects that machine alone", async () => {
     const { world } = service.lab
     await take({ name: "asleep", includeRAM: true })
     const web = named("web")
@@ -706,7 +706,7 @@ describe("snapshots of a range", () => {
     expect(told.errors).toEqual([expect.objectContaining({ vmid: web.vmid, error: expect.stringContaining("asleep") })])
   })
 
-  it("does not roll back to a snapshot with memory where the cards are plugged in elsewhere by now", async () => {
+  it("a snapshot with memory is not rolled back to if the machine's network cards are connected elsewhere now", async () => {
     const web = named("web")
     await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })
     change(web.vmid, { nics: web.nics.map((nic) => ({ ...nic, tag: 77 })) })
@@ -720,7 +720,7 @@ describe("snapshots of a range", () => {
     expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ nics: web.nics, cpus: 7, power: "running" })
   })
 
-  it("what was done inside a machine since is done again by the next deploy", async () => {
+  it("changes inside a machine that a rollback undid are made again by the next deploy", async () => {
     const web = named("web")
     expect(await call("planRange")).toMatchObject({ steps: [] })
     await take({ name: "deployed", vmids: [web.vmid] })
@@ -734,7 +734,7 @@ describe("snapshots of a range", () => {
     expect(((await call("planRange")) as { readonly steps: readonly unknown[] }).steps.length).toBeGreaterThan(0)
   })
 
-  it("are removed; what comes after one hangs on what came before it", async () => {
+  it("are removed, and later ones get the parent of the removed one", async () => {
     for (const name of ["first", "second", "third"]) await take({ name })
     expect(await remove({ name: "second" })).toEqual({ success: vmids(), runID: expect.any(String) })
     const { snapshots = [] } = await list({ vmids: String(vmids()[0]) })
@@ -749,19 +749,19 @@ describe("snapshots of a range", () => {
     expect(await statusOf(again)).toBe("failure")
   })
 
-  it("while another run changes the range, they are refused with its name", async () => {
+  it("are refused while another run changes the range, naming that run", async () => {
     const second = during("take-snapshot", () => take({ name: "other" }))
     expect(await take({ name: "clean" })).toMatchObject({ success: vmids() })
     expect(await second()).toMatchObject({ _tag: "RangeBusy", message: expect.stringContaining("(a snapshot)") })
   })
 
-  it("a range without machines has nothing to do", async () => {
+  it("of a range without machines need no work", async () => {
     await call("deleteRangeVMs")
     expect(await take({ name: "clean" })).toEqual({})
     expect(await list()).toEqual({})
   })
 
-  it("an abort leaves no snapshot of all or none, and what was taken of any", async () => {
+  it("an abort leaves no snapshots with all or none, and otherwise those taken", async () => {
     for (const atomic of [true, false]) {
       const aborted = during("take-snapshot", () => call("abortRange"))
       const told = await take({ name: `aborted-${atomic}`, atomic })

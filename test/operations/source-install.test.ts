@@ -22,7 +22,7 @@ import { afterEach, beforeEach, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "../../packages/application/test/support/app.ts"
 import { type Files, testRepository } from "../contracts/content/support/repository.ts"
 
-/** Installations with real git, the library in a folder, and roles from elsewhere that lie in another. */
+/** Installations with real git, the library in a folder, and external roles in another folder. */
 const files: Files = {
   "shared/motd": "welcome\n",
   "blueprints/web/blueprint.yml": "id: web\nname: Web\nversion: 1.0.0\nconfig: config.yml\n",
@@ -65,7 +65,7 @@ interface ArtifactResult {
 }
 const install = (body?: object) => app.call("installSource", ada, { path, body })
 
-it("puts everything of a repository where Ansible and Packer look for it, links and programs as they are", async () => {
+it("puts all items of a repository where Ansible and Packer look for them, with links and executables unchanged", async () => {
   const repository = testRepository(join(root, "served"), "labs", files)
   await app.call("createSource", ada, { body: { type: "git", id: "labs", url: `file://${repository.folder}` } })
   expect(await install()).toMatchObject({
@@ -81,7 +81,7 @@ it("puts everything of a repository where Ansible and Packer look for it, links 
   })
   expect(statSync(library("templates/debian-lab/setup.sh")).mode & 0o111).toBe(0o111)
   expect(readlinkSync(library("roles/acme.hello/tasks/again.yml"))).toBe("main.yml")
-  // its target is not in the role: what it showed is
+  // its target is outside of the role, so the content is copied
   expect(lstatSync(library("roles/acme.hello/files/motd")).isFile()).toBe(true)
   expect(readFileSync(library("roles/acme.hello/files/motd"), "utf8")).toBe("welcome\n")
   expect(existsSync(library("collections/ansible_collections/acme/util/MANIFEST.json"))).toBe(true)
@@ -103,7 +103,7 @@ it("puts everything of a repository where Ansible and Packer look for it, links 
   expect(existsSync(library("templates/debian-lab"))).toBe(true)
 })
 
-it("keeps to names and folders of its own, whatever a source calls its things", async () => {
+it("uses its own names and folders, whatever a source calls its items", async () => {
   const outside = join(root, "library", "users", "Bob", "roles", "victim")
   mkdirSync(dirname(outside), { recursive: true })
   writeFileSync(outside, "mine\n")
@@ -126,14 +126,14 @@ it("keeps to names and folders of its own, whatever a source calls its things", 
     expect(refused, item).toEqual([{ name: item.split("/").at(-1), ok: false, message: expect.stringContaining(item) as string }])
     repository.commit(files)
   }
-  // what leads nowhere in the source is a dead link in the copy, what leads to a folder outside of the role is refused
+  // a link that is dead in the source stays dead in the copy; one to a folder outside of the role is refused
   repository.commit({ "ansible/roles/hello/files/motd": { link: "../../../../shared" } })
   expect(await install({ selection: { localRoles: ["acme.hello"] } })).toMatchObject({
     localAnsibleResults: {
       roleResults: [{ name: "acme.hello", ok: false, message: expect.stringContaining("ansible/roles/hello/files/motd") }],
     },
   })
-  // what was installed with everything else stays as it was
+  // content installed together with everything else stays as it was
   expect(lstatSync(library("roles/acme.hello/files/motd")).isFile()).toBe(true)
   expect(readFileSync(outside, "utf8")).toBe("mine\n")
 })

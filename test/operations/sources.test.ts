@@ -36,7 +36,7 @@ let service: Service
 /** Files of snapshots that were read. */
 let reads: string[]
 
-/** Real git, real archives; what is read of a snapshot is noted. */
+/** Real git, real archives; files read from a snapshot are recorded. */
 const content = (): Layer.Layer<Archives | ContentFetcher> =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -97,7 +97,7 @@ afterEach(async () => {
 interface Answer {
   readonly status: number
   readonly text: string
-  // every test reads what its operation answers
+  // every test reads its operation's answers
   readonly json: Record<string, never> & { readonly catalog: SourceCatalog; readonly error: string; readonly sourceID: string }
 }
 const call = async (method: string, path: string, body?: object, who: Who = "member"): Promise<Answer> => {
@@ -123,7 +123,7 @@ const catalogOf = async (id: string): Promise<SourceCatalog> =>
 const snapshots = (): readonly string[] => readdirSync(join(root, "content", "snapshots"))
 const prune = () => Effect.runPromise(Fiber.await(service.run(pruneContent)))
 
-/** Nothing of what was refused is left: no source, no content, no upload, nothing half done. */
+/** Nothing of a refused source is left: no source, no content, no upload, nothing half done. */
 const expectNothingLeft = async () => {
   expect((await call("GET", "/sources")).json).toEqual([])
   await prune()
@@ -172,7 +172,7 @@ describe("a repository", () => {
     await expectNothingLeft()
   })
 
-  it("that is private is opened with its own token, which nobody is told", async () => {
+  it("that is private is opened with its own token, which is shown to nobody", async () => {
     const server = await gitHttp(served, wantsPassword("hunter2"))
     try {
       testRepository(served, "labs", files)
@@ -199,14 +199,14 @@ describe("a repository", () => {
 })
 
 describe("a large source", () => {
-  it("is read with a pause after each of its parts, in which others have their turn", async () => {
+  it("is parsed with a pause after each part, so that other requests proceed", async () => {
     const parts = 300
     const large: Record<string, string> = {}
     for (let n = 0; n < parts; n++) {
       large[`blueprints/b${n}/blueprint.yml`] = `id: b${n}\nname: B\nversion: 1.0.0\nconfig: config.yml\n`
       large[`blueprints/b${n}/config.yml`] = "ludus: []\n"
     }
-    // in memory nothing but the reading itself gives others a turn
+    // in memory, only the parsing itself yields to others
     const inMemory = await start()
     const url = "https://git.example/large.git"
     commitTo(inMemory.artifacts.content, url, large)
@@ -233,7 +233,7 @@ describe("an archive", () => {
     typeof content === "string" ? [{ name: `labs-main/${path}`, content }] : [],
   )
 
-  it("is sent as a form, unwrapped, replaced by a better one and not by a worse one", async () => {
+  it("is sent as a form, unwrapped, and replaced by a valid one but not by an invalid one", async () => {
     const sent = await call("POST", "/sources", form(tarGz(packed), "My Labs.tar.gz", { type: "upload", force: "true" }))
     expect(sent).toMatchObject({ status: 200, json: { sourceID: "ME-my-labs" } })
     expect(roles(sent.json.catalog)).toEqual(["acme.hello"])
@@ -314,13 +314,13 @@ describe("hostile archives", () => {
       "ansible/collections/c",
     ],
     ["nothing", [{ name: "readme.md", content: "x" }], "ships nothing"],
-  ])("with %s are refused with one error that names it, and leave nothing", async (_what, entries, told) => {
+  ])("with %s are refused with one error that names it, and leave nothing behind", async (_what, entries, told) => {
     const { status, json } = await call("POST", "/sources", form(tarGz(entries), "labs.tar.gz", { type: "upload", id: "labs" }))
     expect([status, json.error]).toEqual([400, expect.stringContaining(told)])
     await expectNothingLeft()
   })
 
-  it("with things that are wrong beside others are listed, the wrong ones with the reason, and never installed", async () => {
+  it("with invalid items next to valid ones are listed, the invalid ones with the reason, and never installed", async () => {
     const template = (name: string) => `variable "vm_name" {\n  default = "${name}"\n}\n`
     const collection = "namespace: x\nname: y\nversion: 1.0.0\n"
     const entries = [
@@ -373,14 +373,14 @@ describe("hostile archives", () => {
     ])
   })
 
-  it("that are small and unpack to much are refused", async () => {
+  it("that are small and unpack to very much are refused", async () => {
     const huge = zip({ "ansible/roles/r/x": { content: "0".repeat(60_000_000) } })
     const { status, json } = await call("POST", "/sources", form(huge, "labs.zip", { type: "upload", id: "labs" }))
     expect([status, json.error]).toEqual([400, expect.stringContaining("ansible/roles/r/x")])
     await expectNothingLeft()
   })
 
-  it("that are larger than an upload may be are refused before anything is unpacked", async () => {
+  it("that exceed the upload limit are refused before anything is unpacked", async () => {
     const large = new Uint8Array(53 * 1024 * 1024)
     expect((await call("POST", "/sources", form(large, "labs.zip", { type: "upload", id: "labs" }))).status).toBe(413)
     await expectNothingLeft()
@@ -399,7 +399,7 @@ describe("hostile repositories", () => {
     ["two lines", { url: "http://127.0.0.1/x\ntouch MARK" }, "control character"],
     ["a ref that is an option", { url: "http://127.0.0.1/x.git", ref: "--upload-pack=MARK" }, "ref"],
     ["a ref that climbs", { url: "http://127.0.0.1/x.git", ref: "../../x" }, "ref"],
-  ])("%s is refused, and nothing runs", async (_what, wish, because) => {
+  ])("%s is refused, and nothing is executed", async (_what, wish, because) => {
     const mark = join(root, "mark")
     const told = JSON.parse(JSON.stringify(wish).replace("MARK", mark)) as object
     const { status, json } = await call("POST", "/sources", { type: "git", id: "labs", ...told })
@@ -407,7 +407,7 @@ describe("hostile repositories", () => {
     await expectNothingLeft()
   })
 
-  it("with a link out of the tree are refused by its name; an honest one stays", async () => {
+  it("with a link out of the tree are refused by its name; a valid link is kept", async () => {
     const repository = testRepository(served, "labs", { ...files, "ansible/roles/hello/files/away": { link: "/etc/passwd" } })
     const wish = { type: "git", url: fileUrl(repository), id: "labs" }
     const { status, json } = await call("POST", "/sources", wish)

@@ -70,7 +70,7 @@ describe("the files of a package", () => {
     expect(await reasonOf(one(entry))).toBe("broken")
   })
 
-  test("may not be more than a role has", async () => {
+  test("cannot exceed the limits of a role", async () => {
     expect(await reasonOf(tarGz(Array.from({ length: 101 }, (_, n) => ({ name: `f${n}`, content: "" }))))).toBe("too-large")
     expect(await reasonOf(tarGz(Array.from({ length: 500 }, (_, n) => ({ name: `d${n}`, type: "5" }))))).toBe("broken")
     expect(await reasonOf(one({ content: Buffer.alloc(limits.fileBytes + 1) }))).toBe("too-large")
@@ -80,7 +80,7 @@ describe("the files of a package", () => {
 
   test("that would be a gigabyte of zeros end at the limit", async () => {
     const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024))
-    // gzip members one after the other are one stream: 16 of 64 MiB
+    // consecutive gzip members are one stream: 16 of 64 MiB
     const bomb = Buffer.concat(Array.from({ length: 16 }, () => zeros))
     expect(bomb.length).toBeLessThan(2 * 1024 * 1024)
     const before = process.memoryUsage().arrayBuffers
@@ -98,11 +98,11 @@ describe("the files of a package", () => {
     ["an empty tar", tarGz([])],
     ["a tar of folders only", tarGz([{ name: "tasks/", type: "5" }])],
     ["a tar cut off inside a file", gzipSync(tar([{ name: "x", content: "y".repeat(2000) }]).subarray(0, 1024))],
-  ])("are none in %s", async (_, packed) => {
+  ])("are not read from %s", async (_, packed) => {
     expect(await reasonOf(packed)).toBe("broken")
   })
 
-  test("of any bytes whatever are taken or refused, never more", async () => {
+  test("of random bytes are accepted or refused, nothing else", async () => {
     const sound = tar([
       { name: "tasks/main.yml", content: "- x\n" },
       { name: "l", type: "2", link: "tasks" },

@@ -39,12 +39,12 @@ describe("testing mode of a range", () => {
     [...service.lab.world.vms.values()].filter(({ pool }) => pool === range.id).toSorted((a, b) => a.vmid - b.vmid)
   const named = (part: string) => machines().find(({ name }) => name.includes(part))!
   const router = () => named("router")
-  /** Those that are rolled back: all but the router and the one whose configuration says so. */
+  /** The machines that are rolled back: all but the router and the one excluded by its configuration. */
   const others = () => machines().filter(({ name }) => !name.includes("router") && !name.includes("kali"))
   const held = () => others().map(({ snapshots = [] }) => snapshots.map(({ name }) => name).join())
   const change = (vmid: Vmid, what: Partial<MemoryVm>) =>
     service.lab.world.vms.set(vmid, { ...service.lab.world.vms.get(vmid)!, ...what })
-  /** What the router was told last, as far as it succeeded. */
+  /** The rules that the router last got successfully. */
   const rules = () => {
     const told = service.lab.store.stages.get(range.id)?.get(router().vmid) ?? new Map<string, string>()
     return JSON.stringify(
@@ -88,7 +88,7 @@ describe("testing mode of a range", () => {
   })
   afterEach(() => service.close())
 
-  it("starts with a snapshot of each machine but the router, and then cuts the range off", async () => {
+  it("starts by taking a snapshot of each machine but the router, and then cuts the range off", async () => {
     const open = rules()
     const told = await start()
     expect(told.result).toContain("LAB")
@@ -103,7 +103,7 @@ describe("testing mode of a range", () => {
     expect((await refused(start())).kind).toBe("conflict")
   })
 
-  it("stops with each machine rolled back and started, and then opens the range and allows nothing", async () => {
+  it("stops by rolling back and starting each machine, and then opens the range and clears the allowed list", async () => {
     const open = rules()
     await start()
     await allow({ ips: ["203.0.113.9"] })
@@ -118,7 +118,7 @@ describe("testing mode of a range", () => {
     expect((await refused(stop())).kind).toBe("conflict")
   })
 
-  it("is refused before anything is done where a machine can have no snapshot, and says which", async () => {
+  it("is refused before anything is done if a machine cannot have a snapshot, which is named", async () => {
     const { vmid, name } = others()[1]!
     change(vmid, { keepsSnapshots: false })
     const fault = await refused(start())
@@ -127,7 +127,7 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("off")
   })
 
-  it("leaves no snapshot and an open range when any one of them fails", async () => {
+  it("leaves no snapshots and an open range if any of them fails", async () => {
     const open = rules()
     for (const { vmid } of others()) {
       breaks("take-snapshot", (one) => one === vmid)
@@ -142,7 +142,7 @@ describe("testing mode of a range", () => {
   })
 
   it.each(["firewall", "dns"])(
-    "says that the router may be open when its %s fails, and a second start ends it",
+    "says that the router may be open when its %s fails, and a second start completes it",
     async (stage) => {
       breaks("guest", () => true, stage)
       const fault = await refused(start())
@@ -156,7 +156,7 @@ describe("testing mode of a range", () => {
     },
   )
 
-  it("a start that broke off can be stopped", async () => {
+  it("a start that failed halfway can be stopped", async () => {
     const open = rules()
     breaks("guest", () => true, "dns")
     await refused(start())
@@ -166,7 +166,7 @@ describe("testing mode of a range", () => {
     expect(rules()).toBe(open)
   })
 
-  it("stays cut off while a machine cannot be rolled back, and force opens it and names the machine", async () => {
+  it("keeps the range cut off while a machine cannot be rolled back; force opens it and names the machine", async () => {
     await start()
     const closed = rules()
     const { vmid, name } = others()[2]!
@@ -184,7 +184,7 @@ describe("testing mode of a range", () => {
     expect(told.warnings?.join("\n")).toContain(name)
   })
 
-  it("is not stopped, before anything is done, where a machine has no snapshot, unless forced", async () => {
+  it("is not stopped, before anything is done, if a machine has no snapshot, unless forced", async () => {
     await start()
     const { vmid, name } = others()[0]!
     change(vmid, { snapshots: [], parent: undefined })
@@ -196,14 +196,14 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("off")
   })
 
-  describe("a machine that cannot be looked at", () => {
+  describe("a machine that cannot be observed", () => {
     const away = (isAway: boolean) => {
       const { vmid } = others()[1]!
       service.lab.world.nodes.set("far", { ...service.lab.world.nodes.get("node1")!, name: "far", online: !isAway })
       change(vmid, { node: "far" })
     }
 
-    it("keeps testing from starting", async () => {
+    it("prevents testing from starting", async () => {
       away(true)
       const fault = await refused(start())
       expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(others()[1]!.name)])
@@ -211,7 +211,7 @@ describe("testing mode of a range", () => {
       expect((await testing()).mode).toBe("off")
     })
 
-    it("keeps testing from stopping, and force names it", async () => {
+    it("prevents testing from stopping, and is named with force", async () => {
       await start()
       away(true)
       const fault = await refused(stop())
@@ -238,7 +238,7 @@ describe("testing mode of a range", () => {
   })
 
   it.each([{ tags: ["router"] }, { name: "LAB-router-debian11-x64" }])(
-    "rolls back also a machine that was made to look like the router: %j",
+    "also rolls back a machine that was made to look like the router: %j",
     async (disguise) => {
       await start()
       const { vmid } = others()[1]!
@@ -248,7 +248,7 @@ describe("testing mode of a range", () => {
     },
   )
 
-  it("is not stopped, unless forced, while a machine is in no list and nobody can say whether it is there", async () => {
+  it("is not stopped, unless forced, while a machine is missing from the lists and in doubt", async () => {
     await start()
     const { vmid } = others()[1]!
     const vm = service.lab.world.vms.get(vmid)!
@@ -260,13 +260,13 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("on")
   })
 
-  it("says at the start that a VM which is not ours keeps it from being stopped", async () => {
+  it("warns at the start about a foreign VM in the pool, with which it can only be stopped by force", async () => {
     const { vmid, name } = others()[1]!
     change(vmid, { description: "mine" })
     expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*testing can only be stopped with force`, "u"))
   })
 
-  /** Uploads this and deploys it, whatever testing mode says. */
+  /** Uploads this and deploys it despite testing mode. */
   const deployed = async (config: string) => {
     await call("putConfig", {
       range: await service.find("LAB"),
@@ -276,7 +276,7 @@ describe("testing mode of a range", () => {
     const { runID } = (await call("deployRange", { range: await service.find("LAB"), body: { force: true } })) as Told
     await service.end(ada, runID)
   }
-  /** The configuration with a machine that is to have no snapshot. */
+  /** The configuration with one machine excluded from snapshots. */
   const spared = () =>
     service.lab.config.replace(
       'hostname: "{{ range_id }}-web01"',
@@ -284,7 +284,7 @@ describe("testing mode of a range", () => {
     )
   const withoutWeb = () => service.lab.config.replace(/ {2}- vm_name: "[^"]*-web01"\n[\s\S]*?\n(?= {2}- vm_name)/u, "")
 
-  it("rolls back also what the configuration names no longer, or no longer wants a snapshot of", async () => {
+  it("also rolls back machines that the configuration no longer names or now excludes", async () => {
     await start()
     await deployed(spared())
     for (const { vmid } of others()) change(vmid, { stages: new Map([["infected", 1]]), parent: undefined })
@@ -299,7 +299,7 @@ describe("testing mode of a range", () => {
     expect(named("web01").parent).toBe(testingSnapshot)
   })
 
-  it("does not start while what is to have no snapshot has one of an earlier time: a stop would roll back to it", async () => {
+  it("does not start if an excluded machine has an old snapshot, to which a stop would roll back", async () => {
     await start()
     await stop()
     await deployed(spared())
@@ -313,7 +313,7 @@ describe("testing mode of a range", () => {
   })
 
   it.each(["firewall", "dns"])(
-    "a stop that fails with %s says that the range is off and its router is not open",
+    "a stop that fails with %s says that testing mode is off and the router is still closed",
     async (stage) => {
       const open = rules()
       await start()
@@ -329,7 +329,7 @@ describe("testing mode of a range", () => {
     },
   )
 
-  it("a stop with force whose router is not opened names the machines that are not rolled back", async () => {
+  it("a forced stop whose router is not opened names the machines that are not rolled back", async () => {
     await start()
     const { vmid, name } = others()[2]!
     service.lab.world.fault = ({ method, action }) =>
@@ -344,7 +344,7 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("off")
   })
 
-  it("takes snapshots anew when a start that failed is resumed: its own may be old by then", async () => {
+  it("takes new snapshots when a failed start is resumed: its own may be old by then", async () => {
     await start()
     await stop()
     const { vmid } = others()[1]!
@@ -365,7 +365,7 @@ describe("testing mode of a range", () => {
     expect(taken.toSorted((a, b) => a - b)).toEqual(others().map((one) => one.vmid))
   })
 
-  it("two starts at once: one is refused", async () => {
+  it("of two concurrent starts, one is refused", async () => {
     const both = await Promise.allSettled([start(), start()])
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
     const fault = both.find((one) => one.status === "rejected")?.reason as Fault
@@ -381,7 +381,7 @@ describe("testing mode of a range", () => {
   })
 
   describe("an abort", () => {
-    /** Aborts what runs as soon as this is asked of the hypervisor or of a machine. */
+    /** Aborts the current run as soon as this is asked of the hypervisor or of a machine. */
     const abortAt = (kind: string, stage?: string) => {
       let begun: Promise<unknown> | undefined
       service.lab.world.fault = ({ method, action }) => {
@@ -441,7 +441,7 @@ describe("testing mode of a range", () => {
     })
   })
 
-  it("takes a snapshot anew that is too old, and is never without one in between", async () => {
+  it("replaces a snapshot that is too old, and always keeps one while doing so", async () => {
     await start()
     await stop()
     const first = others().map(({ snapshots = [] }) => snapshots.map(({ description }) => description))
@@ -458,7 +458,7 @@ describe("testing mode of a range", () => {
     second.forEach((one, i) => expect(one).not.toEqual(first[i]))
   })
 
-  it("where the new one of a machine fails, its state stays in the stand-in, and the next start goes on", async () => {
+  it("if the new snapshot of a machine fails, its state stays in the stand-in, and the next start continues", async () => {
     await start()
     await stop()
     const { vmid } = others()[1]!
@@ -472,7 +472,7 @@ describe("testing mode of a range", () => {
     expect(held()).toEqual(others().map(() => testingSnapshot))
   })
 
-  it("uses a snapshot again that is young enough", async () => {
+  it("reuses a snapshot that is recent enough", async () => {
     const text = `${service.lab.config}\ndefaults:\n  stale_hours: 5\n`
     await service.putConfig(ada, range, text)
     await service.deploy(ada, await service.find("LAB"))
@@ -490,7 +490,7 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("on")
   })
 
-  it("a deploy that is forced keeps the range cut off", async () => {
+  it("a forced deploy keeps the range cut off", async () => {
     await start()
     const closed = rules()
     const { runID } = (await call("deployRange", { body: { force: true } })) as { readonly runID: string }
@@ -499,7 +499,7 @@ describe("testing mode of a range", () => {
     expect((await testing()).mode).toBe("on")
   })
 
-  it.each(["snapshotsTake", "snapshotsRollback", "snapshotsRemove"])("%s leaves its snapshots alone", async (operation) => {
+  it.each(["snapshotsTake", "snapshotsRollback", "snapshotsRemove"])("%s does not touch its snapshots", async (operation) => {
     await start()
     const before = JSON.stringify(machines().map(({ snapshots }) => snapshots))
     const told = (await call(operation, { body: { name: testingSnapshot } })) as {
@@ -512,7 +512,7 @@ describe("testing mode of a range", () => {
     expect(JSON.stringify(machines().map(({ snapshots }) => snapshots))).toBe(before)
   })
 
-  it("the router is not rolled back meanwhile: it might be open again", async () => {
+  it("prevents a rollback of the router, which might be open again", async () => {
     await call("snapshotsTake", { body: { name: "before" } })
     await start()
     const told = (await call("snapshotsRollback", { body: { name: "before" } })) as {
@@ -525,7 +525,7 @@ describe("testing mode of a range", () => {
     expect(router().power).toBe("running")
   })
 
-  it("what tells the router who may come in keeps the range cut off, and the range is as configured", async () => {
+  it("updating the router's users keeps the range cut off, and the range is as configured", async () => {
     await start()
     const closed = rules()
     const head = await service.run(RunEngine.use((engine) => engine.start(rangeRequest(range, { kind: "access" }), ada.id)))
@@ -539,7 +539,7 @@ describe("testing mode of a range", () => {
     })
   })
 
-  it("warns of a machine with a card that the router does not see", async () => {
+  it("warns about a machine with a network card that the router does not see", async () => {
     const { vmid, nics, name } = others()[0]!
     change(vmid, {
       nics: [...nics, { index: 1, model: "virtio", mac: "BC:24:11:00:00:09", bridge: "vmbr0", tag: undefined, firewall: false }],
@@ -547,7 +547,7 @@ describe("testing mode of a range", () => {
     expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*net1 on vmbr0`, "u"))
   })
 
-  it("warns of a machine that should keep its way out and cannot, because its network card is not known", async () => {
+  it("warns about a machine that should keep internet access and cannot, since its network card is unknown", async () => {
     const { vmid, nics, name } = named("kali")
     expect((await start()).warnings?.join("\n")).toContain(`${name} keeps its internet access`)
     await stop()
@@ -557,20 +557,20 @@ describe("testing mode of a range", () => {
     expect(warnings).not.toContain(`${name} keeps its internet access`)
   })
 
-  it("removing all machines ends it", async () => {
+  it("ends when all machines are removed", async () => {
     await start()
     const { runID } = (await call("deleteRangeVMs", { range: await service.find("LAB") })) as { readonly runID?: string }
     if (runID !== undefined) await service.end(ada, runID)
     expect((await testing()).mode).toBe("off")
   })
 
-  it("needs a deploy before it", async () => {
+  it("requires a previous deploy", async () => {
     await call("createRange", { body: { name: "Bare", rangeID: "BARE" } })
     const fault = await refused(call("startTesting", { range: await service.find("BARE") }))
     expect([fault.kind, fault.hint]).toEqual(["conflict", expect.stringContaining("Deploy the range")])
   })
 
-  describe("what is allowed", () => {
+  describe("the allowed list", () => {
     beforeEach(() => {
       const { addresses, revocationHosts } = service.names
       addresses.set("example.com", "203.0.113.10")
@@ -582,7 +582,7 @@ describe("testing mode of a range", () => {
       return start()
     })
 
-    it("a domain comes with its address and the hosts that its certificates name", async () => {
+    it("a domain is stored with its address and the hosts that its certificates name", async () => {
       expect(await allow({ domains: ["Example.com.", ""] })).toEqual({
         allowed: ["example.com", "crl.ca.example"],
         errors: [{ item: "gone.example", reason: expect.stringContaining("no such name") }],
@@ -593,13 +593,13 @@ describe("testing mode of a range", () => {
       })
     })
 
-    it("is one run for all of a request", async () => {
+    it("takes one run for all items of a request", async () => {
       const before = service.lab.store.runs.size
       await allow({ domains: ["example.com", "sub.example.com"], ips: ["203.0.113.1", "203.0.113.2"] })
       expect(service.lab.store.runs.size).toBe(before + 1)
     })
 
-    it("a domain is just that one, not those above, below or beside it", async () => {
+    it("a domain is exactly that one, not those above, below or beside it", async () => {
       await allow({ domains: ["sub.example.com", "notexample.com"] })
       expect((await allow({ domains: ["example.com"] })).allowed).toContain("example.com")
       expect(await deny({ domains: ["example.com"] })).toEqual({ denied: ["example.com"] })
@@ -613,7 +613,7 @@ describe("testing mode of a range", () => {
       })
     })
 
-    it("an address that is not allowed is told as the contract has it", async () => {
+    it("an address that is not allowed is reported as in the contract", async () => {
       await allow({ ips: ["203.0.113.1"] })
       expect(await deny({ ips: ["203.0.113.1", "203.0.113.2"] })).toEqual({
         denied: ["203.0.113.1", expect.stringContaining("203.0.113.2 is not allowed")],
@@ -622,7 +622,7 @@ describe("testing mode of a range", () => {
     })
 
     it.each(["firewall", "dns"])(
-      "a change that fails with %s leaves testing mode entering, and a start ends it",
+      "a change that fails with %s leaves testing mode entering, and a start completes it",
       async (stage) => {
         await allow({ ips: ["203.0.113.1", "203.0.113.2"] })
         const taken = JSON.stringify(others().map(({ snapshots }) => snapshots))
@@ -704,20 +704,20 @@ describe("testing mode of a range", () => {
       "{{ range_id }}.example",
     ])("refuses the domain %j", async (item) => {
       const told = await allow({ domains: [item] })
-      // blanks around an item are what people write between commas
+      // people put blanks around items between commas
       if (item.trim() === item) expect(told.allowed).toBeUndefined()
       expect(told.errors).toHaveLength(1)
       expect((await testing()).allowedDomains).toEqual([])
     })
 
-    it("nothing named is nothing done", async () => {
+    it("an empty request does nothing", async () => {
       const before = service.lab.store.runs.size
       expect(await allow({ domains: null, ips: [] })).toEqual({})
       expect(await deny({})).toEqual({})
       expect(service.lab.store.runs.size).toBe(before)
     })
 
-    it("a range has only so many of them", async () => {
+    it("is limited in size for each range", async () => {
       const many = Array.from({ length: 999 }, (_one, i) => `203.0.${Math.floor(i / 250)}.${i % 250}`)
       const mode = { mode: "on" as const, allowedDomains: [], allowedIps: many }
       await service.run(Ranges.use((ranges) => ranges.change(range.id, { testing: mode })))
@@ -726,14 +726,14 @@ describe("testing mode of a range", () => {
       expect(told.errors).toEqual([{ item: "203.0.113.2", reason: expect.stringContaining("1000") }])
     })
 
-    it("is refused while testing is not on", async () => {
+    it("cannot be changed while testing mode is not on", async () => {
       await stop()
       for (const one of [allow({ ips: ["203.0.113.1"] }), deny({ ips: ["203.0.113.1"] })])
         expect((await refused(one)).kind).toBe("conflict")
     })
   })
 
-  describe("what the router shows", () => {
+  describe("the router's report", () => {
     const line = { source: "10.1.10.11", destination: "198.18.0.2", protocol: 17, port: 123, packets: 3 }
     const asked = { source: "10.1.10.11", name: "c2.evil.example", queries: 2 }
     const shows = (code: number, ...lines: readonly object[]) => {
@@ -743,7 +743,7 @@ describe("testing mode of a range", () => {
     const drift = async () =>
       (await call("getRangeDrift")) as { readonly inSync: boolean; readonly differences: readonly object[] }
 
-    it("is what it did not let out, also after a stop, and nothing before it was asked", async () => {
+    it("lists what was blocked, even after a stop, and nothing before the router is inspected", async () => {
       shows(0, line, asked, { packets: 3, full: false })
       expect(await blocked(false)).toEqual({ testingState: "off", packets: 0, complete: false, blocked: [], names: [] })
       expect((await refused(blocked())).kind).toBe("conflict")
@@ -762,7 +762,7 @@ describe("testing mode of a range", () => {
       expect(await blocked(false)).toEqual({ ...told, testingState: "off" })
     })
 
-    it("is read once more before a stop, where the router is reached over the network", async () => {
+    it("is read once more before a stop, if the router is reached over the network", async () => {
       service.lab.world.guestsOverNetwork = true
       await start()
       shows(0, line, { packets: 3, full: false })
@@ -770,7 +770,7 @@ describe("testing mode of a range", () => {
       expect(await blocked(false)).toMatchObject({ testingState: "off", packets: 3, blocked: [{ packets: 3 }] })
     })
 
-    it("ends the state on where its rules were changed, until a start has loaded them again", async () => {
+    it("of changed rules ends the state on, until a start has loaded them again", async () => {
       await start()
       expect((await drift()).inSync).toBe(true)
       shows(3, { packets: 0, full: false })
@@ -787,7 +787,7 @@ describe("testing mode of a range", () => {
       expect((await drift()).inSync).toBe(true)
     })
 
-    it("is unknown where it tells nothing, does not answer or is off, and the state stays", async () => {
+    it("is unavailable if the router reports nothing, does not respond or is off, and the state stays", async () => {
       await start()
       const unknown = async (part: string) => {
         expect((await refused(blocked())).message).toContain(part)
@@ -805,12 +805,12 @@ describe("testing mode of a range", () => {
     })
   })
 
-  describe("updates of Windows", () => {
+  describe("Windows updates", () => {
     const update = async (name: string) => (await call("update", { body: { name } })) as Told
     const updated = () =>
       machines().flatMap(({ name, stages }) => ([...stages.keys()].some((key) => key.startsWith("windows-update")) ? [name] : []))
 
-    it("are installed on the machines that are named, also by a group, while the client does not wait", async () => {
+    it("are installed on the named machines or groups while the client does not wait", async () => {
       const { runID } = await update("LAB-ws01")
       expect(await service.end(ada, runID)).toMatchObject({ status: "success", kind: "testing-update" })
       expect(updated()).toEqual(["LAB-ws01"])
@@ -819,7 +819,7 @@ describe("testing mode of a range", () => {
       expect(updated()).not.toContain("LAB-web01")
     })
 
-    it("are refused while testing is on, and where no machine with Windows is named", async () => {
+    it("are refused in testing mode, and if no Windows machine is named", async () => {
       expect((await refused(update("LAB-web01"))).kind).toBe("precondition")
       expect((await refused(update("nobody"))).kind).toBe("precondition")
       expect((await refused(update(" "))).kind).toBe("invalid")

@@ -8,7 +8,7 @@ let service: RangeService
 let root: User
 let ada: User
 
-/** What the routers' rules say now, as far as runs told them. */
+/** The current rules of the routers, as runs last set them. */
 const rulesOf = (id: string): string => {
   const router = [...service.lab.world.vms.values()].find((vm) => vm.pool === id && vm.tags.includes("router"))
   return router === undefined ? "" : ([...router.stages.keys()].filter((stage) => stage.startsWith("firewall ")).at(-1) ?? "")
@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 afterEach(() => service.close())
 
-it("a user who is removed is gone from the routers of all ranges that were theirs, by whatever path", async () => {
+it("a removed user is removed from the routers of all their ranges, whatever path gave them access", async () => {
   const before = ["DIRECT", "GROUPED"].map(rulesOf)
   expect(await removeBob()).toBe("User Bob deleted")
   for (const [i, id] of ["DIRECT", "GROUPED"].entries()) {
@@ -47,14 +47,14 @@ it("a user who is removed is gone from the routers of all ranges that were their
   }
 })
 
-it("ranges that nobody has any more are named, and those of others are not", async () => {
+it("ranges that no user has any more are named, and those that others have are not", async () => {
   await service.call("createRange", root, { body: { name: "Own", rangeID: "OWN", userID: ["Bob"] } })
   expect(await removeBob()).toBe(
     "User Bob deleted; range OWN stays with its VMs: DELETE /range?rangeID=OWN&force=true removes it",
   )
 })
 
-it("several ranges that nobody has any more are named together, and a default range also where others have it", async () => {
+it("several such ranges are named together, and so is a default range that others have too", async () => {
   for (const rangeID of ["OWN1", "OWN2"])
     await service.call("createRange", root, { body: { name: "Own", rangeID, userID: ["Bob"] } })
   await service.run(Users.use((users) => users.change("Bob" as UserId, { defaultRangeId: "DIRECT" as RangeId })))
@@ -63,7 +63,7 @@ it("several ranges that nobody has any more are named together, and a default ra
   )
 })
 
-it("a router that is off is named in the answer and in the drift, also until its range is deployed again", async () => {
+it("a router that is off is named in the answer and in the drift, until its range is deployed again", async () => {
   await power("GROUPED", false)
   const before = rulesOf("GROUPED")
   const told = await removeBob()
@@ -78,7 +78,7 @@ it("a router that is off is named in the answer and in the drift, also until its
   expect(await drift("GROUPED")).toMatchObject({ inSync: true })
 })
 
-it("a group that is removed, and a grant that is taken by force, name routers that are off just so", async () => {
+it("removing a group and revoking a grant by force name routers that are off in the same way", async () => {
   await power("GROUPED", false)
   await power("DIRECT", false)
   const group = service.lab.store.groups.get("red" as GroupName)?.group

@@ -3,7 +3,7 @@ import type { RunEvent, User } from "@rangewright/domain"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
-describe("what a range's files say", () => {
+describe("the deployed configuration in a range's files", () => {
   let service: RangeService
   let ada: User
   const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
@@ -17,7 +17,7 @@ describe("what a range's files say", () => {
     ssh: await call("getSSHConfig"),
     range: new TextDecoder().decode((await call("listRange")) as Uint8Array).replace(/"observedAt":"[^"]*"/u, ""),
   })
-  /** Another domain, another system for the web server, other groups, and a machine less. */
+  /** Another domain, another OS for the web server, other groups, and one machine less. */
   const edited = () => {
     const { config } = service.lab
     const kali = config.indexOf('  - vm_name: "{{ range_id }}-kali"')
@@ -26,7 +26,7 @@ describe("what a range's files say", () => {
       .replaceAll("debian-12-x64-server-template", "kali-x64-desktop-template")
       .replaceAll("web_servers", "shops")
   }
-  /** What the last run gave its steps, as text. */
+  /** The input that the last run gave its steps, as text. */
   const told = (): string => {
     const events = [...service.lab.store.runs.values()].at(-1)?.entries.map(({ event }): RunEvent => event) ?? []
     return JSON.stringify(events.flatMap((event) => (event.type === "Planned" ? event.plan.steps : [])))
@@ -39,7 +39,7 @@ describe("what a range's files say", () => {
   })
   afterEach(() => service.close())
 
-  it("before the first deploy is that there is nothing", async () => {
+  it("is empty before the first deploy", async () => {
     await put(service.lab.config)
     expect(await files()).toMatchObject({
       remoteDesktop: expect.stringContaining("has no Windows machine"),
@@ -47,7 +47,7 @@ describe("what a range's files say", () => {
     })
   })
 
-  it("is what was deployed last, and not what was uploaded since", async () => {
+  it("is what was deployed last, not what was uploaded since", async () => {
     await put(service.lab.config)
     await deploy()
     const before = await files()
@@ -60,7 +60,7 @@ describe("what a range's files say", () => {
     for (const text of ["other", "shops"]) expect(JSON.stringify(after)).toContain(text)
   })
 
-  it("stays so when the range is shared: its router learns who may come in, and no rule that was only uploaded", async () => {
+  it("stays the same when the range is shared: its router gets the new users, and no rule that was only uploaded", async () => {
     await put(service.lab.config)
     await deploy()
     const bob = await service.addUser("Bob")
@@ -72,7 +72,7 @@ describe("what a range's files say", () => {
     expect(JSON.parse(told())).toHaveLength(1)
   })
 
-  it("is shared also when a role has gone, or a template, that only the uploaded or a removed machine needs", async () => {
+  it("allows sharing even if a role or template is gone that only the uploaded configuration or a removed machine needs", async () => {
     await put(service.lab.config)
     await deploy()
     const kali = [...service.lab.world.vms.values()].find(({ name }) => name === "LAB-kali")
@@ -84,7 +84,7 @@ describe("what a range's files say", () => {
     expect(told()).toContain("Access Grant: Bob")
   })
 
-  it("is, while a deploy waits, what that was asked to deploy, whatever is uploaded meanwhile", async () => {
+  it("is, while a deploy waits, what that deploy was requested with, whatever is uploaded meanwhile", async () => {
     await put(service.lab.config)
     const { runID: first } = (await call("deployRange")) as { readonly runID: string }
     await call("abortRange")

@@ -38,7 +38,7 @@ import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 
-/** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
+/** The operations on the real engine and planner, over the memory world and its clock: everything a range goes through. */
 export const makeRangeService = (settings: SettingsShape = labSettings, packages = makeMemoryPackages()) => {
   const lab = makeCompany()
   const names = makeMemoryNames()
@@ -118,13 +118,13 @@ export const makeRangeService = (settings: SettingsShape = labSettings, packages
         ),
       ),
     )
-  /** Waits for the end of a run, which it returns. */
+  /** Waits for the end of a run and returns it. */
   const end = async (user: User, runID: string): Promise<unknown> => {
     const events = (await call("streamRunEvents", user, { path: { runID } })) as Stream.Stream<ServerSentEvent>
     await Effect.runPromise(Stream.runDrain(events))
     return call("getRun", user, { path: { runID } })
   }
-  /** Deploys the range and waits for the end of the run, which it returns. */
+  /** Deploys the range, waits for the end of the run and returns it. */
   const deploy = async (user: User, range: Range): Promise<unknown> => {
     const { runID } = (await call("deployRange", user, { range })) as { readonly runID: string }
     return end(user, runID)
