@@ -12,7 +12,7 @@ import { bootMigration, endOf, makeMigrationLab, migrate, type MigrationLab, unr
 
 const twoRanges = (): MigrationLab => makeMigrationLab({ ranges: 2, nodes: ["pve1"], marked: true })
 
-/** Asks for a cancel through the engine that works on the run; true when it was taken. */
+/** Requests a cancel through the engine that runs the migration; true if it was accepted. */
 const asked = (id: RunId) =>
   RunEngine.use((engine) => engine.cancel(id, admin)).pipe(
     Effect.catchIf(
@@ -24,7 +24,7 @@ const asked = (id: RunId) =>
     ),
   )
 
-/** Writes a cancel as another process does, of which the engine learns with its next write or look. */
+/** Stores a cancel as another process does; the engine learns of it at its next write or poll. */
 const writtenElsewhere = (id: RunId) =>
   Effect.gen(function* () {
     const [engine, journal] = [yield* RunEngine, yield* RunJournal]
@@ -88,7 +88,7 @@ describe("a migration that is cancelled", { timeout: 300_000 }, () => {
     expect(seen.finished).toBeGreaterThan(10)
   })
 
-  it("while it waits for a node that is unreachable ends there, for that node may never come back", async () => {
+  it("while it waits for an unreachable node ends at once, since that node may never come back", async () => {
     const lab = makeMigrationLab({ ranges: 2, nodes: ["pve1", "pve2"], marked: true })
     const process = bootMigration(lab)
     const state = await process.runPromise(

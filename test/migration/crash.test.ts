@@ -54,7 +54,7 @@ const untilDeath = async (
   return gate
 }
 
-/** A new process takes up what the dead one left, and waits for its end. */
+/** A new process continues what the dead one left, and waits for the end. */
 const takeUp = async (lab: MigrationLab): Promise<void> => {
   const process = bootMigration(lab)
   await process.runPromise(
@@ -67,7 +67,7 @@ const takeUp = async (lab: MigrationLab): Promise<void> => {
   await process.dispose()
 }
 
-/** Dies at every moment at which something new would be left, each time in a world of its own; the moments after which it came to another end. */
+/** Dies at every moment that leaves a new state, each time in a fresh world; returns the moments with a different end. */
 const dieEverywhere = async (make: () => MigrationLab | Promise<MigrationLab>, direction: MigrationDirection) => {
   const { before, after, moments } = await undisturbed(make, direction)
   const broken: unknown[] = []
@@ -80,7 +80,7 @@ const dieEverywhere = async (make: () => MigrationLab | Promise<MigrationLab>, d
     const known = lab.store.runs.size > runs
     await takeUp(lab)
     try {
-      // one that nobody was told of has changed nothing
+      // a run that was never acknowledged has changed nothing
       expect(endOf(lab)).toEqual(known ? after : before)
       expect([...unreachable(lab), ...outOfReach(lab)]).toEqual([])
     } catch (error) {
@@ -91,7 +91,7 @@ const dieEverywhere = async (make: () => MigrationLab | Promise<MigrationLab>, d
 }
 
 describe("a migration", () => {
-  it("moves three ranges, and every machine reaches its range at the end; the way back leaves everything as it was", async () => {
+  it("moves three ranges, and every machine reaches its range afterwards; the way back restores everything", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
     expect(unreachable(lab)).toEqual([])
@@ -102,7 +102,7 @@ describe("a migration", () => {
     expect(unreachable(lab)).toEqual([])
     expect(await migrate(process)).toMatch(/^Nothing to migrate/u)
     expect(await migrate(process, "to-bridges")).toMatch(/^The return to bridges finished successfully/u)
-    // but for the way to each router, and its file, which the bridge had in its own stanza
+    // except for the route to each router, and its file, which the bridge had in its own stanza
     expect({ ...endOf(lab), hosts: [] }).toEqual({ ...before, hosts: [] })
     expect([...unreachable(lab), ...outOfReach(lab)]).toEqual([])
     await process.dispose()
@@ -110,13 +110,13 @@ describe("a migration", () => {
 })
 
 describe("a process that dies before or after any journal write, port call or changing API call", () => {
-  it("goes on with a migration and comes to the same end", { timeout: 600_000 }, async () => {
+  it("continues a migration and comes to the same end", { timeout: 600_000 }, async () => {
     const { deaths, broken } = await dieEverywhere(threeRanges, "to-sdn")
     expect(deaths).toBeGreaterThan(120)
     expect(broken).toEqual([])
   })
 
-  it("goes on with a return to bridges and comes to the same end", { timeout: 600_000 }, async () => {
+  it("continues a return to bridges and comes to the same end", { timeout: 600_000 }, async () => {
     const { deaths, broken } = await dieEverywhere(migratedRanges, "to-bridges")
     expect(deaths).toBeGreaterThan(100)
     expect(broken).toEqual([])

@@ -42,7 +42,7 @@ const open = async (): Promise<{ readonly lab: MigrationLab; readonly range: Ran
 
 const boot = (lab: MigrationLab, gate: CrashGate = makeCrashGate()): MigrationProcess => bootMigration(lab, gate, runPlannerLayer)
 
-/** Asks for the migration, and for a deploy when the first machine has moved; `heads` are those that were answered. */
+/** Requests the migration, and a deploy when the first machine has moved; `heads` are the acknowledged runs. */
 const askForBoth = (range: Range, heads: RunHead[]) =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
@@ -54,7 +54,7 @@ const askForBoth = (range: Range, heads: RunHead[]) =>
     return yield* Effect.forEach(heads, ({ id }) => engine.wait(id))
   })
 
-/** Where things stand in the end: the migrated ranges, the networks of the new one's first cards, and how the runs ended. */
+/** The final state: the migrated ranges, the networks of the new machines' first cards, and how the runs ended. */
 const standing = (lab: MigrationLab) => {
   const cards = Object.fromEntries(
     [...lab.sim.state.guests.values()]
@@ -65,7 +65,7 @@ const standing = (lab: MigrationLab) => {
   return { ...endOf(lab), cards, runs, unreachable: unreachable(lab) }
 }
 
-it("a deploy that is asked for in the midst of a migration waits for its end, and its machines are on the range's VNet", async () => {
+it("a deploy requested during a migration waits for its end, and its machines are on the range's VNet", async () => {
   const { lab, range } = await open()
   const process = boot(lab)
   const heads: RunHead[] = []
@@ -85,44 +85,48 @@ it("a deploy that is asked for in the midst of a migration waits for its end, an
   expect(lost).toEqual([])
 })
 
-it("it does so too when the process dies at any of many moments, of either or between them", { timeout: 300_000 }, async () => {
-  const whole = await open()
-  const counting = makeCrashGate(undefined, () => outlives(whole.lab))
-  const undisturbed = boot(whole.lab, counting)
-  await undisturbed.runPromise(askForBoth(whole.range, []))
-  await undisturbed.dispose()
-  const end = standing(whole.lab)
-  const moments = counting.distinct().filter((_, i) => i % 4 === 0)
-  expect(moments.length).toBeGreaterThan(50)
+it(
+  "a deploy still waits when the process dies, at many moments of either run or between them",
+  { timeout: 300_000 },
+  async () => {
+    const whole = await open()
+    const counting = makeCrashGate(undefined, () => outlives(whole.lab))
+    const undisturbed = boot(whole.lab, counting)
+    await undisturbed.runPromise(askForBoth(whole.range, []))
+    await undisturbed.dispose()
+    const end = standing(whole.lab)
+    const moments = counting.distinct().filter((_, i) => i % 4 === 0)
+    expect(moments.length).toBeGreaterThan(50)
 
-  const broken: unknown[] = []
-  for (const at of moments) {
-    const { lab, range } = await open()
-    const gate = makeCrashGate(at)
-    const dying = boot(lab, gate)
-    await dying.runPromise(Effect.raceFirst(askForBoth(range, []), gate.died)).catch(() => undefined)
-    await dying.dispose().catch(() => undefined)
-    const next = boot(lab)
-    await next.runPromise(
-      Effect.gen(function* () {
-        const engine = yield* RunEngine
-        yield* engine.recover
-        const known = [...lab.store.runs.values()].map(({ record }) => record)
-        // whoever was never answered asks again
-        const migration =
-          known.find(({ kind }) => kind === migrateToSdn.name) ??
-          (yield* engine.start(migrateToSdn.request(installation, { createZone: true }), admin))
-        const deployment =
-          known.find(({ kind }) => kind === "deploy") ?? (yield* engine.start(rangeRequest(range, deploy), admin))
-        yield* Effect.forEach([migration, deployment], ({ id }) => engine.wait(id))
-      }),
-    )
-    await next.dispose()
-    try {
-      expect(standing(lab)).toEqual(end)
-    } catch (error) {
-      broken.push({ at, moment: gate.trace.at(-1), error: String(error).slice(0, 1500) })
+    const broken: unknown[] = []
+    for (const at of moments) {
+      const { lab, range } = await open()
+      const gate = makeCrashGate(at)
+      const dying = boot(lab, gate)
+      await dying.runPromise(Effect.raceFirst(askForBoth(range, []), gate.died)).catch(() => undefined)
+      await dying.dispose().catch(() => undefined)
+      const next = boot(lab)
+      await next.runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          yield* engine.recover
+          const known = [...lab.store.runs.values()].map(({ record }) => record)
+          // a client that got no answer asks again
+          const migration =
+            known.find(({ kind }) => kind === migrateToSdn.name) ??
+            (yield* engine.start(migrateToSdn.request(installation, { createZone: true }), admin))
+          const deployment =
+            known.find(({ kind }) => kind === "deploy") ?? (yield* engine.start(rangeRequest(range, deploy), admin))
+          yield* Effect.forEach([migration, deployment], ({ id }) => engine.wait(id))
+        }),
+      )
+      await next.dispose()
+      try {
+        expect(standing(lab)).toEqual(end)
+      } catch (error) {
+        broken.push({ at, moment: gate.trace.at(-1), error: String(error).slice(0, 1500) })
+      }
     }
-  }
-  expect(broken).toEqual([])
-})
+    expect(broken).toEqual([])
+  },
+)

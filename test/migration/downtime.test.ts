@@ -15,7 +15,7 @@ const watched = async (lab: MigrationLab, machines: number) => {
       const [router = 0, ...others] = machinesOf(range, machines).map(({ vmid }) => vmid)
       const apart = others.filter((vmid) => !lab.sim.reaches(router, vmid))
       if (apart.length > 0) split.set(range, (split.get(range) ?? 0) + everyMillis)
-      // a machine that reaches not even itself has no network at all
+      // a machine that cannot even reach itself has no network at all
       for (const vmid of [router, ...others])
         if (!lab.sim.reaches(vmid, vmid)) cutOff.set(vmid, (cutOff.get(vmid) ?? 0) + everyMillis)
     }
@@ -31,7 +31,7 @@ const watched = async (lab: MigrationLab, machines: number) => {
 }
 
 describe("while networks move", () => {
-  it("the gateway loses no range for longer than its router's move and its route take", async () => {
+  it("the gateway loses each range only while its router moves and its route changes", async () => {
     const lab = makeMigrationLab({ ranges: 6, nodes: ["pve1"], marked: true }, {}, "pve1")
     const lost = new Map<number, number>()
     let watching = true
@@ -51,14 +51,14 @@ describe("while networks move", () => {
     expect(outOfReach(lab)).toEqual([])
   })
 
-  it("no machine is without a network for more than a second, and a range is split no longer than its own moves take", async () => {
+  it("no machine is without a network for more than a second, and a range is split only while its own machines move", async () => {
     const machines = 10
     const lab = makeMigrationLab({ ranges: 6, nodes: ["pve1", "pve2"], machines, marked: true })
     expect(unreachable(lab)).toEqual([])
     const { cutOff, split } = await watched(lab, machines)
     expect(cutOff.size).toBe(6 * machines)
     expect(Math.max(...cutOff.values())).toBeLessThanOrEqual(1000)
-    // three machines of a node at once: four rounds, and the neighbours' in between
+    // three machines of a node at once: four rounds, interleaved with other ranges
     expect(Math.max(...split.values())).toBeLessThanOrEqual(3000)
     expect(unreachable(lab)).toEqual([])
   })
@@ -66,7 +66,7 @@ describe("while networks move", () => {
 
 describe("a hundred ranges with a thousand machines on five nodes", () => {
   it(
-    "move with one call for each thing that changes, and in little more time than the moves themselves take",
+    "moves with one call for each change, and in little more time than the moves themselves take",
     { timeout: 300_000 },
     async () => {
       const [ranges, machines, nodes] = [100, 10, ["pve1", "pve2", "pve3", "pve4", "pve5"]] as const

@@ -37,7 +37,7 @@ const migrated = async () => {
   return { before, after: endOf(lab), calls: { POST: of("POST"), PUT: of("PUT"), DELETE: of("DELETE") } }
 }
 
-/** What a migration says that meets this fault; undefined when it succeeds all the same. */
+/** The error of a migration with this fault; undefined if it succeeds nevertheless. */
 const failureOf = async (lab: MigrationLab, fault: Fault): Promise<string | undefined> => {
   lab.sim.faults.add(fault)
   const text = await within(lab, (process) =>
@@ -50,7 +50,7 @@ const failureOf = async (lab: MigrationLab, fault: Fault): Promise<string | unde
   return text
 }
 
-/** The same lab with somebody who sees each request before the hypervisor does. */
+/** The same lab, with a function that sees each request before the hypervisor does. */
 const withHandle = (lab: MigrationLab, look: (request: SimRequest) => void): MigrationLab => {
   const { handle } = lab.sim
   return {
@@ -66,7 +66,7 @@ const withHandle = (lab: MigrationLab, look: (request: SimRequest) => void): Mig
   }
 }
 
-/** How the runs of a migration end; the call itself answers early when a run begins to wait for the hypervisor. */
+/** The ends of a migration's runs; the call itself returns early when a run begins to wait for the hypervisor. */
 const endsOf = (lab: MigrationLab): Promise<readonly string[]> =>
   within(lab, async (process) => {
     await migrate(process).catch(() => undefined)
@@ -74,8 +74,8 @@ const endsOf = (lab: MigrationLab): Promise<readonly string[]> =>
     return (await process.runPromise(ends)).map(({ status }) => status)
   })
 
-describe("a migration of which a call fails", () => {
-  it("is undone while no machine has moved, else goes on when it is started again", { timeout: 300_000 }, async () => {
+describe("a migration with a failing call", () => {
+  it("is undone while no machine has moved, and otherwise continues when it is started again", { timeout: 300_000 }, async () => {
     const { before, after, calls } = await migrated()
     const seen = { undone: 0, forward: 0 }
     for (const [method, count] of Object.entries(calls))
@@ -101,7 +101,7 @@ describe("a migration of which a call fails", () => {
     expect(seen.forward).toBeGreaterThan(10)
   })
 
-  it("comes to its end by itself when answers are lost on the way", { timeout: 300_000 }, async () => {
+  it("finishes by itself when answers are lost", { timeout: 300_000 }, async () => {
     const { after, calls } = await migrated()
     for (const [method, count] of Object.entries(calls))
       for (let nth = 1; nth <= count; nth++) {
@@ -112,7 +112,7 @@ describe("a migration of which a call fails", () => {
       }
   })
 
-  it("says so when what was prepared could not be taken back, and goes on from it when it is started again", async () => {
+  it("says if its preparations could not be undone, and continues from them when it is started again", async () => {
     const { after } = await migrated()
     const lab = threeRanges()
     const broken = { when: "before", status: 500, message: "something broke" } as const
@@ -125,7 +125,7 @@ describe("a migration of which a call fails", () => {
     expect(endOf(lab)).toEqual(after)
   })
 
-  it("takes back what is its own when somebody takes a name that it needs, and leaves theirs", async () => {
+  it("undoes its own changes when somebody takes a name that it needs, and leaves theirs", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
     const theirs = { type: "vnet", vnet: "r2", zone: "ludus", tag: 4000, alias: "theirs" }
@@ -140,7 +140,7 @@ describe("a migration of which a call fails", () => {
     expect({ ...endOf(lab), zones: [] }).toEqual(before)
   })
 
-  it("is undone when a node cannot make the VNets, and names it", async () => {
+  it("is undone when a node cannot make the VNets, which is named", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
     const broken = lab.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: ludus: cannot create vxlan" })
@@ -154,7 +154,7 @@ describe("a migration of which a call fails", () => {
     expect({ ...endOf(lab), onNodes: before.onNodes }).toEqual(before)
   })
 
-  it("waits while the cluster has no quorum, and goes on when it has", async () => {
+  it("waits while the cluster has no quorum, and continues when it has", async () => {
     const { after } = await migrated()
     for (const path of ["/cluster/sdn/vnets", "/access/acl", "/nodes/pve1/qemu/3011/config"]) {
       const lab = threeRanges()
@@ -182,7 +182,7 @@ describe("a migration", () => {
     expect(lab.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(1)
   })
 
-  it("gives rights to the groups of accounts that the hypervisor has, and is done without the others", async () => {
+  it("gives rights to the groups of accounts that exist on the hypervisor, and is done without the others", async () => {
     const lab = threeRanges()
     for (const [number, id] of ["HERE", "GONE"].entries())
       lab.store.users.set(id as UserId, {
@@ -217,7 +217,7 @@ describe("a migration", () => {
     })
   })
 
-  it("is one run whose steps tell of every machine", async () => {
+  it("is one run with a step for every machine", async () => {
     const lab = threeRanges()
     await within(lab, async (process) => {
       await migrate(process)
@@ -239,7 +239,7 @@ describe("a migration", () => {
     await within(meddling, async (process) => expect(await migrate(process)).toContain("8 machines moved in"))
   })
 
-  it("that is aborted before a machine moves leaves everything as it was", async () => {
+  it("that is aborted before a machine moves restores everything", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
     lab.sim.faults.add({ kind: "delay", match: { method: "POST", nth: 2 }, ms: 60_000 })
@@ -256,7 +256,7 @@ describe("a migration", () => {
     expect(endOf(lab)).toEqual(before)
   })
 
-  it("does not begin over what others left, and lists everything that stands in the way", async () => {
+  it("does not start over leftovers of others, and lists everything that stands in the way", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
     lab.sim.state.sdn.config.zones.set("theirs", { type: "simple", zone: "theirs" })
@@ -277,10 +277,10 @@ describe("a migration", () => {
     expect({ ...endOf(lab), zones: [] }).toEqual(before)
   })
 
-  it("stops before any change when a range changed after it was planned", async () => {
+  it("stops before any change if a range changed after it was planned", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
-    // between the first look and the check, somebody adds a card
+    // somebody adds a network card between the first observation and the check
     let looks = 0
     const meddling = withHandle(lab, (request) => {
       if (request.path.includes("/cluster/status") && ++looks === 2)

@@ -10,7 +10,7 @@ const filesOf = (lab: MigrationLab): readonly string[] => [...gatewayOf(lab).hos
 const fileFor = (device: string): string => `${interfacesFolder}/${hostFilePrefix}${device}`
 
 describe("the gateway of a migrated installation", () => {
-  it("reaches every range through the VNet, also when it has booted, and through the bridge after the way back", async () => {
+  it("reaches every range through the VNet, even after a reboot, and through the bridge after the way back", async () => {
     const lab = makeLab()
     expect(outOfReach(lab)).toEqual([])
     const process = bootMigration(lab)
@@ -33,7 +33,7 @@ describe("the gateway of a migrated installation", () => {
     await process.dispose()
   })
 
-  it("is as it was when a migration fails before a machine has moved", async () => {
+  it("is restored when a migration fails before a machine has moved", async () => {
     const lab = makeLab()
     const before = endOf(lab)
     const process = bootMigration(lab)
@@ -43,7 +43,7 @@ describe("the gateway of a migrated installation", () => {
     await process.dispose()
   })
 
-  it("leaves alone what somebody else edits on the bridge, and names it", async () => {
+  it("keeps edits that somebody else made on the bridge, and names them", async () => {
     const lab = makeLab()
     const process = bootMigration(lab)
     await migrate(process)
@@ -55,7 +55,7 @@ describe("the gateway of a migrated installation", () => {
     await process.dispose()
   })
 
-  it("whose shell does not answer is a blocker, and nothing is changed", async () => {
+  it("whose shell does not respond is a blocker, and nothing is changed", async () => {
     const lab = makeLab()
     const before = endOf(lab)
     const silent = { ...lab, sim: { ...lab.sim, command: () => Promise.reject(new Error("connection refused")) } }

@@ -75,7 +75,7 @@ const legacy: LegacyInstallation = {
 /** What happens to one call of a port. */
 type Accident = "dies" | "fails"
 
-/** An installation that nothing was taken over into yet. `accident` happens before the n-th call of its ports, counted from 1. */
+/** A service into which nothing was imported yet. `accident` happens before the n-th call of its ports, counted from 1. */
 const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => {
   const store = makeMemoryStore()
   store.legacy = legacy
@@ -93,7 +93,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
       if (calls !== accident?.nth) return Effect.void
       return accident.kind === "dies" ? Effect.die(new Error("the power went off")) : Effect.fail(fault())
     })
-  /** The same port, every call of which is counted and may meet the accident. */
+  /** The same port with every call counted, and one failing. */
   const counted = <I, S extends object>(port: Context.Key<I, S>, fault: () => StorageFault | HypervisorFault) =>
     Layer.effect(
       port,
@@ -136,7 +136,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
     store,
     world,
     calls: () => calls,
-    /** In a process of its own, which first takes up what one before it left. */
+    /** Runs in a process of its own, which first continues what an earlier one left. */
     run: <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
       Effect.runPromise(
         Effect.provide(
@@ -151,7 +151,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
 const inOrder = <K, V>(all: ReadonlyMap<K, V>): readonly (readonly [K, V])[] =>
   [...all].toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 
-/** Everything that an import makes, without what is random or the time of the import. */
+/** Everything that an import makes, except for random values and the time of the import. */
 const outcome = async (store: MemoryStore, world: MemoryWorld) => ({
   users: await Promise.all(
     inOrder(store.users).map(async ([, { user: one, secrets }]) => ({
@@ -175,8 +175,8 @@ const outcome = async (store: MemoryStore, world: MemoryWorld) => ({
   shown: inOrder(store.machines).map(([vmid, { address }]) => [vmid, address]),
 })
 
-describe("taking an older installation over", () => {
-  it.each(["dies", "fails"] as const)("has the same end, whichever call of a port %s, once it is repeated", async (kind) => {
+describe("importing an older installation", () => {
+  it.each(["dies", "fails"] as const)("ends the same, whichever call of a port %s, once it is repeated", async (kind) => {
     const whole = fresh()
     await whole.run(importLegacy(false))
     const wanted = await outcome(whole.store, whole.world)
@@ -188,7 +188,7 @@ describe("taking an older installation over", () => {
     expect(whole.calls()).toBeGreaterThan(40)
     for (let nth = 1; nth <= whole.calls(); nth += 1) {
       const cut = fresh({ kind, nth })
-      // the answer of the one that was cut short matters to nobody
+      // the result of the interrupted import does not matter
       await cut.run(importLegacy(false)).catch(() => undefined)
       expect(cut.calls()).toBeGreaterThanOrEqual(nth)
       await cut.run(importLegacy(false))
@@ -196,7 +196,7 @@ describe("taking an older installation over", () => {
     }
   })
 
-  it("twice at the same time has the same end as once", async () => {
+  it("twice at the same time ends the same as once", async () => {
     const once = fresh()
     await once.run(importLegacy(false))
     const both = fresh()

@@ -61,7 +61,7 @@ const install = (): void => {
   symlinkSync("/etc/passwd", join(folder, "users/ann/range-config.yml"))
 }
 
-/** Bytes that a parser which writes back would change. */
+/** Bytes that parsing and rewriting would change. */
 const config = `\ufeffludus:\r
   - vm_name: "{{ range_id }}-web"
     hostname: "web"
@@ -112,13 +112,13 @@ const service = (world = oldVms()) => {
 }
 
 describe("an installation of the first generation", () => {
-  it("that is not there is nothing to migrate", async () => {
+  it("that does not exist leaves nothing to import", async () => {
     expect(await service().run(importLegacy(false))).toBe(
       `Nothing to migrate: there is no database of an older installation (${join(folder, "ludus.db")}).`,
     )
   })
 
-  it("is taken over with its users, ranges, passwords, configurations, accesses and machines", async () => {
+  it("is imported with its users, ranges, passwords, configurations, access and machines", async () => {
     install()
     const { store, world, run } = service()
     const told = [
@@ -165,7 +165,7 @@ describe("an installation of the first generation", () => {
     )
   })
 
-  it("keeps its keys, which are hashed anew when they are shown", async () => {
+  it("keeps its API keys, which are rehashed when they are used", async () => {
     install()
     const { store, run } = service()
     await run(importLegacy(false))
@@ -178,7 +178,7 @@ describe("an installation of the first generation", () => {
     expect((await show(key))?.user.id).toBe("JD")
   })
 
-  it("leaves no file beside a database that another program has open, and reads what that one wrote last", async () => {
+  it("is read with the newest changes of another program that has its database open, and gets no file next to it", async () => {
     install()
     const other = new DatabaseSync(join(folder, "ludus.db"))
     other.exec("pragma journal_mode = wal; update user_objects set name = 'Written last' where user_id = 'JD'")
@@ -190,7 +190,7 @@ describe("an installation of the first generation", () => {
     other.close()
   })
 
-  it("shows its machines at once, with the addresses that it knew, and those that are named become ours", async () => {
+  it("shows its machines at once with their known addresses, and the named ones become ours", async () => {
     install()
     const { world, run } = service()
     await run(importLegacy(false))
@@ -206,7 +206,7 @@ describe("an installation of the first generation", () => {
     expect(world.vms.get(107 as Vmid)?.description).toBe("")
   })
 
-  it("shows what its database knew while the hypervisor does not answer, and takes the machines over when it is repeated", async () => {
+  it("shows what its database knew while the hypervisor is unreachable, and adopts the machines when the import is repeated", async () => {
     install()
     const world = oldVms()
     const { run } = service(world)
@@ -225,7 +225,7 @@ describe("an installation of the first generation", () => {
     )
   })
 
-  it("leaves a machine alone that somebody changes while it is taken over", async () => {
+  it("keeps a machine unchanged that somebody changes during the import", async () => {
     install()
     const world = oldVms()
     const { run } = service(world)
@@ -237,7 +237,7 @@ describe("an installation of the first generation", () => {
     expect(world.vms.get(104 as Vmid)?.description).toBe("mine now")
   })
 
-  it("keeps a configuration that today's rules refuse byte for byte, and takes its machines over once it is fixed", async () => {
+  it("keeps an invalid configuration byte for byte, and adopts its machines once it is fixed", async () => {
     install()
     const broken = "ludus: [ # never closed\n\0"
     writeFileSync(join(folder, "users/john-doe/range-config.yml"), broken)
@@ -252,7 +252,7 @@ describe("an installation of the first generation", () => {
     expect(await run(importLegacy(false))).toMatch(/and 1 machine imported/u)
   })
 
-  it("never shows a secret of its own", async () => {
+  it("never shows its secrets", async () => {
     install()
     writeFileSync(join(folder, "users/john-doe/proxmox_password"), "x".repeat(2000))
     const { run } = service()
@@ -262,7 +262,7 @@ describe("an installation of the first generation", () => {
     expect(text).not.toContain(hash)
   })
 
-  it("of which ROOT is a user says that ROOT keeps the key of this service", async () => {
+  it("with a user ROOT says that ROOT keeps the key of this service", async () => {
     install()
     const database = new DatabaseSync(join(folder, "ludus.db"))
     database.exec(`insert into user_objects values ('root', 'ROOT', null, null, 1, '${hash}', 'root', 0)`)
@@ -272,7 +272,7 @@ describe("an installation of the first generation", () => {
     expect(store.users.has("ROOT" as UserId)).toBe(false)
   })
 
-  it("that another service took over is left to that one, until its note is removed", async () => {
+  it("that another service imported is left alone until that service's note is removed", async () => {
     install()
     mkdirSync(join(folder, "install"))
     writeFileSync(join(folder, "install/.sqlite_db_migrated"), "")
@@ -285,7 +285,7 @@ describe("an installation of the first generation", () => {
     expect(await run(importLegacy(false))).toMatch(/^The migration is complete: 2 users/u)
   })
 
-  it("taken over twice is taken over once, and nothing in its folder is ever changed", async () => {
+  it("imported twice changes nothing the second time, and its folder never changes", async () => {
     install()
     const bytes = readFileSync(join(folder, "ludus.db"))
     const files = readdirSync(folder, { recursive: true }).map(String).toSorted()
@@ -312,7 +312,7 @@ describe("an installation of the first generation", () => {
     expect(readdirSync(folder, { recursive: true }).map(String).toSorted()).toEqual(files)
   })
 
-  it("goes on where an import was broken off", async () => {
+  it("is imported further after an interrupted import", async () => {
     install()
     const { store, run } = service()
     await run(importLegacy(false))
@@ -325,7 +325,7 @@ describe("an installation of the first generation", () => {
     )
   })
 
-  it("whose database is damaged is a failure that names it, and nothing is changed", async () => {
+  it("with a damaged database fails, naming it, and nothing is changed", async () => {
     writeFileSync(join(folder, "ludus.db"), "no database, but long enough to be read as the head of one ".repeat(10))
     const { store, run } = service()
     await expect(run(importLegacy(false))).rejects.toThrow(`Cannot read the older installation in ${folder}`)

@@ -3,11 +3,11 @@ import { expect, it } from "vitest"
 import { asRoot } from "../contracts/hypervisor/support/rig.ts"
 import { bootMigration, endOf, makeMigrationLab, migrate, unreachable } from "./support/lab.ts"
 
-it("a node that was out of reach while the SDN was applied shows in the status, and gets its VNets by the next migration", async () => {
+it("a node that was unreachable when the SDN was applied shows in the status, and gets its VNets in the next migration", async () => {
   const lab = makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
   const process = bootMigration(lab)
   const later = () => new Promise<void>((resolve) => void lab.clock.schedule(120_000, resolve))
-  /** As it is told when some time has passed: one look serves many who ask. */
+  /** The status after some time: one observation serves all callers for a while. */
   const status = () => later().then(() => process.runPromise(readMigrationStatus))
   await migrate(process)
   const end = endOf(lab)
@@ -20,7 +20,7 @@ it("a node that was out of reach while the SDN was applied shows in the status, 
   await asRoot(lab.sim, "DELETE", "/cluster/sdn/vnets/theirs")
   await asRoot(lab.sim, "PUT", "/cluster/sdn")
   await later()
-  // nobody can say what a node has that does not answer
+  // the state of an unreachable node is unknown
   expect(await status()).toMatchObject({ needs_migration: false })
   lab.sim.faults.remove(outage)
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { machinesOf, rangesOf } from "./support/first-generation.ts"
 import { bootMigration, makeMigrationLab, migrate } from "./support/lab.ts"
 
-it("what a machine is owed from a rollback is moved with it, so that paying it does not undo the move", async () => {
+it("owed settings of a rollback are migrated too, so that applying them does not undo the move", async () => {
   const lab = makeMigrationLab({ ranges: 1, nodes: ["pve1"], marked: true })
   const rangeId = rangesOf(1)[0]!.id as RangeId
   const vmid = machinesOf(1).at(-1)!.vmid as Vmid

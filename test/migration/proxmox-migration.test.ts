@@ -48,7 +48,7 @@ const planned = async (rig: Rig): Promise<MigrationPlan> =>
 const isWorldly = (action: { readonly kind: string }): action is NetworkMigrationAction =>
   action.kind !== "save-record" && action.kind !== "drop-record"
 
-/** Runs the plan's steps one after the other; the record is not kept. */
+/** Runs the plan's steps one after another; the record is not kept. */
 const carryOut = async (rig: Rig, plan: MigrationPlan): Promise<void> => {
   expect(plan.blockers).toEqual([])
   for (const { action } of plan.steps) if (isWorldly(action)) await perform(rig, action)
@@ -81,7 +81,7 @@ describe("an installation of the first generation on Proxmox", () => {
     await rig.close()
   })
 
-  it("moves to VNets and has nothing left to do; every card keeps all but its network", async () => {
+  it("moves to VNets and has nothing left to do; every network card keeps all but its network", async () => {
     const rig = firstGeneration()
     const before = cardsOf(rig.sim)
     await carryOut(rig, await planned(rig))
@@ -97,7 +97,7 @@ describe("an installation of the first generation on Proxmox", () => {
     await rig.close()
   })
 
-  it("takes one apply, one reload of the node that loses bridges, and one call for each thing that changes", async () => {
+  it("takes one apply, one reload of the node that loses bridges, and one call for each change", async () => {
     const rig = firstGeneration()
     const plan = await planned(rig)
     const before = rig.sim.calls.counts().mutating
@@ -111,7 +111,7 @@ describe("an installation of the first generation on Proxmox", () => {
     await rig.close()
   })
 
-  it("takes every action twice, from a process that remembers nothing", async () => {
+  it("may get every action twice, from a process that remembers nothing", async () => {
     const rig = firstGeneration()
     for (const { action } of (await planned(rig)).steps) {
       if (!isWorldly(action)) continue
@@ -128,7 +128,7 @@ describe("an installation of the first generation on Proxmox", () => {
     await rig.close()
   })
 
-  it("comes back to its bridges, card for card", async () => {
+  it("returns to its bridges, card for card", async () => {
     const rig = firstGeneration()
     const before = cardsOf(rig.sim)
     const there = await planned(rig)
@@ -149,8 +149,8 @@ describe("an installation of the first generation on Proxmox", () => {
   })
 })
 
-describe("what an earlier migration has written and not put into force", () => {
-  it("is taken back before anything else when a machine hangs on it again", async () => {
+describe("pending changes that an earlier migration wrote and did not apply", () => {
+  it("are reverted before anything else when a machine is attached to the bridge again", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)
     const record = steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
@@ -165,7 +165,7 @@ describe("what an earlier migration has written and not put into force", () => {
     await rig.close()
   })
 
-  it("is not dropped together with edits of others", async () => {
+  it("are not dropped together with edits of others", async () => {
     const rig = firstGeneration()
     await root(rig, "POST", "/nodes/pve1/network", "iface=vmbr77&type=bridge&autostart=1")
     await expect(perform(rig, { kind: "revert-network", node: "pve1", bridges: ["vmbr1001"] })).rejects.toThrow("vmbr77 is added")
@@ -174,11 +174,11 @@ describe("what an earlier migration has written and not put into force", () => {
   })
 })
 
-describe("a observeCached at an installation", () => {
+describe("the cached observation of an installation", () => {
   const observeCached = NetworkMigration.use((migration) => migration.observeCached("ludus"))
   const reads = (rig: Rig): number => rig.sim.calls.counts().byRoute["GET /nodes/{node}/qemu/{vmid}/pending"] ?? 0
 
-  it("is one look for all who ask within seconds, and another when something was done here", async () => {
+  it("is shared by all callers within seconds, and renewed after this service changed something", async () => {
     const rig = firstGeneration()
     const noVnet = { kind: "remove-vnet", vnet: "r9", zone: "ludus", alias: "rangewright LAB9" } as const
     await rig.run(
@@ -218,8 +218,8 @@ describe("a observeCached at an installation", () => {
   })
 })
 
-describe("a machine that was moved here and cannot be read since", () => {
-  it("is known where it was moved to", async () => {
+describe("a machine that this service moved and cannot read since", () => {
+  it("is shown where it was moved to", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)
     const acts = steps.flatMap(({ action }) => (isWorldly(action) ? [action] : []))
@@ -245,7 +245,7 @@ describe("a machine that was moved here and cannot be read since", () => {
 })
 
 describe("the privileges that the service asks for", () => {
-  it("are enough to move networks and to bring them back", async () => {
+  it("are sufficient to move networks and to bring them back", async () => {
     const rig = firstGeneration()
     await root(rig, "POST", "/access/users", "userid=service%40pve")
     const made = JSON.parse(await root(rig, "POST", "/access/users/service%40pve/token/own", "privsep=0")) as {
@@ -274,7 +274,7 @@ describe("the privileges that the service asks for", () => {
 })
 
 describe("a migration on Proxmox refuses", () => {
-  it("changes of others that wait, which it names and does not apply", async () => {
+  it("pending changes of others, which it names and does not apply", async () => {
     const rig = firstGeneration()
     const plan = await planned(rig)
     await root(rig, "POST", "/cluster/sdn/zones", "type=simple&zone=theirs")
@@ -290,7 +290,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to begin while a node lacks the package that reloads its networks, and names it", async () => {
+  it("to begin while a node lacks the package for reloading networks, which is named", async () => {
     const rig = firstGeneration()
     let state = "NotInstalled"
     const answer: SimResponse = { status: 200, reason: "OK", headers: { "content-type": "application/json" }, body: "" }
@@ -345,7 +345,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to take a machine for moved whose card waits for its next start", async () => {
+  it("to count a machine as moved while the change of its network card is pending until its next start", async () => {
     const rig = firstGeneration()
     for (const { action } of (await planned(rig)).steps) {
       if (!isWorldly(action)) continue
@@ -370,7 +370,7 @@ describe("a migration on Proxmox refuses", () => {
     for (const { action } of steps.slice(0, steps.findIndex(({ key }) => key === "apply-sdn") + 1))
       if (isWorldly(action)) await perform(rig, action)
     await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.9.9.9")
-    // nothing of ours waits: nothing is applied
+    // none of our changes are pending, so nothing is applied
     await perform(rig, apply)
     expect(rig.sim.state.sdn.running.zones.get("ludus")).not.toMatchObject({ peers: "10.9.9.9" })
     await perform(rig, { kind: "remove-vnet", vnet: "r3", zone: "ludus", alias: "rangewright LAB3" })
@@ -380,7 +380,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to take a zone back that somebody else made or changed since", async () => {
+  it("to remove a zone that somebody else created or changed since", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)
     const make = steps.find(({ action }) => action.kind === "create-zone")!
@@ -402,7 +402,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to make or take back a bridge that somebody else has made since", async () => {
+  it("to create or remove a bridge that somebody else has created since", async () => {
     const rig = firstGeneration()
     const there = await planned(rig)
     await carryOut(rig, there)
@@ -421,7 +421,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to write that a bridge goes while a machine hangs on it", async () => {
+  it("to remove a bridge while a machine is attached to it", async () => {
     const rig = firstGeneration()
     await expect(perform(rig, { kind: "remove-bridge", node: "pve1", bridge: "vmbr1001" })).rejects.toThrow(
       "the machines 3010, 3011, 3012 are attached to it",
@@ -430,7 +430,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("a running machine with a card whose change waits for its next start, until it is off", async () => {
+  it("a running machine with a pending change of a network card, until it is off", async () => {
     const rig = firstGeneration()
     await root(rig, "PUT", "/nodes/pve1/qemu/3011/config", "hotplug=disk%2Cusb")
     const card = machinesOf(1)[1]!.nets[0]!
@@ -445,7 +445,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("no running machine for having cards without hotplug: the same card changes its network at once", async () => {
+  it("no running machine for having no hotplug: the same network card changes its network at once", async () => {
     const rig = firstGeneration()
     await root(rig, "PUT", "/nodes/pve1/qemu/3011/config", "hotplug=0")
     await carryOut(rig, await planned(rig))
@@ -454,7 +454,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
-  it("to reload a node while a machine hangs on a bridge that would go", async () => {
+  it("to reload a node while a machine is attached to a bridge that would be removed", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)
     for (const { action } of steps) {
@@ -463,7 +463,7 @@ describe("a migration on Proxmox refuses", () => {
         rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
         await expect(perform(rig, action)).rejects.toThrow("the machines 3011 are attached to bridges that would be removed")
         expect(bridgesOn(rig)).toContain("vmbr1001")
-        // nothing waits there that somebody's next reload would put into force
+        // no change is pending that somebody's next reload would apply
         expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")
         await carryOut(rig, await planned(rig))
         expect(await planned(rig)).toMatchObject({ idle: "done" })

@@ -38,7 +38,7 @@ const whole = async () => {
 }
 
 describe("while an aborted run settles", () => {
-  it("the next deploy is taken, shows as DEPLOYING, says what it waits for, and begins when that has ended", async () => {
+  it("the next deploy is accepted, shows as DEPLOYING, says what it waits for, and begins when the aborted run has ended", async () => {
     const { lab, range, process, first } = await aborted()
     expect(stateOf(lab)).toBe("ABORTED")
     const { head, state } = await engineOf(process, (engine) =>
@@ -48,7 +48,7 @@ describe("while an aborted run settles", () => {
         expect(head).toMatchObject({ blockedBy: first.id, plan: undefined })
         expect((yield* engine.state(first.id)).status).toBe("running")
         expect((yield* engine.wait(first.id)).status).toBe("aborted")
-        // the end of the aborted one shows no more
+        // the end of the aborted run is not shown any more
         expect(stateOf(lab)).toBe("DEPLOYING")
         return { head, state: yield* engine.wait(head.id) }
       }),
@@ -67,7 +67,7 @@ describe("while an aborted run settles", () => {
     { kind: "delete-range", force: true },
     { kind: "power", change: "off", vmids: undefined },
     { kind: "access" },
-  ])("$kind is taken too, and done when its turn comes", async (request) => {
+  ])("$kind is accepted too, and runs in its turn", async (request) => {
     const { lab, range, process, first } = await aborted()
     const { state } = await startAndWait(process, range, request)
     expect(state.status).toBe("success")
@@ -75,7 +75,7 @@ describe("while an aborted run settles", () => {
     await process.dispose()
   })
 
-  it("nothing passes the run that waits; that one can be aborted, and ends at once", async () => {
+  it("no run overtakes the waiting one, which can be aborted and then ends at once", async () => {
     const { lab, range, process, first } = await aborted()
     await engineOf(process, (engine) =>
       Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("while an aborted run settles", () => {
     await process.dispose()
   })
 
-  it("a later run waits for it, also when the one that was opened behind it is over already", async () => {
+  it("a later run waits for it, even if the run opened behind it has already ended", async () => {
     const { lab, range, process, first } = await aborted()
     await engineOf(process, (engine) =>
       Effect.gen(function* () {
@@ -132,7 +132,7 @@ describe("while an aborted run settles", () => {
     await process.dispose()
   })
 
-  it("a death at any write of the one that waits or of the aborted one loses neither", { timeout: 120_000 }, async () => {
+  it("a death at any write of the waiting or the aborted run loses neither", { timeout: 120_000 }, async () => {
     const end = await whole()
     let died = 0
     for (let at = 1; at < 40; at++) {

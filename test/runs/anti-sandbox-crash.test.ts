@@ -24,7 +24,7 @@ const asking = (lab: Lab, isOn: boolean): RunRequest => {
   return isOn ? { kind: "anti-sandbox-enable", vmids, disguise } : { kind: "anti-sandbox-disable", vmids }
 }
 
-/** A machine with Windows, deployed, and disguised where it is to lose that. */
+/** A deployed Windows machine, disguised beforehand if it is to lose its disguise. */
 const prepared = async (isDisguised: boolean): Promise<{ readonly lab: Lab; readonly range: Range }> => {
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
   const range = await createRange(lab)
@@ -35,7 +35,7 @@ const prepared = async (isDisguised: boolean): Promise<{ readonly lab: Lab; read
   return { lab, range: lab.store.ranges.get(range.id)! }
 }
 
-/** What became of the machine, and of what is known of it. */
+/** The machine afterwards, and what is stored about it. */
 const endOf = (lab: Lab, { id }: Range) => {
   const { power, hardware, nics, balloonMiB, description, stages } = one(lab)
   return {
@@ -51,7 +51,7 @@ const endOf = (lab: Lab, { id }: Range) => {
 }
 
 describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
-  it.each([true, false])("goes on where it was, and what the machine had before is never lost (disguising: %s)", async (isOn) => {
+  it.each([true, false])("resumes the disguise, and never loses what the machine had before (disguising: %s)", async (isOn) => {
     const undisturbed = await prepared(!isOn)
     const gate = makeCrashGate(undefined, () => outlives(undisturbed.lab))
     const process = boot(undisturbed.lab, gate)
@@ -63,7 +63,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(end.undisguised === undefined).toBe(!isOn)
     const broken: unknown[] = []
     let crashes = 0
-    // before that nothing is written, and nobody was told anything
+    // before that nothing is written, and nothing was acknowledged
     const opened = gate.trace.indexOf("before RunJournal.open") + 1
     expect(opened).toBeGreaterThan(0)
     for (const at of gate.distinct().filter((moment) => moment >= opened)) {

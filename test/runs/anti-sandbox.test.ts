@@ -54,11 +54,11 @@ const deployed = async (lab: SimLab) => {
   return { process, guest, change, now }
 }
 
-/** Of the options what a disguise is about, without what each VM has of its own. */
+/** The VM options that concern a disguise, without those unique to each VM. */
 const shown = (options: Readonly<Record<string, string | number>>) =>
   Object.fromEntries(
     Object.entries(options).filter(
-      // a tablet that is not mentioned is there
+      // the tablet is on unless it is mentioned
       ([key, value]) => /^(?:cpu|smbios1|balloon|tablet|net\d+|virtio\d+)$/u.test(key) && `${key}=${value}` !== "tablet=1",
     ),
   )
@@ -66,7 +66,7 @@ const text = (value: string) => Buffer.from(value).toString("base64")
 
 describe.each([1, 3])("on a Proxmox simulator of %d node(s)", (nodes) => {
   it(
-    "a disguise is what the VM's configuration says, stays through deploys, and goes without a trace",
+    "a disguise is in the VM's configuration, stays through deploys, and is removed without a trace",
     { timeout: 60_000 },
     async () => {
       const lab = { ...makeSimCompany(nodes), config }
@@ -115,7 +115,7 @@ describe.each([1, 3])("on a Proxmox simulator of %d node(s)", (nodes) => {
 const noQemu = qemuObstacle()
 
 it.skipIf(noQemu !== undefined)(
-  `a guest of QEMU's with that configuration sees what was configured, and nothing else that was to be hidden (skipped when ${noQemu ?? "there is no QEMU"})`,
+  `a QEMU guest with that configuration sees the configured hardware, and no hidden signs (skipped when ${noQemu ?? "there is no QEMU"})`,
   { timeout: 120_000 },
   async () => {
     const lab = { ...makeSimCompany(1), config }
@@ -128,7 +128,7 @@ it.skipIf(noQemu !== undefined)(
     await change({ ...dell, product: "OptiPlex, 7090" })
     await change(undefined)
     const plain = await seenByGuest(guest().config, cpuModels)
-    // what there is to hide is seen where it is not hidden
+    // without hiding, the signs are visible
     expect(plain).toMatchObject({ hypervisorBit: true, hypervisor: "TCGTCGTCGTCG", disk: { model: "QEMU HARDDISK" } })
     expect(plain.system[0]).toBe("QEMU")
     expect(plain.devices).toEqual(expect.arrayContaining(["1af4:1000", "1af4:1002"]))
@@ -140,7 +140,7 @@ it.skipIf(noQemu !== undefined)(
       hypervisorBit: false,
       hypervisor: "",
       processor: plain.processor,
-      // chipset of the board, display, card
+      // chipset of the board, display, network card
       devices: ["8086:1237", "8086:7000", "8086:7010", "8086:7113", "1234:1111", "8086:10d3"],
       disk: { serial: expect.stringMatching(/^Z9\w{6}$/u), model: "ST1000DM010-2EP102" },
       system: ["Dell Inc.", "OptiPlex, 7090", "1.0", expect.stringMatching(/^\w{7}$/u), "0A6C", "OptiPlex"],
@@ -149,7 +149,7 @@ it.skipIf(noQemu !== undefined)(
   },
 )
 
-it("a disk that is plugged in while it is on shows again what it showed when it comes off", { timeout: 60_000 }, async () => {
+it("a disk added during the disguise shows its original values when the disguise is removed", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(1), config }
   const { process, guest, change, now } = await deployed(lab)
   expect((await change(dell)).state.message).toBe("")
@@ -165,7 +165,7 @@ it("a disk that is plugged in while it is on shows again what it showed when it 
   expect(String(guest().config["virtio1"]).split(",").toSorted()).toEqual(disk.split(",").toSorted())
 })
 
-it("a rollback takes none of it, and gives none of it back that was taken off", { timeout: 60_000 }, async () => {
+it("a rollback neither removes the disguise nor brings a removed one back", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(), config }
   const { process, guest, change, now } = await deployed(lab)
   const plain = shown(guest().config)
@@ -187,7 +187,7 @@ it("a rollback takes none of it, and gives none of it back that was taken off", 
   await snapshot("disguised")
   expect((await rollBack("plain")).state.status).toBe("success")
   expect(shown(guest().config)).toEqual(disguised)
-  // what was done inside is gone with the disk
+  // the changes inside are gone with the disk
   expect((await startAndWait(process, await now())).state.plan?.steps.map(({ key }) => key)).toEqual([
     "address:LAB-one",
     "anti-sandbox:LAB-one",
@@ -197,12 +197,12 @@ it("a rollback takes none of it, and gives none of it back that was taken off", 
   expect(shown(guest().config)).toEqual(plain)
 })
 
-it("costs a dozen calls, and no more the second time than looking", { timeout: 60_000 }, async () => {
+it("takes a dozen calls, and the second time only reads", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(), config }
   const { change } = await deployed(lab)
   lab.sim.calls.clear()
   await change(dell)
-  // the model, shutdown, configuration and start; what runs inside is the agent's
+  // the model, shutdown, configuration and start; changes inside go through the agent
   expect(lab.sim.calls.counts().mutating).toBeLessThanOrEqual(4)
   lab.sim.calls.clear()
   await change(dell)
@@ -210,7 +210,7 @@ it("costs a dozen calls, and no more the second time than looking", { timeout: 6
   expect(lab.sim.calls.counts().reads).toBeLessThanOrEqual(12)
 })
 
-describe("where the hypervisor cannot do all of it", () => {
+describe("if the hypervisor cannot do all of it", () => {
   it.each([
     ["is older than 9.2", "only Proxmox 9.2 and later support custom processor models"],
     ["has a model of that name that somebody changed", "somebody has changed the processor model rangewright-bare"],
@@ -234,7 +234,7 @@ describe("where the hypervisor cannot do all of it", () => {
   })
 
   it(
-    "with the privileges of the guide alone it says which ones are missing for the rest, and then does it",
+    "with only the privileges of the guide, it names the missing ones, and then does everything once they are granted",
     { timeout: 60_000 },
     async () => {
       let token: string | undefined

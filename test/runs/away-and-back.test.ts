@@ -8,10 +8,10 @@ import { describe, expect, it } from "vitest"
 import { admin, boot, createRange, deploy } from "./support/lab.ts"
 import { addZone, makeSimCompany, simEnd } from "./support/sim-lab.ts"
 
-/** For how long the cluster loses something, in milliseconds of its own time. */
+/** How long the cluster loses something, in milliseconds of its own time. */
 const goneFor = 1_800_000
 
-/** Deploys while the fault lasts, from so many milliseconds after the start on; what the journal tells of the wait. */
+/** Deploys with the fault beginning this many milliseconds after the start; returns what the journal says about the wait. */
 const deployThrough = async (fault: Fault, goesAt: number) => {
   const lab = makeSimCompany(3)
   await addZone(lab)
@@ -30,7 +30,7 @@ const deployThrough = async (fault: Fault, goesAt: number) => {
     }),
   )
   await process.dispose()
-  /** When the first step began to wait, and when the last continued: seconds since the cluster was whole again. */
+  /** When the first step began to wait, and when the last continued: seconds since the cluster recovered. */
   const fold = openFold()
   const waits: number[] = []
   const goesOn: number[] = []
@@ -52,7 +52,7 @@ describe("a cluster that loses for half an hour", () => {
     ["its votes, while machines are made", { kind: "quorum-lost" }, 3_000],
   ]
   it.each(faults)(
-    "%s: a run waits once, and goes on within ten seconds of the end",
+    "%s: a run waits once, and continues within ten seconds of the end",
     { timeout: 60_000 },
     async (_, fault, goesAt) => {
       const { message, waits, goesOn, lab } = await deployThrough(fault, goesAt)

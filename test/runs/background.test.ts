@@ -19,7 +19,7 @@ const deployed = async () => {
 }
 
 describe("the observer", () => {
-  it("keeps what the hypervisor shows, changes by others included", async () => {
+  it("records what the hypervisor shows, including changes by others", async () => {
     const { lab, range, process } = await deployed()
     const [vm] = [...lab.world.vms.values()].filter(({ template }) => !template)
     lab.world.vms.set(vm!.vmid, { ...vm!, power: "stopped", cpus: 7 })
@@ -33,7 +33,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("says since when the hypervisor is unreachable, keeps what was seen, and ends that when it is back", async () => {
+  it("says since when the hypervisor is unreachable, keeps the last state, and clears that when it is back", async () => {
     const { lab, range, process } = await deployed()
     const [away, still, kept, back] = await process.runPromise(
       Effect.gen(function* () {
@@ -61,7 +61,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("asks for no snapshots where nobody can answer: at a node that is offline, or of a machine in an unknown state", async () => {
+  it("does not ask for snapshots where nothing can answer: at an offline node, or of a machine in an unknown state", async () => {
     const { lab, process } = await deployed()
     const [one, other] = [...lab.world.vms.values()].filter(({ template }) => !template)
     const offline = "pve9"
@@ -86,7 +86,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("reads the snapshots of machines one after another, and shows what others made of them", async () => {
+  it("reads the snapshots of machines one after another, and shows those that others made", async () => {
     const { lab, range, process } = await deployed()
     const own = [...lab.world.vms.values()].filter(({ template }) => !template)
     for (const vm of own) {
@@ -112,7 +112,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("asks running guests for their address, a silent one less and less often", async () => {
+  it("asks running guests for their address, and silent ones less and less often", async () => {
     const { lab, range, process } = await deployed()
     const vmids = [...lab.world.vms.values()].filter(({ template }) => !template).map(({ vmid }) => vmid)
     for (const [vmid, stored] of lab.store.machines) lab.store.machines.set(vmid, { ...stored, address: undefined })
@@ -136,7 +136,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("learns a new address of a running guest, and at once of one that was off in between", async () => {
+  it("learns a new address of a running guest, and at once that of one that was off in between", async () => {
     const { lab, process } = await deployed()
     const { vmid } = [...lab.world.vms.values()].find(({ template }) => !template)!
     const change = (changes: Partial<MemoryVm>) =>
@@ -171,7 +171,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("knows the addresses of a thousand new guests within two minutes, and from then on asks a few a tick", async () => {
+  it("learns the addresses of a thousand new guests within two minutes, and then asks a few on each tick", async () => {
     const { lab, process } = await deployed()
     const one = [...lab.world.vms.values()].find(({ template }) => !template)!
     const addressAll = (second: number): void => {
@@ -210,7 +210,7 @@ describe("the observer", () => {
     await process.dispose()
   })
 
-  it("asks each running guest once which system it runs, again after it was off, and keeps it for readers", async () => {
+  it("asks each running guest once for its operating system, again after it was off, and keeps the answer", async () => {
     const { lab, range, process } = await deployed()
     const vmids = [...lab.world.vms.values()].filter(({ template }) => !template).map(({ vmid }) => vmid)
     const [first, silent] = vmids
@@ -265,7 +265,7 @@ describe("a machine that the list lacks", () => {
       Effect.result(planner.plan([...lab.store.ranges.values()][0]!, deploy, admin, "before opening")),
     )
 
-  it("and that is gone is forgotten after the hypervisor has said so twice, and the next deploy makes it anew", async () => {
+  it("and that is gone is forgotten after the hypervisor confirmed that twice, and the next deploy creates it again", async () => {
     await withTicks((lab, tick, vm) =>
       Effect.gen(function* () {
         lab.world.vms.delete(vm)
@@ -280,7 +280,7 @@ describe("a machine that the list lacks", () => {
     )
   })
 
-  it("and that was removed just before a deploy is made anew by it, stages included", async () => {
+  it("and that was removed just before a deploy is created again by it, stages included", async () => {
     await withTicks((lab, _tick, vm) =>
       Effect.gen(function* () {
         lab.world.vms.delete(vm)
@@ -295,7 +295,7 @@ describe("a machine that the list lacks", () => {
     )
   })
 
-  it("and that is there stays, is said to be missing, and is planned as what it is", async () => {
+  it("and that exists stays, is reported as missing, and is planned as the machine it is", async () => {
     await withTicks((lab, tick, vm) =>
       Effect.gen(function* () {
         lab.world.listed = (machine) => machine.vmid !== vm
@@ -312,7 +312,7 @@ describe("a machine that the list lacks", () => {
     )
   })
 
-  it("while rights are missing is kept for as long as that lasts: reads, plans and drift say so", async () => {
+  it("while rights are missing is kept as long as that lasts: reads, plans and drift say so", async () => {
     await withTicks((lab, tick, vm) =>
       Effect.gen(function* () {
         const why = "the service's account lacks VM.Audit on /vms"
@@ -340,7 +340,7 @@ describe("a machine that the list lacks", () => {
     )
   })
 
-  it("and that cannot be asked for is in doubt: it is neither forgotten nor removed", async () => {
+  it("and that cannot be looked up is in doubt: it is neither forgotten nor removed", async () => {
     const { lab, range } = await withTicks((lab, tick, vm) =>
       Effect.gen(function* () {
         lab.world.listed = (machine) => machine.vmid !== vm
@@ -357,7 +357,7 @@ describe("a machine that the list lacks", () => {
     await process.dispose()
   })
 
-  it("costs no call while the list lacks nothing", async () => {
+  it("takes no call while the list is complete", async () => {
     await withTicks((lab, tick) =>
       Effect.gen(function* () {
         lab.world.calls.length = 0
@@ -368,7 +368,7 @@ describe("a machine that the list lacks", () => {
     )
   })
 
-  it("of an empty list makes a bounded number of calls a tick", async () => {
+  it("when the list is empty, takes a bounded number of calls on each tick", async () => {
     await withTicks((lab, tick) =>
       Effect.gen(function* () {
         const one = [...lab.world.vms.values()].find(({ template }) => !template)!
@@ -388,8 +388,8 @@ describe("a machine that the list lacks", () => {
   })
 })
 
-describe("addresses that guests claim and that are not theirs", () => {
-  it("are told in plans and drift, also those that an older version kept", async () => {
+describe("addresses that guests report and that are not theirs", () => {
+  it("are named in plans and drift, including those that an older version stored", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -419,7 +419,7 @@ describe("addresses that guests claim and that are not theirs", () => {
   })
 })
 
-/** Looks once for idle ranges, after so much time: what the VMs of the lab are then, and why the range was left on. */
+/** Checks once for idle ranges after this time; returns the lab's VMs, and why the range was left on. */
 const lookAt = async (lab: Lab, millis: number, license = openLicense) => {
   const process = boot(lab)
   const because = await process.runPromise(
@@ -448,17 +448,17 @@ const idleRange = async (autoShutdown: string | undefined) => {
 }
 
 describe("auto-shutdown", () => {
-  it("shuts a range down that was idle for its time, and not before", async () => {
+  it("shuts down a range that was idle for its configured time, and not before", async () => {
     expect(await lookAfter(await idleRange("4h"), 3.9 * hour)).toEqual(["running"])
     expect(await lookAfter(await idleRange("4h"), 4.1 * hour)).toEqual(["stopped"])
   })
 
-  it("never touches a range whose time is 0, or that has none where the server has none", async () => {
+  it("never touches a range whose time is 0, or one without a time if the server has none", async () => {
     expect(await lookAfter(await idleRange("0"), 48 * hour)).toEqual(["running"])
     expect(await lookAfter(await idleRange(undefined), 48 * hour)).toEqual(["running"])
   })
 
-  it("leaves a range alone in which somebody has a session, or that cannot be asked", async () => {
+  it("leaves a range alone that has an open session, or whose sessions are unknown", async () => {
     const busy = await idleRange("1h")
     const [vm] = [...busy.world.vms.values()].filter(({ template }) => !template)
     busy.world.vms.set(vm!.vmid, { ...vm!, sessions: ["jane"] })
@@ -474,7 +474,7 @@ describe("auto-shutdown", () => {
     })
   })
 
-  it("leaves a range on for as long as somebody asked, and no longer", async () => {
+  it("leaves a range on for as long as a user requested, and no longer", async () => {
     const lab = await idleRange("1h")
     const process = boot(lab)
     const until = new Date(lab.clock.currentTimeMillisUnsafe() + 3 * hour)
@@ -484,7 +484,7 @@ describe("auto-shutdown", () => {
     expect(await lookAfter(lab, 1.1 * hour)).toEqual(["stopped"])
   })
 
-  it("begins nothing while a run changes the whole installation: people may be back when its turn comes", async () => {
+  it("starts nothing while a run changes the whole installation: users may be back when its turn comes", async () => {
     const lab = await idleRange("1h")
     const moving = { id: "move00000000000" as RunId, kind: "move", subject: installation, by: admin, options: null }
     const process = boot(lab)
@@ -497,7 +497,7 @@ describe("auto-shutdown", () => {
     expect(lab.store.runs.size).toBe(runs)
   })
 
-  it("asks the licence first", async () => {
+  it("checks the licence first", async () => {
     expect(await lookAfter(await idleRange("1h"), 2 * hour, communityLicense)).toEqual(["running"])
   })
 })

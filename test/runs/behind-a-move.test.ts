@@ -32,7 +32,7 @@ const until = (head: Pick<RunHead, "id">, type: string) =>
     Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === type)),
   )
 
-/** From the first effect of a run, waiting apart, to its end. */
+/** From the first effect of a run, apart from waiting, to its end. */
 const spanOf = (lab: Lab, head: Pick<RunHead, "id">): readonly [from: number, to: number] => {
   const entries = entriesOf(lab, head)
   const from = entries.find(({ event }) => event.type === "StepStarted" && event.key !== "rest")?.at.getTime() ?? Infinity
@@ -40,8 +40,8 @@ const spanOf = (lab: Lab, head: Pick<RunHead, "id">): readonly [from: number, to
   return [from, end?.at.getTime() ?? -Infinity]
 }
 
-describe("a deploy that is asked for while a run changes the whole installation", () => {
-  it("is accepted, shows that it deploys and what it waits for, and is planned when its turn comes", async () => {
+describe("a deploy requested while a run changes the whole installation", () => {
+  it("is accepted, shows as DEPLOYING with what it waits for, and is planned when its turn comes", async () => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)
     const process = open(lab)
@@ -77,7 +77,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     expect(renderLog(deployment, entriesOf(lab, deployment))).toContain(`TASK [Wait for run ${moving.id}]`)
   })
 
-  it("is not waited for by that run, which waits for those that were there before", async () => {
+  it("is not waited for by that run, which only waits for earlier runs", async () => {
     const lab = makeLab(["vm1"])
     const [before, after] = [await createRange(lab), await createRange(lab, "OTHER", 8)]
     const process = open(lab)
@@ -121,7 +121,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     expect(endOf(lab).vms).toEqual([])
   })
 
-  it("waits also for a run that another process works on", async () => {
+  it("waits even if another process works on that run", async () => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)
     const [one, two] = [open(lab, makeCrashGate(), "one"), open(lab, makeCrashGate(), "two")]
@@ -137,7 +137,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     expect(spanOf(lab, deployment)[0]).toBeGreaterThanOrEqual(spanOf(lab, moving)[1])
   })
 
-  /** A planner that meets this as long as the move goes on. */
+  /** A planner that fails with this fault as long as the move is in progress. */
   const planningMeets = (lab: () => Lab, fault: Fault) =>
     Layer.succeed(RunPlanner, {
       drift: () => Effect.die(new Error("nothing is compared here")),
@@ -150,7 +150,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
         }),
     })
 
-  it("is accepted although the world that moves stands in its way, and refused when what it asks for is wrong", async () => {
+  it("is accepted although the changing world stands in its way, and refused if its request is wrong", async () => {
     const inTheWay = new CannotPlan({ doing: "deploy", issues: [{ code: "zone-unusable", message: "there is no zone yet" }] })
     const faults = { accepted: inTheWay, refused: new InvalidInput({ what: "Cannot deploy: what an idea" }) }
     for (const [outcome, fault] of Object.entries(faults)) {
@@ -175,7 +175,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
 })
 
 describe("a deploy that was planned before a run changed the whole installation", () => {
-  it("is planned anew when that run came and went before it opened", async () => {
+  it("is planned again if that run came and went before it opened", async () => {
     let plans = 0
     const planner = Layer.effect(
       RunPlanner,
@@ -209,7 +209,7 @@ describe("a deploy that was planned before a run changed the whole installation"
 describe("a process that dies at any moment between a deploy and a run about the whole installation", () => {
   type Order = readonly ["deploy", "move"] | readonly ["move", "deploy"]
 
-  /** Starts both in this order; dies at the gate's moment. What was not acknowledged is asked for again, in the same order, by the next process. */
+  /** Starts both in this order; dies at the gate's moment. The next process requests again, in the same order, what was not acknowledged. */
   const bothRuns = async (order: Order, at?: number) => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)
@@ -229,7 +229,7 @@ describe("a process that dies at any moment between a deploy and a run about the
       Effect.gen(function* () {
         yield* (yield* RunEngine).recover
         const known = yield* (yield* RunJournal).list({ limit: 10 })
-        // one that was opened and never acknowledged resumes automatically
+        // a run that was opened and never acknowledged resumes automatically
         for (const what of order.slice(heads.length)) {
           const there = known.find(({ kind }) => kind === what)
           if (there === undefined) break
@@ -243,7 +243,7 @@ describe("a process that dies at any moment between a deploy and a run about the
   }
 
   it.each<{ order: Order }>([{ order: ["deploy", "move"] }, { order: ["move", "deploy"] }])(
-    "leaves $order of which one waits for the other, and both come to their end",
+    "leaves $order, one waiting for the other, and both finish",
     { timeout: 120_000 },
     async ({ order }) => {
       const whole = await bothRuns(order)

@@ -20,7 +20,7 @@ const shipped: MemoryFiles = {
   "ansible/roles/broken/README.md": "no role\n",
 }
 
-/** A copy of a source's blueprint, of which nothing is installed. */
+/** A copy of a source's blueprint, with nothing of it installed. */
 const seed = async (site: Site): Promise<void> => {
   commitTo(site.artifacts.content, url, shipped)
   const process = boot(site)
@@ -59,7 +59,7 @@ const install = (process: Process) =>
     }),
   )
 
-/** What an installation leaves; when it ended is no part of it. */
+/** The result of an installation, without the time of its end. */
 const endOf = async ({ artifacts, ...site }: Site) => {
   const process = boot({ artifacts, ...site })
   const end = await process.runPromise(
@@ -74,7 +74,7 @@ const endOf = async ({ artifacts, ...site }: Site) => {
 }
 
 describe("an installation of what a blueprint requires, as a run", () => {
-  it("tells of each thing, ends as a part of the whole, and notes on the blueprint what is missing", async () => {
+  it("reports each item, can end as partial, and notes on the blueprint what is missing", async () => {
     const site = makeSite()
     await seed(site)
     const process = boot(site)
@@ -92,7 +92,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
     expect([...files.keys()].map((key) => key.replace(/^.*[ :/]/u, "")).toSorted()).toEqual(["acme.hello", "pub.docker"])
   })
 
-  it("comes to nothing when the blueprint is deleted meanwhile", async () => {
+  it("does nothing if the blueprint is deleted meanwhile", async () => {
     const site = makeSite()
     await seed(site)
     const process = boot(site)
@@ -120,7 +120,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
     expect(await endOf(site)).toMatchObject({ status: "error", error: message })
   })
 
-  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+  it("comes to the same end, wherever the process dies in it", { timeout: 120_000 }, async () => {
     const whole = makeSite()
     await seed(whole)
     const counting = makeCrashGate()
@@ -152,7 +152,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
         Effect.gen(function* () {
           const engine = yield* RunEngine
           yield* engine.recover
-          // a client that was never answered asks again, unless the run was opened
+          // a client that got no answer asks again, unless the run was opened
           const [open] = [...site.store.runs.values()].map(({ record }) => record)
           yield* engine.wait((acknowledged ?? open ?? (yield* engine.start(asked, ada))).id)
         }),

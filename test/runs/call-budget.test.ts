@@ -18,16 +18,16 @@ import { deployLab, makeVirtualLab, owner, type VirtualLab } from "../../bench/v
 
 const company = readFileSync(new URL("../../examples/ad-lab.yml", import.meta.url), "utf8")
 
-/** What is counted is what the hypervisor was asked, whoever in the service asked. */
+/** Calls are counted at the hypervisor, whichever part of the service made them. */
 const counts = (lab: VirtualLab) => lab.simulator.calls.counts()
 
-/** Machines that the range has at the hypervisor, the router among them. */
+/** Machines that the range has at the hypervisor, including the router. */
 const machinesOf = (lab: VirtualLab): number =>
   [...lab.simulator.state.guests.values()].filter((guest) => guest.config["template"] !== 1).length
 
 const sourceAt = { type: "git", url: "https://git.example/acme/labs.git" } as const
 
-/** A source of the owner, fetched, that ships a role. */
+/** A fetched source of the owner that ships a role. */
 const seedSource = Effect.gen(function* () {
   const sources = yield* Sources
   const at = new Date(0)
@@ -48,7 +48,7 @@ const seedSource = Effect.gen(function* () {
   yield* sources.commitSync(source, { snapshot: snapshot.id, syncedAt: at })
 })
 
-/** A random range of so many machines, as the benchmarks make them for so many nodes. */
+/** A random range of this many machines, as the benchmarks make them for this many nodes. */
 const randomRange = (machines: number, nodes: number): string => {
   const found = makespanSeeds.map(makespanCase).find((range) => range.machines === machines && range.nodes === nodes)
   if (found === undefined) throw new Error(`the generator makes no range of ${machines} machines on ${nodes} nodes`)
@@ -65,7 +65,7 @@ describe.each([
     lab = await makeVirtualLab(options)
   })
 
-  it("is deployed with at most five changing calls a machine, and again without a change and with few reads", async () => {
+  it("takes at most five changing calls for each machine, and again no change and few reads", async () => {
     const first = await deployLab(lab)
     expect([first.state.status, first.state.message]).toEqual(["success", ""])
     const machines = machinesOf(lab)
@@ -82,11 +82,11 @@ describe.each([
 })
 
 describe("an API read", () => {
-  /** These compare with the hypervisor as it is now, or ask whether it would open a console, which is what they are for. */
+  /** These compare with the current hypervisor, or ask whether it would open a console; that is their purpose. */
   const lookAnew = new Set(["planRange", "getRangeDrift", "getConsoleWebsocketTicket"])
   /**
-   * These fail, since nobody has built a template or has a picture of one here, and this service was composed without the checks of the
-   * installation, which do ask the hypervisor; that, too, is told without a call.
+   * These fail, since nobody has built a template or has a thumbnail here, and this service runs without the checks of the
+   * installation, which do ask the hypervisor; the refusals take no call, either.
    */
   const failing = new Set(["getDoctor", "getPackerLogs", "getTemplateLogHistoryByID", "getTemplatePicture"])
   const reads = operations.filter(({ route, mutates }) => route.method === "GET" && !mutates)
@@ -150,7 +150,7 @@ describe("an API read", () => {
   })
   beforeEach(() => lab.simulator.calls.clear())
 
-  /** Reads to its end what the handler answers; of what has no end, the beginning. */
+  /** Reads the handler's whole answer; of an endless one, the beginning. */
   const answer = (operation: Operation): Promise<void> => {
     const read = Effect.flatMap(operation.handle(request), (answered) =>
       Stream.isStream(answered)

@@ -11,7 +11,7 @@ import { admin, boot, createRange, deploy, endOf, engineOf, makeLab, startAndWai
 
 const names = ["vm1", "vm2"]
 
-/** Cancels a deploy as soon as its journal holds `seq` entries. */
+/** Cancels a deploy as soon as its journal has `seq` entries. */
 const cancelAt = async (seq: number) => {
   const lab = makeLab(names)
   const range = await createRange(lab)
@@ -44,7 +44,7 @@ const entriesOfADeploy = async (): Promise<{ entries: number; end: ReturnType<ty
 
 describe("a cancel", () => {
   it(
-    "at any moment: starts nothing new, lets tasks in flight settle, shows at once, and the next deploy finishes the work",
+    "at any moment starts nothing new, lets tasks in flight settle, shows at once, and the next deploy completes the work",
     { timeout: 60_000 },
     async () => {
       const { entries, end } = await entriesOfADeploy()
@@ -58,7 +58,7 @@ describe("a cancel", () => {
         const begunLater = [...state.steps.values()].filter(
           ({ step, phase }) => phase !== "skipped" && before.steps.get(step.key)?.phase === "planned",
         )
-        // what had room when the cancel came may have been begun in the same instant
+        // steps with free slots when the cancel came may have begun at the same instant
         expect(begunLater.map(({ phase }) => phase)).toEqual(begunLater.map(() => "settled"))
         const phases = new Set([...state.steps.values()].map(({ phase }) => phase))
         expect([...phases].filter((phase) => phase !== "settled" && phase !== "skipped")).toEqual([])
@@ -70,7 +70,7 @@ describe("a cancel", () => {
     },
   )
 
-  it("of a run that waits for a hypervisor that is unreachable ends it", async () => {
+  it("of a run that waits for an unreachable hypervisor ends it", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -89,7 +89,7 @@ describe("a cancel", () => {
     expect(state.status).toBe("aborted")
   })
 
-  it("of a run that is over changes nothing", async () => {
+  it("of a run that has ended changes nothing", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -99,7 +99,7 @@ describe("a cancel", () => {
     await process.dispose()
   })
 
-  it("asked of one process reaches the worker in another", async () => {
+  it("requested from one process reaches the worker in another", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const [one, two] = [boot(lab, undefined, { owner: "one" }), boot(lab, undefined, { owner: "two" })]
@@ -112,7 +112,7 @@ describe("a cancel", () => {
 
 /** Takes ten seconds. */
 const walk = work({ name: "walk", input: Schema.Struct({}), settle: () => Effect.as(Effect.sleep(10_000), {}) })
-/** Takes ten seconds, and then meets a hypervisor that is unreachable. */
+/** Takes ten seconds, and then finds the hypervisor unreachable. */
 const leap = work({
   name: "leap",
   input: Schema.Struct({}),
@@ -136,7 +136,7 @@ const leaping = runKind({
   works: [walk, leap],
 })
 
-/** Lets every cancel arrive at the store only when the run's journal holds the beginning of that step. */
+/** Delays every cancel at the store until the run's journal has the beginning of that step. */
 const lateCancels = (key: string): CrashGate => ({
   ...makeCrashGate(),
   guard: <S extends object>(port: string, service: S): S => {
@@ -158,8 +158,8 @@ const lateCancels = (key: string): CrashGate => ({
   },
 })
 
-describe("a cancel that a point of no return is ahead of", () => {
-  it("is refused and leaves no trace: one is taken later, when the run waits for a hypervisor that never returns", async () => {
+describe("a cancel shortly before a point of no return", () => {
+  it("is refused without a trace, and a later one is accepted when the run waits for a hypervisor that never returns", async () => {
     const lab = makeLab([])
     lab.world.fault = ({ method }) => (method === "observe" ? { when: "before", reason: "away" } : undefined)
     const process = boot(lab, lateCancels("leap"), undefined, [leaping])

@@ -28,7 +28,7 @@ const companies: readonly (readonly [string, () => Lab])[] = [
   ["sqlite", () => ({ ...makeCompany(), storage: storageLayer({ file: join(folder, `${Math.random()}.db`) }) })],
 ]
 
-/** A process of that name on a host whose clock is set so many seconds ahead. */
+/** A process with that name on a host whose clock is this many seconds ahead. */
 const bootOn = (lab: Lab, owner: string, ahead: () => number, gate?: CrashGate, deployShownSeconds = 0) =>
   boot({ ...lab, clock: { ...lab.clock, ...skewed(lab.clock, ahead) } }, gate, { owner, leaseSeconds, deployShownSeconds })
 
@@ -38,13 +38,13 @@ const journalOf = (lab: Lab, { id }: RunHead) =>
   )
 const count = (events: readonly RunEvent[], type: RunEvent["type"]) => events.filter((event) => event.type === type).length
 
-/** Looks for runs of dead workers as a service does, for ever. */
+/** Looks for runs of dead workers forever, as a service does. */
 const looking = Effect.flatMap(RunEngine, ({ recover }) =>
   Effect.forever(Effect.andThen(Effect.ignore(recover), Effect.sleep(lookEverySeconds * 1000))),
 )
 
 describe.each(companies)("clocks an hour apart (%s)", (_, company) => {
-  it.each([hour, -hour])("the runs of a dead process whose clock was %i seconds off are taken within its lease", async (off) => {
+  it.each([hour, -hour])("runs of a dead process whose clock was %i seconds off are taken over within its lease", async (off) => {
     const lab = company()
     const range = await createRange(lab)
     const gate = makeCrashGate(90)
@@ -68,7 +68,7 @@ describe.each(companies)("clocks an hour apart (%s)", (_, company) => {
     await second.dispose()
   })
 
-  it.each([hour, -hour])("a clock that is set %i seconds on loses no run, and keeps none", async (off) => {
+  it.each([hour, -hour])("setting the clock %i seconds ahead during a run neither interrupts nor fails it", async (off) => {
     const lab = company()
     const range = await createRange(lab)
     let ahead = 0
@@ -92,7 +92,7 @@ describe.each(companies)("clocks an hour apart (%s)", (_, company) => {
 })
 
 describe("a clock that is set an hour on while an address is awaited", () => {
-  it("fails no machine that tells its address a little later", async () => {
+  it("fails no machine that reports its address a little later", async () => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)
     let ahead = 0

@@ -28,7 +28,7 @@ const undisturbed = async (make: () => Lab, request: RunRequest, before: (lab: L
   return { end: endOf(lab), moments: gate.distinct() }
 }
 
-/** Crashes at every moment at which something new would be left, each time in a world of its own; the moments after which it did not converge. */
+/** Crashes at every moment that leaves a new state, each time in a fresh world; returns the moments after which it did not converge. */
 const crashEverywhere = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
   const { end, moments } = await undisturbed(make, request, before)
   const broken: unknown[] = []
@@ -66,25 +66,25 @@ const deployed = async (lab: Lab, range: Range): Promise<void> => {
 }
 
 describe("a process that dies before or after any journal write or port call", () => {
-  it("goes on with a deploy of six machines and ends as if nothing had happened", { timeout: 300_000 }, async () => {
+  it("resumes a deploy of six machines and ends as if nothing had happened", { timeout: 300_000 }, async () => {
     const { crashes, broken } = await crashEverywhere(makeCompany, deploy, nothing)
     expect(crashes).toBeGreaterThan(200)
     expect(broken).toEqual([])
   })
 
-  it("goes on with a destroy and leaves no machine", { timeout: 120_000 }, async () => {
+  it("resumes a destroy and leaves no machine", { timeout: 120_000 }, async () => {
     const { crashes, broken } = await crashEverywhere(makeTrio, { kind: "destroy" }, deployed)
     expect(crashes).toBeGreaterThan(25)
     expect(broken).toEqual([])
   })
 
-  it("goes on with the removal of a range and leaves nothing of it", { timeout: 120_000 }, async () => {
+  it("resumes the removal of a range and leaves nothing of it", { timeout: 120_000 }, async () => {
     const { crashes, broken } = await crashEverywhere(makeTrio, { kind: "delete-range", force: true }, deployed)
     expect(crashes).toBeGreaterThan(25)
     expect(broken).toEqual([])
   })
 
-  it("goes on with a deploy that had to give a machine another VMID", { timeout: 120_000 }, async () => {
+  it("resumes a deploy that had to give a machine another VMID", { timeout: 120_000 }, async () => {
     const makeCollision = (): Lab => {
       const lab = makeTrio()
       lab.world.fault = ({ method, action }) =>

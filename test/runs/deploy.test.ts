@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { boot, createRange, deploy, endOf, makeLab, startAndWait, strays } from "./support/lab.ts"
 
 describe("a deploy", () => {
-  it("makes every machine and ends in success", async () => {
+  it("creates every machine and ends in success", async () => {
     const lab = makeLab()
     const range = await createRange(lab)
     const service = boot(lab)

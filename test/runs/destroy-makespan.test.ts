@@ -18,7 +18,7 @@ const machines = Array.from(
     linux: true`,
 )
 
-it("twenty running machines and their router are gone within nine seconds", { timeout: 120_000 }, async () => {
+it("twenty running machines and their router are removed within nine seconds", { timeout: 120_000 }, async () => {
   const lab = await makeVirtualLab({ config: `ludus:${machines.join("")}\n` })
   expect((await deployLab(lab)).state.status).toBe("success")
   const state = await lab.run(

@@ -11,7 +11,7 @@ const names = ["vm1", "vm2"]
 const seqs = (entries: readonly JournalEntry[]): readonly number[] => entries.map(({ seq }) => seq)
 
 describe("the events of a run", () => {
-  it("come without gaps to every reader, live or late, from any place", async () => {
+  it("reach every reader without gaps, live or late, from any position", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -35,7 +35,7 @@ describe("the events of a run", () => {
     await process.dispose()
   })
 
-  it("a reader who takes one entry an hour misses none", async () => {
+  it("are all seen by a reader that takes one entry an hour", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -49,7 +49,7 @@ describe("the events of a run", () => {
     await process.dispose()
   })
 
-  it("of the removal of a range end with it, and waiting for it tells success", async () => {
+  it("of the removal of a range end with it, and waiting for it reports success", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)

@@ -6,10 +6,10 @@ const ada = "ADA" as UserId
 const bob = "BOB" as UserId
 const small = { config: linuxRange(3), by: bob }
 
-/** On virtual time: the same seconds on every machine. */
-describe("many deploys at once", () => {
+/** In virtual time: the same seconds on every machine. */
+describe("many concurrent deploys", () => {
   it(
-    "end nearly together where they are equal, but for the first, which finds the cluster idle",
+    "of equal ranges end at nearly the same time, except the first, which finds the cluster idle",
     { timeout: 60_000 },
     async () => {
       const [first = 0, ...others] = await secondsTogether(Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada })))
@@ -18,7 +18,7 @@ describe("many deploys at once", () => {
     },
   )
 
-  it("take a small range no longer beside a large one, whoever has that", { timeout: 60_000 }, async () => {
+  it("take no longer for a small range next to a large one, whoever owns that", { timeout: 60_000 }, async () => {
     const [alone = 0] = await secondsTogether([small])
     for (const by of [ada, bob]) {
       const [large = 0, beside = 0] = await secondsTogether([{ config: linuxRange(20), by }, small])
@@ -27,7 +27,7 @@ describe("many deploys at once", () => {
     }
   })
 
-  it("take the range of one owner hardly longer beside twelve of another", { timeout: 60_000 }, async () => {
+  it("take hardly longer for the range of one owner next to twelve of another", { timeout: 60_000 }, async () => {
     const crowd = Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada }))
     const [alone = 0] = await secondsTogether([small])
     const [, ...seconds] = await secondsTogether([...crowd, small])

@@ -15,7 +15,7 @@ interface Sweep {
   readonly broken: readonly unknown[]
 }
 
-/** The calls of the hypervisor that an undisturbed deploy makes. */
+/** The hypervisor calls of an undisturbed deploy. */
 const callsOf = async (): Promise<{ readonly calls: readonly MemoryCall[]; readonly end: ReturnType<typeof endOf> }> => {
   const lab = makeLab(names)
   const range = await createRange(lab)
@@ -25,7 +25,7 @@ const callsOf = async (): Promise<{ readonly calls: readonly MemoryCall[]; reado
   return { calls: lab.world.calls, end: endOf(lab) }
 }
 
-/** Deploys with one failing call; a run that stops is resumed. `stopReason` is the message of the run that stopped. */
+/** Deploys with one failing call, and resumes a run that stops. `stopReason` is the message of the run that stopped. */
 const deployWith = async (lab: Lab, nth: number, failure: MemoryFailure) => {
   const range = await createRange(lab)
   lab.world.calls.length = 0
@@ -60,7 +60,7 @@ const sweep = async (reason: HypervisorReason, when: "before" | "after"): Promis
     const call = calls[nth - 1]
     try {
       expect(result.last.message).toBe("")
-      // a VMID given anew is another VMID, and the address that DHCP gives follows it; everything else is as undisturbed
+      // a replaced VMID differs, and so does its DHCP address; everything else is as undisturbed
       expect(endOf(lab)).toEqual(end)
       expect(strays(lab)).toEqual([])
       if (result.stopped !== undefined) expect(result.stopped).toContain("told to fail")
@@ -76,20 +76,20 @@ const final: readonly HypervisorReason[] = ["not-found", "invalid", "not-ours", 
 
 describe("one failing call of the hypervisor, whichever it is", () => {
   it.each(waited)(
-    "%s: the run waits and resumes automatically, also when the effect was there",
+    "%s: the run waits and resumes automatically, even if the call had its effect",
     { timeout: 60_000 },
     async (reason) => {
       for (const when of ["before", "after"] as const) {
         const { broken, stopped } = await sweep(reason, when)
         expect(broken).toEqual([])
-        // only what is asked before a run begins is answered to the caller
+        // only a call made before the run begins fails the request
         expect(stopped).toBeLessThanOrEqual(1)
       }
     },
   )
 
   it.each(["before", "after"] as const)(
-    "an answer lost %s the effect is settled by looking",
+    "an answer lost %s the effect is settled by observation",
     { timeout: 60_000 },
     async (when) => {
       const { broken, stopped } = await sweep("unknown-effect", when)
@@ -98,20 +98,20 @@ describe("one failing call of the hypervisor, whichever it is", () => {
     },
   )
 
-  it("locked: the step is tried again", { timeout: 60_000 }, async () => {
+  it("locked: the step is retried", { timeout: 60_000 }, async () => {
     const { broken, stopped } = await sweep("locked", "before")
     expect(broken).toEqual([])
     expect(stopped).toBeLessThanOrEqual(1 + names.length)
   })
 
   it.each(["unauthenticated", "forbidden"] as const)(
-    "%s once: the step is tried again, as while a node's cluster file system starts anew",
+    "%s once: the step is retried, since a node's cluster file system may be restarting",
     { timeout: 60_000 },
     async (reason) => {
       const { calls } = await callsOf()
       const { broken, stopped } = await sweep(reason, "before")
       expect(broken).toEqual([])
-      // what is asked before the run begins is answered to the caller, and of stages inside machines nobody knows what they did
+      // a call made before the run begins fails the request, and the effect of stages inside machines is unknown
       expect(stopped).toBeLessThanOrEqual(1 + calls.filter(({ port }) => port === "guest").length)
     },
   )
@@ -150,7 +150,7 @@ describe("a VMID that somebody else took", () => {
 })
 
 describe("VMIDs that are all taken", () => {
-  it("fail the machine that wants one, with the reason, and no other", async () => {
+  it("fail the machine that needs one, with the reason, and no other", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const narrow = { ...lab, settings: { ...lab.settings, vmidSpan: { from: 20_000, to: 20_001 } } }
@@ -189,7 +189,7 @@ describe("every step dispatched twice", () => {
   )
 })
 
-/** A port whose `dispatch`, and whose changes of pools and rights, go out twice. */
+/** A port that sends each `dispatch`, and each change of pools and rights, twice. */
 const doubled = <S extends object>(service: S): S =>
   Object.fromEntries(
     Object.entries(service).map(([method, member]: [string, unknown]) => {

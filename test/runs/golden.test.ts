@@ -6,11 +6,11 @@ const folder = new URL("./golden/", import.meta.url)
 const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
 
 describe("a journal that a released version wrote", () => {
-  it("is there of deploys, resumed and aborted ones, fetches, migrations and changes of access", () => {
+  it("exists for deploys, resumed and aborted ones, fetches, migrations and changes of access", () => {
     expect(names.filter((name) => name.startsWith("v1-"))).toHaveLength(6)
   })
 
-  it.each(names)("%s is read, and means what it meant", (name) => {
+  it.each(names)("%s can be read, and means the same", (name) => {
     const { entries, state } = readGolden(readFileSync(new URL(name, folder), "utf8"))
     expect(entries.at(-1)?.event.type).toBe("Ended")
     expect(stateOf(entries)).toMatchObject(state)

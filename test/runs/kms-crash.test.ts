@@ -36,7 +36,7 @@ const ours = ({ world }: Lab) =>
 
 const hostKey = "HHHHH-OOOOO-SSSSS-TTTTT-KKKKK"
 
-/** A range with two machines, deployed, on whose first one Windows says that it is activated, and on whose second one that it is not. */
+/** A deployed range with two machines; Windows reports that the first is activated and that the second is not. */
 const prepared = async (): Promise<{ readonly lab: Lab; readonly range: Range }> => {
   const kms = { host: undefined, server: { range: "LAB" as RangeId, machine: "LAB-one" }, hostKey }
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config, settings: { ...labSettings, kms } }
@@ -75,7 +75,7 @@ const crashEverywhere = async (requestFor: (lab: Lab) => RunRequest) => {
     const acknowledged = await runUntilDeath(lab, range, request, dying)
     if (dying.dead()) crashes += 1
     try {
-      // what no machine has said is never told
+      // only what a machine reported is ever shown
       for (const { licence, stages } of endOf(lab)) if (licence === "activated") expect(stages).not.toEqual([])
       await goOn(lab, range, request, acknowledged)
       expect(endOf(lab)).toEqual(end)
@@ -92,7 +92,7 @@ const crashEverywhere = async (requestFor: (lab: Lab) => RunRequest) => {
 }
 
 describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
-  it("goes on activating machines, and tells none as activated that has not said so", async () => {
+  it("resumes activating machines, and shows none as activated that did not report it", async () => {
     const { end, crashes, broken, status } = await crashEverywhere((lab) => ({
       kind: "kms-license",
       host: "kms.example",
@@ -107,7 +107,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("goes on setting up a KMS host", async () => {
+  it("resumes setting up a KMS host", async () => {
     const { end, crashes, broken, status } = await crashEverywhere((lab) => ({ kind: "kms-install", vmid: ours(lab)[0]!.vmid }))
     expect([status, end.map(({ licence }) => licence)]).toEqual(["success", ["activated", undefined]])
     expect(crashes).toBeGreaterThan(10)
@@ -115,7 +115,7 @@ describe("a process that dies before or after any journal write or port call", {
   })
 })
 
-it("the operator's key is given to no machine but the one that the configuration names", async () => {
+it("the operator's key only goes to the machine that the configuration names", async () => {
   const { lab, range } = await prepared()
   const process = boot(lab)
   const { state } = await startAndWait(process, range, { kind: "kms-install", vmid: ours(lab)[1]!.vmid })

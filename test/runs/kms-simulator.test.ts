@@ -41,7 +41,7 @@ describe("activation on the simulator", () => {
     expect((await deployLab(lab)).state.status).toBe("success")
   })
 
-  it("activates what is of volume licensing, and begins nothing on an evaluation", async () => {
+  it("activates volume-licensed editions, and starts nothing on an evaluation edition", async () => {
     const [, machines] = await ask("kmsStatus")
     const vmid = (name: string) => machines.find((one) => one.name === name)?.vmid ?? 0
     const [bought, tried] = [vmid("LAB-bought"), vmid("LAB-tried")]

@@ -67,7 +67,7 @@ describe("two workers and one run", () => {
     await other.dispose()
   })
 
-  it("a process that is stopped gives its runs back at once, and the next goes on", async () => {
+  it("a process that stops releases its runs at once, and the next one continues them", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const first = boot(lab, undefined, { owner: "first" })
@@ -82,7 +82,7 @@ describe("two workers and one run", () => {
 })
 
 describe("a run that was opened and not yet planned when its worker died", () => {
-  it("waits for a hypervisor that is unreachable, then is planned and goes on", async () => {
+  it("waits for an unreachable hypervisor, then is planned and continues", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -107,7 +107,7 @@ describe("a run that was opened and not yet planned when its worker died", () =>
     await process.dispose()
   })
 
-  it("ends as aborted when it was cancelled while it waited", async () => {
+  it("ends as aborted if it was cancelled while it waited", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -132,8 +132,8 @@ describe("a run that was opened and not yet planned when its worker died", () =>
   })
 })
 
-describe("the runs that a dead process left", () => {
-  it("are all continued at once but for those of which the store does not answer, and these soon after", async () => {
+describe("the runs of a dead process", () => {
+  it("are all continued at once, and those that the store cannot claim yet soon after", async () => {
     const lab = makeLab(names)
     const ranges = [await createRange(lab), await createRange(lab, "OTHER", 8), await createRange(lab, "THIRD", 9)]
     const dead = boot(lab)
@@ -143,7 +143,7 @@ describe("the runs that a dead process left", () => {
     await dead.dispose()
     let stuck: RunId | undefined
     let refusals = 3
-    /** The store does not answer when the run that comes first is claimed, three times. */
+    /** The store fails three times when the first run is claimed. */
     const gate: CrashGate = {
       ...makeCrashGate(),
       guard: <S extends object>(_: string, service: S): S => {
@@ -184,11 +184,11 @@ describe("the runs that a dead process left", () => {
   })
 })
 
-describe("two requests and one range", () => {
-  it("refuses the later one in the same words, whether the engine notices or the store", async () => {
+describe("two requests for one range", () => {
+  it("refuse the later one with the same message, whether the engine or the store notices", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
-    /** Sees no run when it looks, as when another one opens just after. */
+    /** Reports no run, as when another one opens just afterwards. */
     const looksTooEarly: CrashGate = {
       ...makeCrashGate(),
       guard: (port, service) => (port === "RunJournal" ? { ...service, active: () => Effect.succeed(undefined) } : service),
@@ -205,7 +205,7 @@ describe("two requests and one range", () => {
     await Promise.all([one.dispose(), two.dispose()])
   })
 
-  it("one wins, and the other is told which run changes the range", async () => {
+  it("start one run, and the other request is told which run changes the range", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
@@ -227,7 +227,7 @@ describe("two requests and one range", () => {
     await process.dispose()
   })
 
-  it("a plan that another run has made untrue meanwhile is made again", async () => {
+  it("a plan that another run has outdated meanwhile is made again", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const other = boot(lab, undefined, { owner: "other" })
@@ -254,7 +254,7 @@ describe("two requests and one range", () => {
     await Promise.all([process.dispose(), other.dispose()])
   })
 
-  it("many ranges side by side never share a VMID", async () => {
+  it("many concurrent ranges never share a VMID", async () => {
     const lab = makeLab(["a", "b", "c"])
     const ranges = await Promise.all(Array.from({ length: 8 }, (_, i) => createRange(lab, `R${i}`, 10 + i)))
     const process = boot(lab)

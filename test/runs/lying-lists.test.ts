@@ -9,7 +9,7 @@ import { admin, boot, createRange, deploy, startAndWait } from "./support/lab.ts
 import { makeLyingLists } from "./support/lying-lists.ts"
 import { makeSimCompany, type SimLab, simEnd } from "./support/sim-lab.ts"
 
-/** What is remembered of stages, and the stages that ran, in an order that does not depend on when. */
+/** The stored stages, and the stages that ran, in an order that does not depend on time. */
 const inOrder = (texts: readonly string[]): readonly string[] => texts.toSorted((a, b) => (a < b ? -1 : 1))
 const remembered = ({ store }: SimLab) =>
   inOrder(
@@ -19,7 +19,7 @@ const remembered = ({ store }: SimLab) =>
   )
 const machinesRemembered = ({ store }: SimLab): number => [...store.stages.values()].reduce((sum, byVm) => sum + byVm.size, 0)
 
-/** Refused for a reason, which a person can read. */
+/** Refused for a reason that a person can read. */
 const isRefusal = (fault: unknown): boolean => fault instanceof CannotPlan || fault instanceof HypervisorFault
 
 const deployedCompany = async (seed: number) => {
@@ -32,7 +32,7 @@ const deployedCompany = async (seed: number) => {
   return { lists, lab, range, process }
 }
 
-/** The observer as it ticks in a service, each time with other lists. */
+/** The observer as it ticks in a service, each time with different lists. */
 const observing = (lists: ReturnType<typeof makeLyingLists>["lists"], every = 10_000) =>
   Effect.gen(function* () {
     const tick = yield* makeObserver
@@ -40,9 +40,9 @@ const observing = (lists: ReturnType<typeof makeLyingLists>["lists"], every = 10
     yield* Effect.forkScoped(Effect.forever(step))
   })
 
-describe("lists that are partial, stale or empty, and rights that are lost for seconds", () => {
+describe("with partial, stale or empty lists, and rights lost for seconds", () => {
   it(
-    "while idle: no stage is forgotten, and no plan would repeat one or make a machine again",
+    "while idle, no stage is forgotten, and no plan would repeat one or create a machine again",
     { timeout: 120_000 },
     async () => {
       const { lists, lab, range, process } = await deployedCompany(1)
@@ -83,7 +83,7 @@ describe("lists that are partial, stale or empty, and rights that are lost for s
   )
 
   it(
-    "during runs: each stage runs once, no machine is made twice, and the end is as undisturbed",
+    "during runs, each stage runs once, no machine is created twice, and the end is the same",
     { timeout: 240_000 },
     async () => {
       const quiet = await deployedCompany(2)
@@ -108,7 +108,7 @@ describe("lists that are partial, stale or empty, and rights that are lost for s
   )
 
   it(
-    "while the range's VMs are removed: none is left behind when the run says that they are gone",
+    "while the range's VMs are removed, none is left when the run reports that they are gone",
     { timeout: 120_000 },
     async () => {
       for (let seed = 10; seed < 20; seed++) {
@@ -133,7 +133,7 @@ describe("lists that are partial, stale or empty, and rights that are lost for s
   )
 })
 
-/** Deploys, with lists that change all the time; what is refused, or ends early, is asked for again. */
+/** Deploys while the lists change all the time, and asks again after each refusal or early end. */
 const deployUntilDone = Effect.fnUntraced(function* (range: Range, lists: ReturnType<typeof makeLyingLists>["lists"]) {
   const engine = yield* RunEngine
   yield* observing(lists, 4000)

@@ -14,7 +14,7 @@ const set: PackageSet = {
 
 type Target = "custom" | "standard"
 
-/** Two nodes, which have what the run is to take off. */
+/** Two nodes, with the packages that the run is to remove. */
 const prepared = (to: Target): Site => {
   const site = makeSite()
   site.packages.sets = [set]
@@ -76,7 +76,7 @@ const goOn = async (site: Site) => {
 }
 
 it.each(["custom", "standard"] as const)(
-  "a process that dies before or after any journal write or change of a node goes on until all have the %s packages",
+  "a process that dies before or after any journal write or change of a node resumes until all have the %s packages",
   { timeout: 120_000 },
   async (to) => {
     const undisturbed = prepared(to)
@@ -94,7 +94,7 @@ it.each(["custom", "standard"] as const)(
       const isKnown = site.store.runs.size > 0
       await goOn(site)
       const changes = site.packages.changes.map((change) => change.split(" ")[1])
-      // a run that nobody was told of has changed nothing; no node is changed after a later one
+      // a run that was never acknowledged has changed nothing; no node changes after a later one
       const isRight =
         JSON.stringify(stateOf(site.packages)) === JSON.stringify(isKnown ? after : before) &&
         changes.every((node, i) => i === 0 || String(changes[i - 1]) <= String(node)) &&

@@ -5,16 +5,16 @@ import { describe, expect, it } from "vitest"
 import { admin, boot, createRange, deploy, engineOf, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
 import { makePauseGate } from "./support/pause-gate.ts"
 
-/** What changes the world, or what the store says of it. Appends and endings are refused by the store itself. */
+/** Calls that change the world, or what the store says of it. The store itself refuses appends and endings. */
 const changing =
   /^(?:Hypervisor\.(?:dispatch|adopt)|HypervisorNetwork\.(?!observe)|HypervisorAccess\.(?:ensure|remove|grant|revoke)|GuestAutomation\.dispatch|Machines\.(?:record|recordStage|forget|keep.*|reported|reserve|release|replace.*)|Ranges\.(?:remove|change|set.*))/u
 
 const stored = ({ store }: Lab) => JSON.stringify([[...store.machines], [...store.stages], [...store.logins], [...store.ranges]])
 
 /**
- * A process stands still on the return of its n-th call while it works on the request; another one goes on with the run when the lease has
- * ended, and finishes it. Then the first one wakes: what it calls that changes something, and whether the store is another then. Undefined
- * where there was no run yet, "over" when there were fewer calls.
+ * A process stalls on the return of its n-th call while it works on the request; another one takes over the run when the lease has
+ * ended, and finishes it. Then the first one wakes; returns its changing calls after that, and whether the store changed. Undefined if
+ * there was no run yet, "over" if there were fewer calls.
  */
 const wakeAfter = async (nth: number, request: RunRequest, before: readonly RunRequest[]) => {
   const lab = makeCompany()
@@ -41,7 +41,7 @@ const wakeAfter = async (nth: number, request: RunRequest, before: readonly RunR
       }
     }),
   )
-  // another range of that name, where it was removed: it is not the one that the first process knows
+  // another range of that name, if it was removed: not the one that the first process knows
   if (lab.store.ranges.size === 0) await createRange(lab)
   const [paused, left] = [gate.paused(), stored(lab)]
   gate.wake()
@@ -52,12 +52,12 @@ const wakeAfter = async (nth: number, request: RunRequest, before: readonly RunR
   return { where: gate.trace[nth - 1], calls: gate.since.filter((call) => changing.test(call)), same: stored(lab) === left }
 }
 
-describe("a process that stood still for longer than its lease", () => {
+describe("a process that stalled for longer than its lease", () => {
   it.each<readonly [string, RunRequest, readonly RunRequest[]]>([
     ["a deploy", deploy, []],
     ["the removal of its VMs", { kind: "destroy" }, [deploy]],
     ["the removal of the range", { kind: "delete-range", force: true }, [deploy]],
-  ])("changes nothing when it wakes up in the midst of %s", { timeout: 120_000 }, async (_, request, before) => {
+  ])("changes nothing when it wakes up during %s", { timeout: 120_000 }, async (_, request, before) => {
     let tried = 0
     const bad: unknown[] = []
     for (let nth = 3; ; nth += 4) {

@@ -30,7 +30,7 @@ const expectEven = ({ sim }: SimLab): void => {
   expect(Math.min(...taken)).toBeGreaterThan(0)
 }
 
-it("ranges that are deployed at the same time share the nodes of a cluster", { timeout: 60_000 }, async () => {
+it("ranges deployed at the same time share the nodes of a cluster", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(3), config: oneMachine }
   await addZone(lab)
   const ranges = [await createRange(lab, "A", 1), await createRange(lab, "B", 2), await createRange(lab, "C", 3)]
@@ -49,7 +49,7 @@ it("ranges that are deployed at the same time share the nodes of a cluster", { t
   expectEven(lab)
 })
 
-it("also when other instances of the service deploy them, before any machine runs", { timeout: 60_000 }, async () => {
+it("so do ranges that other instances of the service deploy, before any machine runs", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(3), config: oneMachine }
   await addZone(lab)
   const ranges = [await createRange(lab, "A", 1), await createRange(lab, "B", 2), await createRange(lab, "C", 3)]

@@ -10,7 +10,7 @@ import { planOf } from "./support/lab-plan.ts"
 
 const anHour = 3600
 
-/** Where a deploy stands an hour after its worker died before it was planned, when each plan meets the fault for so many seconds. */
+/** The state of a deploy an hour after its worker died before planning, if each plan meets the fault for this many seconds. */
 const hourAfter = async (fault: Fault, seconds: number) => {
   const clock = { since: 0 }
   const lab = makeLab(
@@ -69,7 +69,7 @@ const passesAfter: Readonly<Record<HypervisorReason, "no time" | "some seconds" 
 }
 const secondsOf = { "no time": 1, "some seconds": 5, "a minute": 60, "any time": 1800 } as const
 
-describe("a run that its worker plans again, and that meets on the hypervisor", () => {
+describe("a run whose planning is repeated after a fault", () => {
   it.each(Object.entries(passesAfter) as [HypervisorReason, (typeof passesAfter)[HypervisorReason]][])(
     "%s: can still be planned after %s",
     async (reason, time) => {

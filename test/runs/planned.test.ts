@@ -10,11 +10,11 @@ const withoutRoles =
   "ludus: [{vm_name: LAB-w, hostname: w, template: debian-12-x64-server-template, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true}]\n"
 const count = (calls: readonly MemoryCall[], wanted: (call: MemoryCall) => boolean): number => calls.filter(wanted).length
 const mutating = (call: MemoryCall): boolean => call.mutating && call.port !== "guest"
-/** Reads that go to the hypervisor; a settlement waits for a task that a mutating call began. */
+/** Reads that go to the hypervisor; settling waits for a task that a changing call began. */
 const reading = (call: MemoryCall): boolean => !call.mutating && call.method !== "settle"
 
 describe("a range that is planned from its configuration", () => {
-  it("is deployed with at most five changing calls a machine, and a deploy with nothing to do makes none and few reads", async () => {
+  it("takes at most five changing calls for each machine; a deploy with nothing to do makes none, and few reads", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -46,7 +46,7 @@ describe("a range that is planned from its configuration", () => {
     await process.dispose()
   })
 
-  it("is found to need nothing by a look at its own machines; what is to be done is planned from the whole cluster", async () => {
+  it("needs only its own machines observed to see that nothing is to be done; changes are planned from the whole cluster", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -72,7 +72,7 @@ describe("a range that is planned from its configuration", () => {
     expect(changed).toMatchObject({ inSync: false, pool: 2, cluster: 2, details: 2 * machines })
     expect(changed.changes).toContain("configure:LAB-kali")
 
-    // somebody took it out of the pool: it is the range's all the same, as the whole list shows
+    // somebody took it out of the pool: it still belongs to the range, as the whole list shows
     lab.world.vms.set(kali!.vmid, { ...kali!, pool: undefined })
     const outside = await look()
     expect(outside).toMatchObject({ pool: 2, cluster: 2 })
@@ -88,7 +88,7 @@ describe("a range that is planned from its configuration", () => {
     await process.dispose()
   })
 
-  it("is switched off and on, loses one machine, gets it back, and goes without a trace", async () => {
+  it("is switched off and on, loses one machine, gets it back, and is removed without a trace", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -147,7 +147,7 @@ describe("a range that is planned from its configuration", () => {
     await process.dispose()
   })
 
-  it("is deployed without a look at what is installed where it has no roles", async () => {
+  it("is deployed without reading what is installed if it has no roles", async () => {
     const lab = { ...makeCompany(), config: withoutRoles }
     Object.defineProperty(lab.world, "roles", {
       get: () => {

@@ -19,13 +19,13 @@ const config = `ludus:${machine("one", 11)}${machine("two", 12)}${machine("idle"
 interface Prepared {
   readonly lab: Lab
   readonly range: Range
-  /** Every change of a machine's power from then on, as the world saw it. */
+  /** Every change of a machine's power from then on, as the world sees it. */
   readonly changes: readonly string[]
 }
 
 const vmidOf = ({ world }: Lab, name: string): Vmid => [...world.vms.values()].find((vm) => vm.name.endsWith(`-${name}`))!.vmid
 
-/** A router and machines that are on, but for one. */
+/** A router and machines that are on, except for one. */
 const prepared = async (): Promise<Prepared> => {
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
   const range = await createRange(lab)
@@ -61,7 +61,7 @@ const requestOf = (lab: Lab, { change, machines, whereOn }: Asked): RunRequest =
   ...(whereOn === undefined ? {} : { whereOn }),
 })
 
-/** Crashes before and after every call of a port, each time in a world of its own; the moments after which it did not end as if nothing had happened. */
+/** Crashes before and after every call of a port, each time in a fresh world; returns the moments with a different end. */
 const crashEverywhere = async (asked: Asked) => {
   const calm = await prepared()
   asked.spoil?.(calm.lab)
@@ -98,7 +98,7 @@ describe("a process that dies before or after any journal write or port call", {
     ["reboot", ["one"], undefined, ["one stopped", "one running"]],
     ["reset", ["one"], undefined, ["one stopped", "one running"]],
     ["reboot", ["one", "two", "idle"], true, ["one stopped", "two stopped", "one running", "two running"]],
-  ])("goes on with a %s of %j, once for each, and no other machine changes", async (change, machines, whereOn, expected) => {
+  ])("resumes a %s of %j, once for each, and no other machine changes", async (change, machines, whereOn, expected) => {
     const { status, changes, crashes, broken } = await crashEverywhere({
       change,
       machines,
@@ -110,7 +110,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it.each(["shutdown", "reboot"] as const)("never pulls the plug of a machine that does not %s", async (change) => {
+  it.each(["shutdown", "reboot"] as const)("never forces a machine off that does not %s", async (change) => {
     const { status, changes, crashes, broken } = await crashEverywhere({
       change,
       machines: ["one"],

@@ -34,7 +34,7 @@ const config = JSON.stringify({
 })
 const makeLab = (): Lab => ({ ...makeCompany(), config })
 
-/** Fails what a step inside this machine does. */
+/** Fails each step inside this machine. */
 const failing = (lab: Lab, machine: string, stage: string, role?: string): void => {
   lab.world.fault = ({ action, method }) =>
     method === "settle" &&
@@ -73,7 +73,7 @@ describe("roles in the order of the file", () => {
     roles.slice(1).forEach((key, i) => expect(beginOf(state, key)).toBeGreaterThanOrEqual(endOf(state, roles[i]!)))
   })
 
-  it("go on when one of another machine fails; its own machine's and those that depend on it are left out", async () => {
+  it("continue when one fails on another machine; those on its own machine and those that depend on it are skipped", async () => {
     const lab = makeLab()
     failing(lab, "LAB-one", "role", "first")
     const state = await deployed(lab)
@@ -82,7 +82,7 @@ describe("roles in the order of the file", () => {
     for (const role of ["one:second", "two:needy", "two:own"]) expect(phase(state, `role:LAB-${role}`)).toBe("skipped")
   })
 
-  it("still wait for the domain where the machine of the first role is lost", async () => {
+  it("still wait for the domain if the machine of the first role is lost", async () => {
     const lab = makeLab()
     failing(lab, "LAB-one", "clone")
     const state = await deployed(lab)
@@ -90,7 +90,7 @@ describe("roles in the order of the file", () => {
     expect(beginOf(state, "role:LAB-dc:trust")).toBeGreaterThanOrEqual(endOf(state, "primary-dc:LAB-dc"))
   })
 
-  it("of other machines run where the domain fails", async () => {
+  it("of other machines run if the domain fails", async () => {
     const lab = makeLab()
     failing(lab, "LAB-dc", "primary-dc")
     const state = await deployed(lab)
@@ -120,7 +120,7 @@ describe("roles in the order of the file", () => {
           ? [action.machine.mark.machine]
           : [],
       )
-      // what was under way may be settled twice
+      // steps in progress may be settled twice
       const order = done.filter((machine, i) => machine !== done[i - 1])
       if (order.join() !== "LAB-dc,LAB-three") broken.push({ at, order })
     }
@@ -128,8 +128,8 @@ describe("roles in the order of the file", () => {
   }, 120_000)
 })
 
-describe("roles by their dependencies", () => {
-  it("start as soon as what they need is there", async () => {
+describe("roles in the order of their dependencies", () => {
+  it("start as soon as their dependencies are met", async () => {
     const lab = makeLab()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -141,8 +141,8 @@ describe("roles by their dependencies", () => {
   })
 })
 
-describe("what stages are told of their run", () => {
-  it("is its id, its steps and the roles that were asked for; and a range without VMs leaves nothing behind", async () => {
+describe("the information that stages get about their run", () => {
+  it("has its id, its steps and the requested roles; and a range without VMs leaves nothing behind", async () => {
     const lab = makeLab()
     const range = await createRange(lab)
     const told: GuestTask[] = []

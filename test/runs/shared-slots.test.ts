@@ -16,16 +16,16 @@ import { boot, engineOf, type Lab, makeLab, type Process } from "./support/lab.t
 const slots = 3
 const thing = { resource: "thing@world", slots }
 
-/** What is going on in the world: a step is one thing there, whichever process follows it. */
+/** What happens in the world: a step is one thing there, whichever process follows it. */
 interface World {
   readonly goingOn: Map<string, Deferred.Deferred<void>>
   /** Which process began what, in order. */
   readonly began: { readonly process: string; readonly step: string }[]
-  /** The most that ever went on at once. */
+  /** The largest number that were in progress at once. */
   most: number
 }
 
-/** Runs of so many steps, each of which goes on until the test ends it. */
+/** Runs with this many steps, each of which lasts until the test ends it. */
 const kindOf = (world: World, process: string) => {
   const go = work({
     name: "go",
@@ -60,7 +60,7 @@ const end = ({ goingOn }: World, step: string): void => {
   goingOn.delete(step)
   if (going !== undefined) Deferred.doneUnsafe(going, Effect.void)
 }
-/** Ends what goes on longest. */
+/** Ends the step that has lasted longest. */
 const endOne = (world: World): void => {
   const [longest] = world.goingOn.keys()
   if (longest === undefined) throw new Error("nothing goes on")
@@ -122,7 +122,7 @@ const onPostgres = (server: string) => async (): Promise<Store> => {
   }
 }
 
-/** A process over the store, in real time, with leases that the test alone lets end. */
+/** A process over the store, in real time, with leases that only the test ends. */
 const bootOver = (store: Store, world: World, owner: string) => {
   const freezer = makeFreezer()
   const seen = Layer.effect(
@@ -156,7 +156,7 @@ describe.each(Object.entries(stores))("two processes on one store (%s)", (_, ope
     return { store, world, first, second }
   }
 
-  it("let no more of a thing be used than there is, and each have its part", { timeout: 60_000 }, async () => {
+  it("use no more of a resource than there is, and each gets its share", { timeout: 60_000 }, async () => {
     const { store, world, first, second } = await setUp()
     const runs = [await first.start("a", 12)]
     await until(() => world.goingOn.size === slots)
@@ -175,7 +175,7 @@ describe.each(Object.entries(stores))("two processes on one store (%s)", (_, ope
     await store.close()
   })
 
-  it("count what one has that stands still, until the other has taken its runs over", { timeout: 60_000 }, async () => {
+  it("count the slots of a stalled process until the other has taken over its runs", { timeout: 60_000 }, async () => {
     const { store, world, first, second } = await setUp()
     const a = await first.start("a", 12)
     await until(() => world.goingOn.size === slots)

@@ -8,7 +8,7 @@ import { admin, boot, createRange, deploy, engineOf, makeCompany, startAndWait }
 
 const shown = { owner: "service", deployShownSeconds: 5 }
 
-/** A range that is as it should be. */
+/** A range with nothing to do. */
 const settled = async () => {
   const lab = makeCompany()
   const range = await createRange(lab)
@@ -18,8 +18,8 @@ const settled = async () => {
   return { lab, range, state: () => lab.store.ranges.get(range.id)?.state }
 }
 
-describe("a deploy that is over at once", () => {
-  it("shows as DEPLOYING until clients that look every two seconds have seen it, and then its end", async () => {
+describe("a deploy that ends at once", () => {
+  it("shows as DEPLOYING until clients that poll every two seconds have seen it, and then its end", async () => {
     const { lab, range, state } = await settled()
     const process = boot(lab, undefined, shown)
     const seen = await engineOf(process, (engine) =>
@@ -38,7 +38,7 @@ describe("a deploy that is over at once", () => {
     await process.dispose()
   })
 
-  it("shows so however it ends, and an abort ends it", async () => {
+  it("does so however it ends, and an abort ends that", async () => {
     const { lab, range, state } = await settled()
     const process = boot(lab, undefined, shown)
     const looks = Effect.andThen(Effect.sleep(4000), Effect.sync(state))
@@ -61,7 +61,7 @@ describe("a deploy that is over at once", () => {
     await process.dispose()
   })
 
-  it("is no longer than others: neither one that took its time, nor what is no deploy, nor where nobody asks for it", async () => {
+  it("is the only one shown longer: not longer deploys, other runs, or deploys where the setting is off", async () => {
     const { lab, range } = await settled()
     const process = boot(lab, undefined, shown)
     const seconds = async (work: () => Promise<unknown>) => {
@@ -81,7 +81,7 @@ describe("a deploy that is over at once", () => {
     await plain.dispose()
   })
 
-  it("ends after a death in between, once, and not before its time", async () => {
+  it("shows its end once and not too early, even after a crash in between", async () => {
     const { lab, range } = await settled()
     const whole = makeCrashGate()
     const counted = boot(lab, whole, shown)

@@ -21,26 +21,30 @@ const deployUndisturbed = async () => {
 let once: ReturnType<typeof deployUndisturbed> | undefined
 const undisturbed = () => (once ??= deployUndisturbed())
 
-/** So many numbers from 1 to `most`, evenly spread. */
+/** The given count of numbers from 1 to `most`, evenly spread. */
 const spread = (most: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, i) => Math.max(1, Math.round(((i + 1) * most) / (count + 1))))
 
 describe("a process that dies while it deploys on the simulator", () => {
-  it("leaves what the next one finishes, with no machine twice or forgotten", { timeout: 300_000 }, async () => {
-    const { end, points } = await undisturbed()
-    for (const at of spread(points, 16)) {
-      const lab = makeSimCompany()
-      const range = await createRange(lab)
-      const gate = makeCrashGate(at)
-      const acknowledged = await runUntilDeath(lab, range, deploy, gate)
-      expect(gate.dead()).toBe(true)
-      await goOn(lab, range, deploy, acknowledged)
-      expect(simEnd(lab), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(end)
-    }
-  })
+  it(
+    "leaves a state from which the next one finishes, with no machine duplicated or forgotten",
+    { timeout: 300_000 },
+    async () => {
+      const { end, points } = await undisturbed()
+      for (const at of spread(points, 16)) {
+        const lab = makeSimCompany()
+        const range = await createRange(lab)
+        const gate = makeCrashGate(at)
+        const acknowledged = await runUntilDeath(lab, range, deploy, gate)
+        expect(gate.dead()).toBe(true)
+        await goOn(lab, range, deploy, acknowledged)
+        expect(simEnd(lab), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(end)
+      }
+    },
+  )
 })
 
-/** Deploys with a fault in the simulator; a run that stops, and a start that is refused, is asked for again. */
+/** Deploys with a fault in the simulator, and asks again if a run stops or a start is refused. */
 const deployDespite = async (lab: SimLab, fault: Fault): Promise<{ stopped: string | undefined; message: string }> => {
   const range = await createRange(lab)
   const process = boot(lab)
@@ -81,7 +85,7 @@ const classes: Readonly<Record<string, (nth: number) => Fault>> = {
 
 describe("one failing call of the simulator", () => {
   it.each(Object.entries(classes))(
-    "%s: the deploy converges, or stops with a reason and converges when asked again",
+    "%s: the deploy converges, or stops with a reason and converges when requested again",
     { timeout: 120_000 },
     async (_, faultAt) => {
       const { end } = await undisturbed()
@@ -96,7 +100,7 @@ describe("one failing call of the simulator", () => {
   )
 })
 
-describe("some seconds in which nothing answers as it should", () => {
+describe("some seconds of wrong answers", () => {
   const troubles: Readonly<Record<string, readonly (readonly [number, string])[]>> = {
     "the cluster file system starts anew": [[500, "ipcc_send_rec[1] failed: Connection refused"]],
     "every sentence is unknown": [[500, "something broke"]],
@@ -107,32 +111,36 @@ describe("some seconds in which nothing answers as it should", () => {
       [503, ""],
     ],
   }
-  it.each(Object.entries(troubles))("%s: a deploy goes on as if nothing had been", { timeout: 120_000 }, async (_, answers) => {
-    const { end } = await undisturbed()
-    const lab = makeSimCompany()
-    const range = await createRange(lab)
-    const process = boot(lab)
-    for (let n = 1; n <= 40; n++)
-      lab.clock.schedule(n * 25_000, () => {
-        const [status, message] = answers[n % answers.length]!
-        const id = lab.sim.faults.add({
-          kind: "respond",
-          match: { method: "GET" },
-          when: "before",
-          status,
-          message,
-          times: "always",
+  it.each(Object.entries(troubles))(
+    "%s: a deploy continues as if nothing had happened",
+    { timeout: 120_000 },
+    async (_, answers) => {
+      const { end } = await undisturbed()
+      const lab = makeSimCompany()
+      const range = await createRange(lab)
+      const process = boot(lab)
+      for (let n = 1; n <= 40; n++)
+        lab.clock.schedule(n * 25_000, () => {
+          const [status, message] = answers[n % answers.length]!
+          const id = lab.sim.faults.add({
+            kind: "respond",
+            match: { method: "GET" },
+            when: "before",
+            status,
+            message,
+            times: "always",
+          })
+          lab.clock.schedule(4000, () => lab.sim.faults.remove(id))
         })
-        lab.clock.schedule(4000, () => lab.sim.faults.remove(id))
-      })
-    const { state } = await startAndWait(process, range)
-    await process.dispose()
-    expect(state.message).toBe("")
-    expect(simEnd(lab)).toEqual(end)
-  })
+      const { state } = await startAndWait(process, range)
+      await process.dispose()
+      expect(state.message).toBe("")
+      expect(simEnd(lab)).toEqual(end)
+    },
+  )
 })
 
-describe("a machine that somebody else works on", () => {
+describe("a machine that somebody else has locked", () => {
   const deployWhileLocked = async (minutes: number): Promise<string> => {
     const lab = makeSimCompany()
     const range = await createRange(lab)
@@ -149,7 +157,7 @@ describe("a machine that somebody else works on", () => {
 
   it("is waited for some minutes", { timeout: 60_000 }, async () => expect(await deployWhileLocked(4)).toBe(""))
 
-  it("for longer fails, with the way out", { timeout: 60_000 }, async () =>
+  it("for longer fails the deploy, saying what to do", { timeout: 60_000 }, async () =>
     expect(await deployWhileLocked(60)).toMatch(/1 of \d+ steps failed: .*locked \(backup\)/u),
   )
 })

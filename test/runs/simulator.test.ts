@@ -7,7 +7,7 @@ import { addZone, applyNetworks, makeSimCompany, simEnd } from "./support/sim-la
 const machines = 6
 
 describe.each([1, 3])("a range on a Proxmox simulator of %d node(s)", (nodes) => {
-  it("is deployed, needs nothing the second time, and goes without a trace", { timeout: 60_000 }, async () => {
+  it("is deployed, needs nothing the second time, and is removed without a trace", { timeout: 60_000 }, async () => {
     const lab = makeSimCompany(nodes)
     if (nodes > 1) await addZone(lab)
     const range = await createRange(lab)
@@ -30,7 +30,7 @@ describe.each([1, 3])("a range on a Proxmox simulator of %d node(s)", (nodes) =>
       return process.runPromise(RunPlanner.use((planner) => planner.plan(range, deploy, admin, "preview")))
     }
     expect(await preview()).toEqual(second.state.plan)
-    // nodes, storages and zones: not the list of everything
+    // nodes, storages and zones, but not the list of everything
     expect(lab.sim.calls.counts().byRoute).toMatchObject({ "GET /pools": 1, "GET /cluster/resources": 3 })
     if (nodes > 1) {
       const apply = () =>

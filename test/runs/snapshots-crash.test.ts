@@ -32,7 +32,7 @@ const take = (lab: Lab, name: Snapshots, atomic: boolean): RunRequest => ({
   vmids: vmidsOf(lab),
 })
 
-/** A router and a machine, deployed; with `before`, each with a snapshot, and other hardware since. */
+/** A deployed router and machine; with `before`, each has a snapshot, and different hardware since. */
 const prepared = async (withSnapshot: boolean): Promise<{ readonly lab: Lab; readonly range: Range }> => {
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
   const range = await createRange(lab)
@@ -47,7 +47,7 @@ const prepared = async (withSnapshot: boolean): Promise<{ readonly lab: Lab; rea
   return { lab, range }
 }
 
-/** What became of the machines and of what is known of them. */
+/** The machines afterwards, and what is stored about them. */
 const endOf = ({ world, store }: Lab, range: Range) =>
   vmidsOf({ world, store } as Lab).map((vmid) => {
     const { power, cpus, snapshots = [], parent, rollbacks } = world.vms.get(vmid)!
@@ -71,7 +71,7 @@ interface Scenario {
   readonly spoil?: (lab: Lab) => void
 }
 
-/** Crashes before and after every call of a port, each time in a world of its own; the moments after which it did not end as if nothing had happened. */
+/** Crashes before and after every call of a port, each time in a fresh world; returns the moments with a different end. */
 const crashEverywhere = async ({ withSnapshot, request, spoil }: Scenario) => {
   const undisturbed = await prepared(withSnapshot)
   spoil?.(undisturbed.lab)
@@ -106,7 +106,7 @@ const crashEverywhere = async ({ withSnapshot, request, spoil }: Scenario) => {
 const second = (lab: Lab): Vmid => vmidsOf(lab)[1]!
 
 describe("a process that dies before or after any journal write or port call", { timeout: 240_000 }, () => {
-  it.each([true, false])("goes on taking snapshots, and takes none twice (all or none: %s)", async (atomic) => {
+  it.each([true, false])("resumes taking snapshots, and takes none twice (all or none: %s)", async (atomic) => {
     const { end, crashes, broken, status } = await crashEverywhere({
       withSnapshot: false,
       request: (lab) => take(lab, "clean", atomic),
@@ -120,7 +120,7 @@ describe("a process that dies before or after any journal write or port call", {
   it.each([
     [true, []],
     [false, ["clean"]],
-  ])("and where one cannot be taken leaves just what was asked for (all or none: %s)", async (atomic, left) => {
+  ])("if a snapshot cannot be taken, leaves exactly what was requested (all or none: %s)", async (atomic, left) => {
     const { end, crashes, broken } = await crashEverywhere({
       withSnapshot: false,
       request: (lab) => take(lab, "clean", atomic),
@@ -138,7 +138,7 @@ describe("a process that dies before or after any journal write or port call", {
   })
 
   it.each([true, false])(
-    "goes on rolling back, and starts no machine before it is set to what it had (all or none: %s)",
+    "resumes a rollback, and starts no machine before its hardware is restored (all or none: %s)",
     async (atomic) => {
       const { end, crashes, broken, status } = await crashEverywhere({
         withSnapshot: true,
@@ -151,7 +151,7 @@ describe("a process that dies before or after any journal write or port call", {
     },
   )
 
-  it("goes on removing", async () => {
+  it("resumes removing snapshots", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
       withSnapshot: true,
       request: (lab) => ({ kind: "snapshot-remove", name: "before", vmids: vmidsOf(lab) }),
@@ -163,8 +163,8 @@ describe("a process that dies before or after any journal write or port call", {
   })
 })
 
-describe("an answer that is lost", () => {
-  it.each(["take-snapshot", "roll-back", "remove-snapshot"] as const)("of any %s changes nothing of its end", async (kind) => {
+describe("a lost answer", () => {
+  it.each(["take-snapshot", "roll-back", "remove-snapshot"] as const)("of any %s does not change the end", async (kind) => {
     const withSnapshot = kind !== "take-snapshot"
     const { lab, range } = await prepared(withSnapshot)
     const lost = new Set<Vmid>()

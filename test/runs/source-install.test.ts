@@ -42,7 +42,7 @@ const install = (process: Process, snapshot: string) =>
     }),
   )
 
-/** The source as it was installed before, and the snapshot of what it ships now. */
+/** The source as installed before, and the snapshot of what it ships now. */
 const seed = async (site: Site): Promise<string> => {
   const process = boot(site)
   const fetched = async (files: MemoryFiles) => {
@@ -84,7 +84,7 @@ const seed = async (site: Site): Promise<string> => {
 
 const text = new TextDecoder()
 
-/** Everything that an installation leaves, as data to compare; what was chosen at random by what it belongs to. */
+/** Everything that an installation leaves, as data to compare; random ids are replaced by what they belong to. */
 const endOf = async (site: Site) => {
   const process = boot(site)
   const { content, library } = site.artifacts
@@ -108,7 +108,7 @@ const endOf = async (site: Site) => {
   const files = [...library.artifacts].map(([key, entries]) => [
     key,
     Object.fromEntries(
-      // when it was installed is no part of what was
+      // without the time of installation
       [...entries]
         .filter(([path]) => path !== "meta/.galaxy_install_info")
         .map(([path, entry]) => [path, entry.kind === "file" ? text.decode(entry.bytes) : entry.target]),
@@ -118,7 +118,7 @@ const endOf = async (site: Site) => {
 }
 
 describe("an installation from a source, as a run", () => {
-  it("tells of each item, and ends as a part of the whole where one fails", async () => {
+  it("reports each item, and ends as partial if one fails", async () => {
     const site = makeSite()
     const process = boot(site)
     const snapshot = await seed(site)
@@ -140,13 +140,13 @@ describe("an installation from a source, as a run", () => {
     expect(end.rows).toEqual([["labs/web", "2.0.0", snapshot, "error"]])
     expect(end.outcome[0]).toBe("partial")
     expect(end.outcome[1]).toMatch(/^local_role broken: .*; role pub\.gone: /u)
-    // the snapshots of what was replaced or removed are held by nobody
+    // nothing holds the snapshots of replaced or removed content
     expect(end.pins.filter(([, holders]) => JSON.stringify(holders).includes("blueprint:"))).toEqual([
       [snapshot, ["blueprint:labs/web", `source:${recordId}`]],
     ])
   })
 
-  it("brings nothing to another user who has the id of the one it was for", async () => {
+  it("brings nothing to another user who has the id of the original one", async () => {
     const site = makeSite()
     const snapshot = await seed(site)
     const before = (await endOf(site)).files
@@ -167,7 +167,7 @@ describe("an installation from a source, as a run", () => {
     expect((await endOf(site)).files).toEqual(before)
   })
 
-  it("says of what it did not begin when it was cancelled that it was not begun", async () => {
+  it("reports items as not begun that it had not begun when it was cancelled", async () => {
     const site = makeSite()
     const snapshot = await seed(site)
     const held = Effect.runSync(Deferred.make<void>())
@@ -203,7 +203,7 @@ describe("an installation from a source, as a run", () => {
     expect([status, error]).toEqual(["partial", expect.stringContaining("role pub.docker: it was not started")])
   })
 
-  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+  it("comes to the same end, wherever the process dies in it", { timeout: 120_000 }, async () => {
     await expectOneEnd(seed, asked)
   })
 })
@@ -223,13 +223,13 @@ describe("an uninstallation from a source, as a run", () => {
     return snapshot
   }
 
-  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+  it("comes to the same end, wherever the process dies in it", { timeout: 120_000 }, async () => {
     const end = await expectOneEnd(installed, uninstall)
     expect([end.rows, end.claims, Object.keys(end.files)]).toEqual([[], [], []])
   })
 })
 
-/** Runs the request whole, then with a death at every call of a port, a new process and its end; all ends must be one. */
+/** Runs the request undisturbed, then with a death at every call of a port and a new process; all ends must be the same. */
 const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (snapshot: string) => WorkRequest) => {
   const whole = makeSite()
   const counting = makeCrashGate()
@@ -267,7 +267,7 @@ const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (
       Effect.gen(function* () {
         const engine = yield* RunEngine
         yield* engine.recover
-        // a client that was never answered asks again, unless the run was opened
+        // a client that got no answer asks again, unless the run was opened
         const opened = [...site.store.runs.values()][runsBefore]?.record
         const head = acknowledged ?? opened ?? (yield* engine.start(request(snapshot), ada))
         yield* engine.wait(head.id)

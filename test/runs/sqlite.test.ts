@@ -22,7 +22,7 @@ const makeStoredCompany = async (): Promise<Lab> => {
   return { ...makeCompany(), storage: storageLayer({ file: join(folder, "rangewright.db") }) }
 }
 
-/** What the database holds at the end, read by a process of its own. */
+/** What the database contains at the end, read by a process of its own. */
 const storedEnd = async (lab: Lab) => {
   const process = boot(lab)
   const stored = await process.runPromise(
@@ -48,8 +48,8 @@ const storedEnd = async (lab: Lab) => {
   return { stored, vms: endOf(lab).vms }
 }
 
-describe("a process that dies over SQLite", () => {
-  it("leaves a database from which the next one goes on to the same end", { timeout: 120_000 }, async () => {
+describe("a process that dies with SQLite", () => {
+  it("leaves a database from which the next one continues to the same end", { timeout: 120_000 }, async () => {
     const whole = await makeStoredCompany()
     const gate = makeCrashGate()
     const process = boot(whole, gate)

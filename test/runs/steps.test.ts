@@ -9,7 +9,7 @@ import { boot, createRange, deploy, admin, endOf, engineOf, type Lab, makeCompan
 const journalOf = (lab: Lab, runId: string): readonly JournalEntry[] =>
   [...lab.store.runs.values()].find(({ record }) => record.id === runId)?.entries ?? []
 
-/** The most steps of this kind that were under way at one moment, over all runs. */
+/** The largest number of steps of this kind in progress at one moment, over all runs. */
 const mostAtOnce = (states: readonly RunState[], kind: string): number => {
   const spans = states.flatMap(({ steps }) =>
     [...steps.values()]
@@ -20,7 +20,7 @@ const mostAtOnce = (states: readonly RunState[], kind: string): number => {
 }
 
 describe("the steps of a run", () => {
-  it("use what is scarce to the full and no more, in all runs together", async () => {
+  it("use limited resources fully and not beyond, over all runs together", async () => {
     const lab = makeLab()
     const ranges = await Promise.all([createRange(lab, "A", 1), createRange(lab, "B", 2)])
     const process = boot(lab)
@@ -31,7 +31,7 @@ describe("the steps of a run", () => {
     await process.dispose()
   })
 
-  it("are over as soon as the plan allows", async () => {
+  it("finish as early as the plan allows", async () => {
     const lab = makeLab(Array.from({ length: 30 }, (_, i) => `vm${i}`))
     const range = await createRange(lab)
     const process = boot(lab)
@@ -83,7 +83,7 @@ describe("the steps of a run", () => {
     await process.dispose()
   })
 
-  it("never write what steers a terminal into the log, whatever a machine prints", async () => {
+  it("never write terminal control sequences into the log, whatever a machine prints", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
@@ -91,7 +91,7 @@ describe("the steps of a run", () => {
     const { head } = await startAndWait(process, range)
     const text = renderLog(head, journalOf(lab, head.id))
     expect(text).toContain("\ufffd]0;owned\ufffdprimary-dc \ufffdgnp.exe\nplain: é 漢\n")
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    // eslint-disable-next-line no-control-regex -- the test looks for control characters
     expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u)
     await process.dispose()
   })
@@ -101,7 +101,7 @@ describe("the steps of a run", () => {
     const range = await createRange(lab)
     const unknown: string[] = []
     let dispatched = 0
-    /** Called with whatever a port is about to do: the step it belongs to must have been journaled as started. */
+    /** Called with each action that a port is about to take: the step it belongs to must have been journaled as started. */
     const check = (subject: unknown): void => {
       dispatched += 1
       const { vmid } = (subject as { machine?: { vmid: number } }).machine ?? {}
@@ -128,8 +128,8 @@ describe("the steps of a run", () => {
   })
 })
 
-describe("a hypervisor that goes away in the middle of a run", () => {
-  it("makes the run wait and say so, and the run goes on within ten seconds of its return", async () => {
+describe("a hypervisor that becomes unreachable in the middle of a run", () => {
+  it("makes the run wait and say so, and the run continues within ten seconds of its return", async () => {
     const lab = makeLab(["vm1", "vm2"])
     const range = await createRange(lab)
     const process = boot(lab)
@@ -164,7 +164,7 @@ describe("a hypervisor that goes away in the middle of a run", () => {
   })
 })
 
-describe("what a step waits for is named, and so is its return", () => {
+describe("a step's wait is reported with its cause, and so is its end", () => {
   it.each([
     ["hypervisor", "no-quorum", "the cluster has quorum again", "the cluster has quorum again"],
     ["hypervisor", "unknown-effect", "it can be reached", "the hypervisor answers again"],
@@ -190,7 +190,7 @@ describe("what a step waits for is named, and so is its return", () => {
   })
 })
 
-/** A port that tells of each `dispatch` before it has any effect. */
+/** A port that reports each `dispatch` before it has any effect. */
 const watched = <S extends object>(service: S, check: (subject: unknown) => void): S => {
   if (!("dispatch" in service)) return service
   const dispatch = service.dispatch as (subject: unknown) => Effect.Effect<unknown, unknown>

@@ -18,7 +18,7 @@ const filesOf = (name: string) => {
   return [{ kind: "file", path: `${name}.pkr.hcl`, size: bytes.length, executable: false, read: Effect.succeed(bytes) }] as const
 }
 
-/** A site on which one node is up, and Ada has these templates. */
+/** A site with one node up, on which Ada has these templates. */
 const prepared = async (...names: readonly string[]): Promise<Site> => {
   const site = makeSite()
   const process = boot(site)
@@ -49,7 +49,7 @@ const logOf = (site: Site, id: RunId) => {
   return (site.store.runs.get(id)?.entries ?? []).map((entry) => log.push(entry)).join("")
 }
 
-/** What of builds is in the world: templates that all may clone from, and everything that must not be left. */
+/** The builds' objects in the world: templates that everybody may clone, and everything that must not be left behind. */
 const endOf = ({ world, builds }: Site) => ({
   shared: [...world.vms.values()].filter(({ pool }) => pool === "SHARED").map(({ name, template: is }) => `${name} ${is}`),
   left: [
@@ -63,12 +63,12 @@ const endOf = ({ world, builds }: Site) => ({
 const whole = { shared: ["debian true"], left: [] }
 const nothing = { shared: [], left: [] }
 
-/** Lets a build go on until its tool runs. */
+/** Lets a build run until its tool runs. */
 const untilItRuns = (site: Site) =>
   Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(site.builds.processes.size === 0) })
 
 describe("a build", () => {
-  it("gives all a template, and leaves nothing else; its log is what the tool printed, without secrets", async () => {
+  it("makes a template for everybody and leaves nothing else; its log is the tool's output, without secrets", async () => {
     const site = await prepared()
     site.builds.script = ({ account }) => ({
       prints: [
@@ -90,7 +90,7 @@ describe("a build", () => {
     expect(site.builds.begun).toEqual([{ id, template, paths: [".rangewright-template.json", "debian.pkr.hcl"] }])
   })
 
-  it("that takes long tells for how long, how much is left as it took before, and what it has made", async () => {
+  it("that takes long shows its duration, an estimate of the rest from earlier builds, and what it has made", async () => {
     const site = await prepared()
     site.builds.script = () => ({ prints: [], seconds: 700 })
     const process = boot(site)
@@ -125,7 +125,7 @@ describe("a build", () => {
     ["the tool made something else", { makes: ["win11"] }, /made template "win11" instead/u],
     ["the tool made two", { makes: [template, template] }, /made template "debian", template "debian" instead/u],
   ]
-  it.each(failing)("of which %s fails with the reason, and leaves nothing", async (_what, script, because) => {
+  it.each(failing)("in which %s fails with the reason, and leaves nothing", async (_what, script, because) => {
     const site = await prepared()
     site.builds.script = () => ({ prints: [], seconds: 5, ...script })
     const process = boot(site)
@@ -137,7 +137,7 @@ describe("a build", () => {
     expect(endOf(site)).toEqual(nothing)
   })
 
-  it("never replaces a template of its name that was made meanwhile", async () => {
+  it("never replaces a template of its name that was created meanwhile", async () => {
     const site = await prepared()
     site.builds.script = () => {
       const vm = { ...[...site.world.vms.values()][0], vmid: 900 as Vmid, name: template, template: true, pool: "SHARED" }
@@ -151,7 +151,7 @@ describe("a build", () => {
     expect(site.world.vms.has(900 as Vmid)).toBe(true)
   })
 
-  it("is one at a time for a template, and as many as the limit allows for all; each takes its turn", async () => {
+  it("runs once at a time for each template and up to the limit in total; the others wait for their turn", async () => {
     const names = ["a", "b", "c", "d"]
     const site = await prepared(...names)
     const process = boot(site)
@@ -170,7 +170,7 @@ describe("a build", () => {
     expect(endOf(site)).toEqual({ shared: ["a true", "b true", "c true", "d true"], left: [] })
   })
 
-  it("that is aborted leaves nothing, also while it waits for its turn", async () => {
+  it("that is aborted leaves nothing, even while it waits for its turn", async () => {
     const site = await prepared("debian", "kali")
     const process = boot(site)
     await process.runPromise(
@@ -194,7 +194,7 @@ describe("a build", () => {
     expect(endOf(site)).toEqual(whole)
   })
 
-  it("of which the cleaning up failed is cleaned up later, and nothing else is", async () => {
+  it("whose cleanup failed is cleaned up later, and nothing else is", async () => {
     const site = await prepared()
     const process = boot(site)
     let broken = true
@@ -204,7 +204,7 @@ describe("a build", () => {
     await build(process)
     expect(endOf(site).left).not.toEqual([])
     broken = false
-    // a build of another service, whose journal nobody here knows
+    // a build of another service, whose journal is unknown here
     site.world.pools.add("rw-build-other0000000001" as never)
     const running = process.runPromise(
       Effect.gen(function* () {
@@ -212,7 +212,7 @@ describe("a build", () => {
         site.builds.script = () => ({ prints: [], seconds: 60 })
         const { id } = yield* engine.start(asked(), ada)
         yield* untilItRuns(site)
-        // what goes on is left alone
+        // running builds are left alone
         yield* keepBuilds
         return yield* engine.wait(id)
       }),
@@ -241,7 +241,7 @@ describe("the removal of a template", () => {
     return { site, process, vm }
   }
 
-  it("takes the VM away, and only while it is the template that is meant", async () => {
+  it("deletes the VM, but only if it is still that template", async () => {
     const { site, process, vm } = await made()
     site.world.vms.set(vm.vmid, { ...vm, name: "other" })
     expect((await remove(process, vm.vmid)).status).toBe("failure")
@@ -270,7 +270,7 @@ describe("the removal of a template", () => {
 })
 
 describe("a service that is killed while it builds", () => {
-  /** Runs a build on a process that dies at the gate's moment, and goes on in another one. */
+  /** Runs a build on a process that dies at the gate's moment, and continues it in another one. */
   const killed = async (gate: CrashGate) => {
     const site = await prepared()
     site.builds.killed = true
@@ -295,7 +295,7 @@ describe("a service that is killed while it builds", () => {
         yield* engine.recover
         const [run] = yield* (yield* RunJournal).list({ subject: subject(), limit: 1 })
         const id = acknowledged ?? run?.id
-        // the client was never answered, and asks again
+        // the client got no answer, and asks again
         const known = id === undefined ? (yield* engine.start(asked(), ada)).id : id
         const state = yield* engine.wait(known)
         yield* keepBuilds
@@ -306,7 +306,7 @@ describe("a service that is killed while it builds", () => {
     return { site, status }
   }
 
-  /** What is wrong about the history: it has one run, which tells every attempt and one end. */
+  /** What is wrong with the history: it has one run, which reports every attempt and one end. */
   const historyOf = ({ store, builds }: Site): string | undefined => {
     const [run, ...more] = [...store.runs.values()]
     const events = run?.entries.map(({ event }) => event) ?? []
@@ -335,8 +335,8 @@ describe("a service that is killed while it builds", () => {
   }, 120_000)
 })
 
-describe("a build that is interrupted each time", () => {
-  it("is begun three times and not more; its log counts, and nothing is left", async () => {
+describe("a build that is interrupted every time", () => {
+  it("is attempted three times at most; its log counts the attempts, and nothing is left", async () => {
     const site = await prepared()
     site.builds.script = () => ({ prints: ["on\n"], seconds: 100_000 })
     site.builds.killed = true

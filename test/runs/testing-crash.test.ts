@@ -35,7 +35,7 @@ const routerOf = (lab: Pick<Lab, "world">) => ours(lab).find(({ name }) => name.
 const testedOf = (lab: Pick<Lab, "world">) => ours(lab).filter(({ vmid }) => vmid !== routerOf(lab).vmid)
 const modeOf = ({ store }: Lab, { id }: Range) => store.ranges.get(id)!.testing
 
-/** What the router's rules were made with last, by the world: what it was given, not what the store says of it. */
+/** The input of the router's last rules in the world, whatever the store says. */
 const loaded = ({ world }: Lab): string => {
   const told = world.calls.filter(
     ({ port, method, action }) =>
@@ -45,7 +45,7 @@ const loaded = ({ world }: Lab): string => {
   return last?.kind === "guest" ? JSON.stringify(last.input) : ""
 }
 
-/** A router and its machines, deployed, and taken as far as these requests take them. */
+/** A deployed router and its machines, after these requests. */
 const prepared = async (
   config: string,
   before: readonly RunRequest[] = [],
@@ -91,7 +91,7 @@ interface Scenario {
   readonly holds?: (lab: Lab, range: Range) => void
 }
 
-/** Crashes before and after every call of a port, each time in a world of its own; the moments after which it did not end as if nothing had happened. */
+/** Crashes before and after every call of a port, each time in a fresh world; returns the moments with a different end. */
 const crashEverywhere = async ({ config = one, before, request, spoil, holds }: Scenario) => {
   const undisturbed = await prepared(config, before)
   spoil?.(undisturbed.lab)
@@ -111,7 +111,7 @@ const crashEverywhere = async ({ config = one, before, request, spoil, holds }: 
     if (dying.dead()) crashes += 1
     try {
       holds?.(lab, range)
-      // an earlier run of this kind is not the one that was asked for
+      // an earlier run of this kind is not the requested one
       if (lab.store.runs.size > known) await goOn(lab, range, request, acknowledged)
       else await askAgain(lab, range, request)
       expect(endOf(lab, range)).toEqual(end)
@@ -135,7 +135,7 @@ const failing = (kind: string, of: (lab: Lab) => Vmid) => (lab: Lab) => {
 }
 
 describe("a process that dies before or after any journal write or port call", { timeout: 480_000 }, () => {
-  it("goes on starting testing, and never says that the range is open while its router may be closed", async () => {
+  it("resumes starting testing, and never shows the range as open while its router may be closed", async () => {
     const open = loaded((await prepared(two)).lab)
     const { end, crashes, broken, status } = await crashEverywhere({
       config: two,
@@ -170,7 +170,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("and where one snapshot cannot be taken, leaves none and an open range", async () => {
+  it("leaves no snapshots and an open range if one cannot be taken", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
       config: two,
       before: [],
@@ -183,7 +183,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("goes on stopping testing, and opens the range only when every machine is rolled back", async () => {
+  it("resumes stopping testing, and opens the range only when every machine is rolled back", async () => {
     const open = loaded((await prepared(two)).lab)
     const { end, crashes, broken, status } = await crashEverywhere({
       config: two,
@@ -196,7 +196,7 @@ describe("a process that dies before or after any journal write or port call", {
       holds: (lab, range) => {
         const dirty = testedOf(lab).some(({ stages }) => stages.has("infected"))
         if (dirty) expect(loaded(lab)).not.toBe(open)
-        // what is noted as closed never is open; the other way round does no harm
+        // a range recorded as closed is never open; the reverse does no harm
         if (dirty) expect(isClosed(modeOf(lab, range))).toBe(true)
         if (loaded(lab) === open) expect(isClosed(modeOf(lab, range))).toBe(false)
       },
@@ -211,7 +211,7 @@ describe("a process that dies before or after any journal write or port call", {
   it.each([
     ["stop", "leaving"],
     ["force", "off"],
-  ] as const)("and where a machine cannot be rolled back, a %s ends in %s", async (which, mode) => {
+  ] as const)("if a machine cannot be rolled back, ends a %s in %s", async (which, mode) => {
     const { end, crashes, broken, status } = await crashEverywhere({
       before: [requests.start],
       request: requests[which],
@@ -222,7 +222,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("goes on allowing: testing is on only with the router that has what is noted", async () => {
+  it("resumes allowing: testing is on only when the router has the recorded list", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
       before: [requests.start],
       request: requests.allow,
@@ -238,7 +238,7 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("goes on denying: testing is on only with the router that denies it", async () => {
+  it("resumes denying: testing is on only when the router has denied it", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
       before: [requests.start, requests.allow],
       request: requests.deny,

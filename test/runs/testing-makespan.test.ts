@@ -46,7 +46,7 @@ const requestOf = (lab: VirtualLab, request: RunRequest) =>
 const startWith = (mark: string): RunRequest => ({ kind: "testing-start", description: writeSnapshotText("", mark) })
 
 it(
-  "a start on twenty machines takes as long as the storage's snapshots and the router's stages do",
+  "a start on twenty machines takes as long as the storage's snapshots and the router's stages",
   { timeout: 120_000 },
   async () => {
     const lab = await makeVirtualLab({ config })

@@ -72,7 +72,7 @@ const asked = sourceUninstall.request(
 )
 const head: RunHead = { id: "run000000000001" as RunHead["id"], ...asked, by: ada, startedAt: new Date(0) }
 
-/** What an uninstallation is going to remove, after somebody else wrote into the database. */
+/** What an uninstallation would remove after the database was edited by hand. */
 const plannedAfter = async (sql: string) => {
   const folder = await mkdtemp(join(tmpdir(), "rangewright-uninstall-"))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -96,7 +96,7 @@ it.each([
   ["whole rows", "select 1"],
   ["a damaged row of the other source", "update sources set type = 'ftp' where id = 'other'"],
   ["a damaged row of the blueprint", "update blueprints set created_at = 'then'"],
-])("an uninstallation leaves what another source or a blueprint needs, with %s", async (_, sql) => {
+])("an uninstallation keeps what another source or a blueprint needs, with %s", async (_, sql) => {
   expect(await plannedAfter(sql)).toMatchObject({ _tag: "Success", success: ["role:acme.unused"] })
 })
 
@@ -104,7 +104,7 @@ it.each([
   ["claim of another source", `update source_claims set kind = 'charm' where source_record_id = '${other}'`],
   ["id of another source", "update sources set id = '../x' where id = 'other'"],
   ["id of a blueprint", "update blueprints set id = '' where id = 'web'"],
-])("an uninstallation is refused with a damaged %s, which it names", async (_, sql) => {
+])("an uninstallation is refused if a %s is damaged, which is named", async (_, sql) => {
   const refused = await plannedAfter(sql)
   expect(refused).toMatchObject({ _tag: "Failure", failure: { facts: { damaged: true } } })
   expect(refused._tag === "Failure" && refused.failure).toBeInstanceOf(StorageFault)

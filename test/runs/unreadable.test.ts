@@ -14,7 +14,7 @@ import { admin, boot, createRange, deploy, endOf, engineOf, type Lab, makeLab, s
 import { move } from "./support/move.ts"
 import { makeShop, shopKind } from "./support/shop.ts"
 
-/** A lab over an SQLite file, and that file in other hands. */
+/** A lab on an SQLite file, and direct access to that file. */
 const storedLab = async () => {
   const folder = await mkdtemp(join(tmpdir(), "rangewright-journal-"))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -29,7 +29,7 @@ const storedLab = async () => {
   return { lab, sql }
 }
 
-/** A deploy that a process left in its middle. */
+/** A deploy that a process left unfinished. */
 const leftDeploy = async () => {
   const { lab, sql } = await storedLab()
   const range = await createRange(lab)
@@ -60,30 +60,27 @@ const damaged = {
 } as const
 
 describe("a run with a damaged journal", () => {
-  it.each(Object.entries(damaged))(
-    "with %s ends as failed, says so, and keeps nobody from starting a new one",
-    async (_, wrong) => {
-      const { lab, range, id, change } = await leftDeploy()
-      change(wrong[0], wrong[1])
-      const process = boot(lab)
-      const told = await process.runPromise(
-        Effect.gen(function* () {
-          const [engine, journal, ranges] = [yield* RunEngine, yield* RunJournal, yield* Ranges]
-          yield* engine.recover
-          while ((yield* journal.find(id))?.status === "running") yield* Effect.sleep(100)
-          const [run, shown] = [yield* journal.find(id), (yield* ranges.find(range.id))?.state]
-          return { status: run?.status, shown, fault: yield* Effect.flip(engine.state(id)) }
-        }),
-      )
-      const message = expect.stringMatching(`^Cannot read the journal of run ${id}: .*(damaged|missing)`) as string
-      expect(told).toMatchObject({ status: "failure", shown: "ERROR", fault: { _tag: "JournalUnreadable", message } })
-      expect((await startAndWait(process, range)).state.status).toBe("success")
-      expect(endOf(lab).vms.map(({ power }) => power)).toEqual(["running", "running"])
-      await process.dispose()
-    },
-  )
+  it.each(Object.entries(damaged))("with %s ends as failed, says so, and does not prevent a new one", async (_, wrong) => {
+    const { lab, range, id, change } = await leftDeploy()
+    change(wrong[0], wrong[1])
+    const process = boot(lab)
+    const told = await process.runPromise(
+      Effect.gen(function* () {
+        const [engine, journal, ranges] = [yield* RunEngine, yield* RunJournal, yield* Ranges]
+        yield* engine.recover
+        while ((yield* journal.find(id))?.status === "running") yield* Effect.sleep(100)
+        const [run, shown] = [yield* journal.find(id), (yield* ranges.find(range.id))?.state]
+        return { status: run?.status, shown, fault: yield* Effect.flip(engine.state(id)) }
+      }),
+    )
+    const message = expect.stringMatching(`^Cannot read the journal of run ${id}: .*(damaged|missing)`) as string
+    expect(told).toMatchObject({ status: "failure", shown: "ERROR", fault: { _tag: "JournalUnreadable", message } })
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    expect(endOf(lab).vms.map(({ power }) => power)).toEqual(["running", "running"])
+    await process.dispose()
+  })
 
-  it("without its last entry ends as failed too, and whoever follows it is told", async () => {
+  it("without its last entry ends as failed too, and its followers are told", async () => {
     const { lab, id, sql } = await leftDeploy()
     sql("delete from journal_entries where run_id = ? and seq = (select last_seq from runs where id = run_id)", id)
     const process = boot(lab)
@@ -100,7 +97,7 @@ describe("a run with a damaged journal", () => {
     await process.dispose()
   })
 
-  it("is finished by its kind like any other that failed", async () => {
+  it("is finished by its kind like any other failed run", async () => {
     const { lab, sql } = await storedLab()
     const shop = makeShop()
     const kind = shopKind(shop, makeCrashGate())
@@ -126,7 +123,7 @@ describe("a run with a damaged journal", () => {
   })
 })
 
-/** The plan's first step, with an action that this version does not have. */
+/** The plan's first step, with an action unknown to this version. */
 const withNewAction = (event: string) => event.replace(/"kind":"[a-z-]+"/u, '"kind":"seal"')
 
 const newer: Readonly<Record<string, (event: string) => string>> = {
@@ -134,7 +131,7 @@ const newer: Readonly<Record<string, (event: string) => string>> = {
   "an event in a later version of the format": () => '{"type":"Resumed","generation":2,"v":2}',
 }
 
-describe("a run of a newer version that an older one finds", () => {
+describe("a run of a newer version found by an older one", () => {
   const isLeftAndContinued = async (
     { lab, id, sql }: Pick<Awaited<ReturnType<typeof leftDeploy>>, "lab" | "id" | "sql">,
     understood: () => void,
@@ -148,7 +145,7 @@ describe("a run of a newer version that an older one finds", () => {
         yield* engine.recover
         while (run()?.["lease_owner"] !== null) yield* Effect.sleep(100)
         const left = run()
-        // whoever looks for unfinished runs looks every few seconds
+        // instances look for unfinished runs every few seconds
         for (let i = 0; i < 3; i++) expect(yield* engine.recover).toBe(0)
         expect(run()).toEqual(left)
         return yield* Effect.flip(engine.state(id))
@@ -173,13 +170,13 @@ describe("a run of a newer version that an older one finds", () => {
     await Promise.all([older.dispose(), one.dispose()])
   }
 
-  it.each(Object.entries(newer))("by %s is left to an instance that knows it", async (_, written) => {
+  it.each(Object.entries(newer))("with %s is left to an instance that knows it", async (_, written) => {
     const left = await leftDeploy()
     left.change("event", written(left.event))
     await isLeftAndContinued(left, () => left.change("event", left.event))
   })
 
-  it("by an action of its plan is left to an instance that knows it", async () => {
+  it("with an unknown action in its plan is left to an instance that knows it", async () => {
     const left = await leftDeploy()
     const { id, sql } = left
     const [plan] = sql(`select seq, event from journal_entries where run_id = ? and event like '{"type":"Planned"%'`, id)
@@ -191,7 +188,7 @@ describe("a run of a newer version that an older one finds", () => {
     await isLeftAndContinued(left, () => store(event))
   })
 
-  it("while it works on it is left as well", async () => {
+  it("is also left when the older one is already working on it", async () => {
     const { lab, sql } = await storedLab()
     const range = await createRange(lab)
     const older = boot(lab, undefined, { owner: "older" })
@@ -200,7 +197,7 @@ describe("a run of a newer version that an older one finds", () => {
         const engine = yield* RunEngine
         const { id } = yield* engine.start(rangeRequest(range, deploy), admin)
         yield* Effect.sleep(3000)
-        // as a newer instance does that takes a request about the run
+        // as a newer instance does when it handles a request about the run
         sql(`insert into journal_entries select id, last_seq + 1, 1, '{"type":"Sealed"}' from runs where id = ?`, id)
         sql("update runs set last_seq = last_seq + 1 where id = ?", id)
         const run = () => sql("select status, lease_owner from runs where id = ?", id)[0]
@@ -214,7 +211,7 @@ describe("a run of a newer version that an older one finds", () => {
 })
 
 describe("a run whose own row is damaged", () => {
-  it("counts as one that goes on: a run about the whole installation does not begin", async () => {
+  it("counts as unfinished: a run about the whole installation does not begin", async () => {
     const { lab, id, sql } = await leftDeploy()
     sql("update runs set status = 'sleeping' where id = ?", id)
     const process = boot(lab, undefined, undefined, [move])
@@ -226,7 +223,7 @@ describe("a run whose own row is damaged", () => {
     expect(end.message).toContain(`the row id ${id} of the table runs is damaged`)
   })
 
-  it("counts as one that goes on: a run that waits behind it does not begin", async () => {
+  it("counts as unfinished: a run that waits behind it does not begin", async () => {
     const { lab, sql } = await storedLab()
     const range = await createRange(lab)
     const first = boot(lab, undefined, undefined, [move])

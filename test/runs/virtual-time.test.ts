@@ -11,7 +11,7 @@ const courseOf = async (seed: number) => {
 }
 
 describe("a deploy on virtual time", () => {
-  it("takes the same course each time: every step and every call at the same moment", async () => {
+  it("is reproducible: every step and every call happens at the same moment", async () => {
     const first = await courseOf(8)
     expect(first.status).toBe("success")
     expect(first.seconds).toBeGreaterThan(60)

@@ -13,7 +13,7 @@ import { makeShop, type Shop, shopKind, shopOwner } from "./support/shop.ts"
 const source: RunSubject = { type: "source", id: "corner-shop" }
 const all = { items: ["apple", "bread", "cheese"], must: [] }
 
-/** A process that knows deliveries, and the kind by which they are asked for. */
+/** A process that knows deliveries, and the kind that requests them. */
 const open = (lab: Lab, shop: Shop, gate: CrashGate = makeCrashGate(), whenBusy: "refuse" | "join" = "refuse") => {
   const kind = shopKind(shop, gate, whenBusy)
   return { kind, process: boot(lab, gate, { owner: "service" }, [kind]) }
@@ -31,8 +31,8 @@ const deliver = async (shop: Shop, request: { items: string[]; must: string[] } 
   return { ...result, entries: lab.store.runs.get(result.head.id)?.entries ?? [] }
 }
 
-describe("a run about something else than a range", () => {
-  it("does its work, and tells who waits what each step found out", async () => {
+describe("a run about something other than a range", () => {
+  it("does its work, and reports to waiting callers what each step found", async () => {
     const shop = makeShop()
     const { head, state, entries } = await deliver(shop)
     expect(head).toMatchObject({ kind: "shop-stock", subject: source, by: admin, options: all })
@@ -55,7 +55,7 @@ describe("a run about something else than a range", () => {
     expect(log).toContain("apple is under way, the word is ***")
   })
 
-  it("tells its progress at most once a second", async () => {
+  it("reports its progress at most once a second", async () => {
     const { entries } = await deliver(makeShop(), { items: ["apple"], must: [] })
     const told = entries.flatMap(({ event }) => (event.type === "StepProgress" ? [[event.done, event.total]] : []))
     expect(told).toEqual([
@@ -66,11 +66,11 @@ describe("a run about something else than a range", () => {
     const at = entries.findIndex(({ event }) => event.type === "StepProgress" && event.done === 8)
     const half = foldRun(entries.slice(0, at + 1))
     expect(half.steps.get("stock:apple")?.progress).toEqual({ done: 8, total: 10 })
-    // a fifth of three seconds is left of the apple, and the counting
+    // a fifth of the apple's three seconds is left, and the counting
     expect(progressOf(half, entries[at]!.at)).toMatchObject({ percent: 60, remainingSeconds: 2 })
   })
 
-  it("goes on without what may fail, and ends as partial", async () => {
+  it("continues when a tolerated step fails, and ends as partial", async () => {
     const shop = makeShop()
     shop.broken.add("bread")
     const { state } = await deliver(shop)
@@ -80,7 +80,7 @@ describe("a run about something else than a range", () => {
     expect(shop.ends).toEqual(["partial"])
   })
 
-  it("fails when what must succeed does not, or nothing that may fail succeeds", async () => {
+  it("fails when a required step fails, or when all tolerated steps fail", async () => {
     const shop = makeShop()
     shop.broken.add("bread")
     const must = await deliver(shop, { ...all, must: ["bread"] })
@@ -91,7 +91,7 @@ describe("a run about something else than a range", () => {
     expect(only.state.steps.get("count")?.phase).toBe("settled")
   })
 
-  it("answers why it cannot be planned, and leaves no run", async () => {
+  it("says why it cannot be planned, and leaves no run", async () => {
     const shop = makeShop()
     shop.closed = true
     const lab = makeLab([])
@@ -102,13 +102,13 @@ describe("a run about something else than a range", () => {
     await process.dispose()
   })
 
-  it("waits for a store that takes no writes", async () => {
+  it("waits for a store that accepts no writes", async () => {
     const shop = makeShop()
     shop.bookFails = 3
     expect((await deliver(shop)).state.status).toBe("success")
   })
 
-  it("goes on when its caller leaves", async () => {
+  it("continues when its caller leaves", async () => {
     const lab = makeLab([])
     const shop = makeShop()
     const { kind, process } = open(lab, shop)
@@ -128,7 +128,7 @@ describe("a run about something else than a range", () => {
     await process.dispose()
   })
 
-  it("is refused while another changes the same subject, and joined where its kind says so", async () => {
+  it("is refused while another changes the same subject, or joins it if its kind says so", async () => {
     for (const whenBusy of ["refuse", "join"] as const) {
       const shop = makeShop()
       const { kind, process } = open(makeLab([]), shop, undefined, whenBusy)
@@ -155,7 +155,7 @@ describe("a run about something else than a range", () => {
     }
   })
 
-  it("that is joined from many sides at once is one run", async () => {
+  it("that many callers join at once is one run", async () => {
     const shop = makeShop()
     const lab = makeLab([])
     const { kind, process } = open(lab, shop, undefined, "join")
@@ -219,7 +219,7 @@ describe("a run about something else than a range", () => {
   })
 })
 
-describe("a process that dies in a run about something else than a range", () => {
+describe("a process that dies in a run about something other than a range", () => {
   it("at any journal write or call leaves a run that the next process brings to the same end", { timeout: 60_000 }, async () => {
     const whole = makeShop()
     whole.broken.add("bread")

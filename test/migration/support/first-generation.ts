@@ -1,14 +1,14 @@
-/** An installation of the first generation in the simulator: ranges on bridges of one node of a cluster, made past our own code. */
+/** An installation of the first generation in the simulator: ranges on bridges of one node of a cluster, made without our own code. */
 import type { Simulator } from "@rangewright/pve-simulator"
 import type { InstallationRange, RangeId } from "@rangewright/domain"
 
 type Guest = NonNullable<ReturnType<Simulator["guest"]>>
 
 export interface FirstGeneration {
-  /** How many ranges. */
+  /** The number of ranges. */
   readonly ranges: number
   readonly nodes: readonly string[]
-  /** Machines in a range, its router counted: 3 to 10. Default 3. */
+  /** Machines in a range, including its router: 3 to 10. Default 3. */
   readonly machines?: number
   /** Whether every other machine carries our mark. */
   readonly marked: boolean
@@ -17,7 +17,7 @@ export interface FirstGeneration {
 const note = (range: number, name: string, marked: boolean): string =>
   JSON.stringify({ groups: [`range${range}`], ...(marked ? { rangewright: { range: `LAB${range}`, machine: name } } : {}) })
 
-/** Machines of a range beside its router and its two first ones. */
+/** Machines of a range besides its router and the first two. */
 const others = (range: number, count: number, mac: (vm: number, nic: number) => string) =>
   Array.from({ length: Math.max(0, count - 3) }, (_, at) => ({
     vmid: 3000 + range * 10 + 3 + at,
@@ -59,7 +59,7 @@ export const rangesOf = (count: number): readonly InstallationRange[] =>
     groups: ["ludus_admins"],
   }))
 
-/** A machine without disks that has been up for long. */
+/** A machine without disks that has been running for a long time. */
 const running = (vmid: number, node: string, config: Guest["config"]): Guest => ({
   vmid,
   node,
@@ -79,7 +79,7 @@ const running = (vmid: number, node: string, config: Guest["config"]): Guest => 
   reported: undefined,
 })
 
-/** Puts the ranges there: bridges in force, machines in their pools and running. Range n is on the node n modulo their number. */
+/** Creates the ranges: bridges in force, machines in their pools and running. Range n is on the node n modulo their number. */
 export const installFirstGeneration = (sim: Simulator, { ranges, nodes, machines = 3, marked }: FirstGeneration): void => {
   const { state } = sim
   for (let range = 1; range <= ranges; range++) {

@@ -77,14 +77,14 @@ export const makeMigrationLab = (
   return { sim, store, clock, settings, ranges: made.ranges, gateway }
 }
 
-/** As the first generation left it: one node alone has the outside address, and a way to every range through its router. */
+/** As the first generation left it: only one node has the outside address, and a route to every range through its router. */
 const makeGateway = ({ state }: Simulator, gateway: string, ranges: number): void => {
   for (const { name, interfaces } of state.nodes.values()) if (name !== gateway) interfaces.delete("vmbr1000")
   for (let range = 1; range <= ranges; range++)
     state.nodes.get(gateway)!.host.routes.set(`10.${range}.0.0/16`, { via: `192.0.2.${100 + range}`, device: "vmbr1000" })
 }
 
-/** The gateway's shell; commands that change something are seen through the gate. */
+/** The gateway's shell; commands that change something pass the gate. */
 const shellOf = ({ sim, gateway }: MigrationLab, gate: CrashGate): Context.Service.Shape<typeof NodeShell> => {
   const run = (node: string, { program, args, input }: ShellCommand) =>
     Effect.tryPromise({
@@ -104,7 +104,7 @@ const looks = ({ program, args }: ShellCommand): boolean => program === "cat" ||
 const keys = [MigrationRecords, NetworkMigration, Ranges, RunJournal, Users] as const
 type Guarded = MigrationRecords | NetworkMigration | Ranges | RunJournal | Users
 
-/** The ports that a migration uses, seen through the gate; the others as they are. */
+/** The ports that a migration uses, wrapped by the gate; the others unchanged. */
 const guarded = <P>(gate: CrashGate, ports: Context.Context<P | Guarded>): Context.Context<P | Guarded> =>
   keys.reduce((context, key) => {
     const wide = key as unknown as Context.Key<Guarded, object>
@@ -112,7 +112,7 @@ const guarded = <P>(gate: CrashGate, ports: Context.Context<P | Guarded>): Conte
     return Context.add(context, wide, service) as Context.Context<P | Guarded>
   }, ports)
 
-/** A transport whose changing calls pass the gate: the process dies just before one, or when its effect is there and the answer is not. */
+/** A transport whose changing calls pass the gate: the process dies just before one, or after its effect without the answer. */
 const guardedTransport = (gate: CrashGate, inner: PveTransport): PveTransport => ({
   send: (request, signal) => {
     if (request.method === "GET") return inner.send(request, signal)
@@ -128,7 +128,7 @@ const noPlanner = Layer.succeed(RunPlanner, {
   drift: () => Effect.die(new Error("no range is planned here")),
 })
 
-/** A process on the lab, seen through a gate. Without a planner it plans no ranges. */
+/** A process on the lab behind a gate. Without a planner it plans no ranges. */
 export const bootMigration = (
   lab: MigrationLab,
   gate: CrashGate = makeCrashGate(),
@@ -181,7 +181,7 @@ export const endOf = ({ sim, store }: MigrationLab) => ({
   ]),
 })
 
-/** What a process leaves when it dies, whole. */
+/** Everything that a process leaves when it dies. */
 export const outlives = ({ sim, store, clock }: MigrationLab) => [store, sim.state, clock.now()]
 
 /** Ranges whose router, or whose machines behind it, the gateway does not reach now. */

@@ -1,6 +1,6 @@
 import { foldRun, type JournalEntry, readRunEvent, type RunHead, type RunState, writeRunEvent } from "@rangewright/domain"
 
-/** The journal of one run as some version wrote it, and what the run's state was then. */
+/** The journal of one run as some version wrote it, and the run's state then. */
 export interface Golden {
   readonly head: RunHead
   readonly entries: readonly JournalEntry[]
@@ -15,10 +15,10 @@ const plain = ({ plan, steps, reallocated, waits, ...rest }: RunState) => ({
   waits: [...waits],
 })
 
-/** Where the run stands after these entries, as data. */
+/** The state of the run after these entries, as data. */
 export const stateOf = (entries: readonly JournalEntry[]): object => JSON.parse(JSON.stringify(plain(foldRun(entries)))) as object
 
-/** The head, the state, and a line for each entry: its time, and the event as the journal holds it. */
+/** The head, the state, and a line for each entry: its time, and the event as stored in the journal. */
 export const writeGolden = ({ head, entries, state }: Golden): string =>
   [
     JSON.stringify(head),

@@ -15,7 +15,7 @@ import * as lab from "../support/lab.ts"
 import * as site from "../support/site.ts"
 import { type Golden, stateOf, writeGolden } from "./golden.ts"
 
-/** Writes the journals of this version: `node test/runs/golden/record.ts v2`. What is there of older versions stays, and must stay readable. */
+/** Writes the journals of this version: `node test/runs/golden/record.ts v2`. Those of older versions stay, and must stay readable. */
 
 type Stored = ReadonlyMap<RunId, { readonly record: Golden["head"]; readonly entries: Golden["entries"] }>
 
@@ -34,7 +34,7 @@ const deployed = async (): Promise<Golden> => {
   return lastOf(company.store.runs, "deploy")
 }
 
-/** A clone meets a VMID that is taken, and the process dies in the middle. */
+/** A clone whose VMID is taken, and whose process dies in the middle. */
 const resumed = async (): Promise<Golden> => {
   const trio = lab.makeLab(["vm1", "vm2"])
   trio.world.fault = ({ method, action }) =>
@@ -55,7 +55,7 @@ const resumed = async (): Promise<Golden> => {
   return lastOf(trio.store.runs, "deploy")
 }
 
-/** Aborted while its steps wait for a hypervisor that is unreachable. */
+/** Aborted while its steps wait for an unreachable hypervisor. */
 const aborted = async (): Promise<Golden> => {
   const pair = lab.makeLab(["vm1", "vm2"])
   const range = await lab.createRange(pair)

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 
 /**
  * Counts the moments before and after every call of the ports, and kills the process at one of them: from then on every call dies
- * without any effect, as nothing that a dead process would have done happens.
+ * without any effect, as in a dead process.
  */
 export interface CrashGate {
   /** Moments passed so far. */
@@ -10,15 +10,15 @@ export interface CrashGate {
   readonly dead: () => boolean
   /** Ends when the process dies. */
   readonly died: Effect.Effect<void>
-  /** What was called at each moment, for the message of a failing test. */
+  /** The call at each moment, for the message of a failing test. */
   readonly trace: readonly string[]
-  /** The same port, seen through the gate. */
+  /** The same port behind the gate. */
   readonly guard: <S extends object>(port: string, service: S) => S
 }
 
 /** A gate that compares what outlives the process from moment to moment. */
 export interface WatchingGate extends CrashGate {
-  /** The moments at which it had changed. A death at any other leaves exactly what a death a moment before would have left. */
+  /** The moments at which it had changed. A death at any other moment leaves the same state as a death one moment earlier. */
   readonly distinct: () => readonly number[]
 }
 
@@ -26,7 +26,7 @@ export interface WatchingGate extends CrashGate {
 const textOf = (data: unknown): string =>
   JSON.stringify(data, (_name, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value))
 
-/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. `outlives`: what a new process finds when this one dies now. */
+/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. `outlives`: what a new process finds if this one dies now. */
 export const makeCrashGate = (crashAt?: number, outlives?: () => unknown): WatchingGate => {
   const trace: string[] = []
   const distinct: number[] = []

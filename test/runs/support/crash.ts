@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type { CrashGate } from "./crash-gate.ts"
 import { admin, boot, type Lab } from "./lab.ts"
 
-/** Runs a request on a process that dies at the gate's moment; the head when the start was acknowledged. */
+/** Runs a request on a process that dies at the gate's moment; returns the head if the start was acknowledged. */
 export const runUntilDeath = async (
   lab: Lab,
   range: Range,
@@ -28,7 +28,7 @@ export const runUntilDeath = async (
   return head
 }
 
-/** A new process on the same store and world: it takes the run up, or the client, who was never answered, asks again. */
+/** A new process on the same store and world: it resumes the run, or the client, who got no answer, asks again. */
 export const goOn = async (lab: Lab, range: Range, request: RunRequest, acknowledged: RunHead | undefined): Promise<void> => {
   const process = boot(lab)
   await process.runPromise(

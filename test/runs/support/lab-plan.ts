@@ -90,7 +90,7 @@ const machineSteps = (rangeId: RangeId, name: string, vmid: Vmid, at: number): r
   ]
 }
 
-/** A whole range as a planner would plan it: pool, network, rights, and per machine clone, settings, boot, address and a role. */
+/** A whole range as a planner would plan it: pool, network, rights, and for each machine clone, settings, boot, address and a role. */
 export const deployPlan = (rangeId: RangeId, vmids: ReadonlyMap<string, Vmid>): Plan =>
   planOf(rangeId, [
     stepOf("pool", { kind: "create-pool", poolId: rangeId }, [], 1),
@@ -99,7 +99,7 @@ export const deployPlan = (rangeId: RangeId, vmids: ReadonlyMap<string, Vmid>): 
     ...[...vmids].flatMap(([name, vmid], at) => machineSteps(rangeId, name, vmid, at)),
   ])
 
-/** Everything away: machines, then network and pool. */
+/** Removes everything: machines, then network and pool. */
 export const deletePlan = (rangeId: RangeId, vmids: ReadonlyMap<string, Vmid>): Plan => {
   const machines = [...vmids].map(([name, vmid]) => refOf(rangeId, name, vmid))
   const deleted = machines.map(({ mark }) => `delete:${mark.machine}`)

@@ -100,7 +100,7 @@ const templates = [
   "win2022-server-x64-template",
 ]
 
-/** A lab whose range is the example of a small company: a router and five machines, planned for real. */
+/** A lab whose range is the example of a small company: a router and five machines, with the real planner. */
 export const makeCompany = (): Lab => {
   const lab = makeLab([], runPlannerLayer)
   templates.forEach((name, i) => addTemplate(lab.world, 9001 + i, name))
@@ -123,7 +123,7 @@ const keys = [
   Users,
 ] as const
 
-/** A planner of whole labs: VMIDs are reserved, everything is planned anew each time, and effects that are there cost nothing. */
+/** A planner of whole labs: VMIDs are reserved, everything is planned anew each time, and existing effects cost nothing. */
 const labPlanner = (names: readonly string[]) =>
   Layer.effect(
     RunPlanner,
@@ -160,7 +160,7 @@ const labPlanner = (names: readonly string[]) =>
     }),
   )
 
-/** A process over a lab: an engine on its store and world, seen through a gate. */
+/** A process on a lab: an engine on its store and world, behind a gate. */
 export const boot = (
   lab: Lab,
   gate: CrashGate = makeCrashGate(),
@@ -229,7 +229,7 @@ export const endOf = ({ world, store }: Lab) => ({
   ),
 })
 
-/** What a process leaves when it dies, whole. */
+/** Everything that a process leaves when it dies. */
 export const outlives = ({ world, store, clock }: Lab) => ({
   store,
   world: { ...world, calls: world.calls.filter(({ mutating }) => mutating) },

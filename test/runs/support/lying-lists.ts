@@ -3,11 +3,11 @@ import type { Simulator } from "@rangewright/pve-simulator"
 type Handle = Simulator["handle"]
 type Row = Readonly<Record<string, unknown>>
 
-/** What the hypervisor's lists do. `blind`: the account has lost its rights on VMs, so that lists leave them out and VMs are refused. */
+/** How the hypervisor's lists lie. `blind`: the account has lost its rights on VMs, so lists omit them and requests for VMs are refused. */
 export type Lie = "truth" | "partial" | "empty" | "stale" | "blind"
 export const lies: readonly Lie[] = ["truth", "partial", "empty", "stale", "blind"]
 
-/** mulberry32: small, fast and the same everywhere. */
+/** mulberry32: small, fast and reproducible. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -28,12 +28,12 @@ const withoutRightsOnVms = (body: string): string => {
   return JSON.stringify({ data: Object.fromEntries(left) })
 }
 
-/** Stands between the service and a hypervisor: its lists of VMs lie at random, its answers about single VMs do not. */
+/** Stands between the service and a hypervisor: lists of VMs lie at random, answers about single VMs do not. */
 export const makeLyingLists = (seed: number) => {
   const random = seeded(seed)
   const seen = new Map<string, (readonly Row[])[]>()
   const stages: string[] = []
-  /** What lists do now; `told` counts those that were not the truth. */
+  /** The current lie; `told` counts the false lists. */
   const lists = { now: "truth" as Lie, told: 0, stages, change: () => (lists.now = lies[Math.floor(random() * lies.length)]!) }
 
   const isGuest = (row: Row): boolean => row["type"] === "qemu"

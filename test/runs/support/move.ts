@@ -9,7 +9,7 @@ const Nothing = Schema.Struct({})
 const rest = work({ name: "rest", input: Nothing, settle: () => Effect.as(waitForRangeRuns, {}) })
 const carry = work({ name: "carry", input: Nothing, settle: () => Effect.as(Effect.sleep(5_000), {}) })
 
-/** A run about the whole installation as small as can be: it waits until no range is being changed, then works twice for five seconds. */
+/** A minimal run about the whole installation: it waits until no range is being changed, then works twice for five seconds. */
 export const move = runKind({
   name: "move",
   doing: "a move",

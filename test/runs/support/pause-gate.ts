@@ -2,16 +2,16 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { CrashGate } from "./crash-gate.ts"
 
-/** A gate at which a process stands still, as one that is stopped by a signal does: none of its calls of the ports returns, and none begins. */
+/** A gate at which a process stalls, as if stopped by a signal: none of its port calls returns, and none begins. */
 export interface PauseGate extends CrashGate {
   readonly paused: () => boolean
-  /** What is called from here on. */
+  /** The calls from here on. */
   readonly wake: () => void
   /** The calls that began after it woke. */
   readonly since: readonly string[]
 }
 
-/** `pauseAt`: the call (from 1) on whose return the process stands still; what it did is done. */
+/** `pauseAt`: the call (from 1) on whose return the process stalls; its effect has happened. */
 export const makePauseGate = (pauseAt: number): PauseGate => {
   const trace: string[] = []
   const since: string[] = []
@@ -20,8 +20,8 @@ export const makePauseGate = (pauseAt: number): PauseGate => {
 
   const stand = Effect.suspend(() => (state === "paused" ? Deferred.await(awake) : Effect.void))
   /**
-   * The rest of the process goes on for a moment here, as it cannot where it is stopped by a signal. What it comes to then is never called, but
-   * for the store's own fences.
+   * The rest of the process continues for a moment here, unlike in a process stopped by a signal. The calls that it reaches then are never made,
+   * except for the store's own fences.
    */
   const enter = (name: string) =>
     Effect.suspend(() => (state === "paused" && !name.startsWith("RunJournal.") ? Effect.never : stand))

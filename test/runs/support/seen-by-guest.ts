@@ -8,16 +8,16 @@ import { promisify } from "node:util"
 export type Options = Readonly<Record<string, string | number>>
 export type CpuModels = ReadonlyMap<string, Readonly<Record<string, string | number>>>
 
-/** What a guest was shown of its hardware. */
+/** The hardware that a guest was shown. */
 export interface Seen {
-  /** Whether the processor says that there is a hypervisor; the hypervisor's own name, and the processor's. */
+  /** Whether the processor reports a hypervisor; the hypervisor's own name, and the processor's. */
   readonly hypervisorBit: boolean
   readonly hypervisor: string
   readonly processor: string
   /** `8086:10d3` of each device on the first bus, in order. */
   readonly devices: readonly string[]
   readonly disk: { readonly serial: string; readonly model: string }
-  /** Texts of the system's own table: maker, product, version, serial number, SKU, family. */
+  /** Strings of the system's own table: manufacturer, product, version, serial number, SKU, family. */
   readonly system: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const pairs = (value: string): ReadonlyMap<string, string> =>
   new Map(value.split(",").map((part) => [part.split("=")[0] ?? "", part.split("=").slice(1).join("=")]))
 const escaped = (value: string): string => value.replaceAll(",", ",,")
 
-/** Without KVM nobody has the node's own processor: this one stands for it. What hides KVM hides the emulator here. */
+/** Without KVM there is no host processor to pass through: this one stands for it. What hides KVM hides the emulator here. */
 const ownCpu = "Skylake-Client-v1"
 const cpuArguments = (cpu: string, models: CpuModels): string => {
   const model = models.get(cpu.replace(/^custom-/u, ""))
@@ -47,7 +47,7 @@ const cpuArguments = (cpu: string, models: CpuModels): string => {
   return [ownCpu, ...flags, ...(isHidden ? ["kvm=off", "tcg-cpuid=off"] : [])].join(",")
 }
 
-/** Of `qm showcmd` what a disguise is about: the same arguments from the same options. */
+/** The part of `qm showcmd` that concerns a disguise: the same arguments from the same options. */
 const argumentsFor = (options: Options, models: CpuModels, disk: string): readonly string[] => {
   const smbios = pairs(String(options["smbios1"] ?? ""))
   const isCoded = smbios.get("base64") === "1"
@@ -87,7 +87,7 @@ const argumentsFor = (options: Options, models: CpuModels, disk: string): readon
 
 const words = (bytes: Buffer): string => Buffer.from(bytes).swap16().toString("latin1").trim()
 
-/** Texts of the firmware's table of type 1 (SMBIOS 2, 5.2.1 and 7.2). */
+/** Strings of the firmware's table of type 1 (SMBIOS 2, 5.2.1 and 7.2). */
 const systemTable = (firmware: Buffer): readonly string[] => {
   const entry = firmware.indexOf("_SM_")
   const start = firmware.readUInt32LE(entry + 0x18) - 0xf0000
@@ -123,7 +123,7 @@ const read = (told: Buffer): Seen => {
   }
 }
 
-/** Starts a guest from these options, without KVM, and gives what it saw. Takes a second. */
+/** Starts a guest with these options, without KVM, and returns what it saw. Takes a second. */
 export const seenByGuest = async (options: Options, models: CpuModels): Promise<Seen> => {
   const folder = await mkdtemp(join(tmpdir(), "seen-by-guest-"))
   try {

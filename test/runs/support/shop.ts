@@ -6,13 +6,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { CrashGate } from "./crash-gate.ts"
 
-/** A world outside of the process: orders that are under way, what stands on the shelves, and what does not arrive. */
+/** A world outside of the process: orders in progress, items on the shelves, and items that do not arrive. */
 export interface Shop {
   readonly orders: Set<string>
   readonly shelves: Map<string, number>
   /** Items that never arrive. */
   readonly broken: Set<string>
-  /** Times that the shop's book can not be written before it can. */
+  /** How often the shop's book cannot be written before it can. */
   bookFails: number
   closed: boolean
   readonly ends: string[]
@@ -34,7 +34,7 @@ export const shopOwner = "KEEPER" as UserId
 const Item = Schema.Struct({ name: Schema.String, size: Schema.Int, password: Schema.optionalKey(Schema.String) })
 const Nothing = Schema.Struct({})
 
-/** The shop as a port, so that a crash can be put before and after each of its calls. */
+/** The shop as a port, so that a crash can be placed before and after each of its calls. */
 const portOf = (shop: Shop) => ({
   isOpen: Effect.sync(() => !shop.closed),
   order: (name: string): Effect.Effect<Json> => Effect.sync(() => (shop.orders.add(name), `order of ${name}`)),
@@ -52,7 +52,7 @@ const portOf = (shop: Shop) => ({
   close: (status: string) => Effect.sync(() => void shop.ends.push(status)),
 })
 
-/** A kind of run as small as can be, with all that kinds may have. */
+/** A minimal run kind that uses every feature of kinds. */
 export const shopKind = (shop: Shop, gate: CrashGate, whenBusy: "refuse" | "join" = "refuse") => {
   const port = gate.guard("Shop", portOf(shop))
   const stock = work({

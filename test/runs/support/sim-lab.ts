@@ -24,7 +24,7 @@ export const makeSimCompany = (nodes = 1, between: (handle: Handle) => Handle = 
     urls: [],
     auth: { type: "token", id, secret: Redacted.make(secret) },
     transport: handlerTransport(between(sim.handle)),
-    // its own fibers (the watcher of tasks) live in the same time
+    // its own fibers (the watcher of tasks) run in the same time
   }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
   return { ...lab, sim, hypervisor, settings: { ...lab.settings, clusterMode: nodes > 1 } }
 }
@@ -35,10 +35,10 @@ const call = async ({ sim }: SimLab, method: string, path: string, body: string)
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
 }
 
-/** Has every node reload its networks, which takes some seconds. */
+/** Makes every node reload its networks, which takes some seconds. */
 export const applyNetworks = (lab: SimLab): Promise<void> => call(lab, "PUT", "/cluster/sdn", "")
 
-/** Makes the zone that a cluster's networks live in, as an operator does. */
+/** Creates the zone that a cluster's networks need, as an operator does. */
 export const addZone = async (lab: SimLab): Promise<void> => {
   const peers = [...lab.sim.state.nodes.values()].map(({ address }) => address).join(",")
   const zone = `zone=${lab.settings.sdnZone}&type=vxlan&peers=${encodeURIComponent(peers)}`
@@ -46,7 +46,7 @@ export const addZone = async (lab: SimLab): Promise<void> => {
   await applyNetworks(lab)
 }
 
-/** VMs of the simulator that are no templates: what a run left behind, without identifiers that each run has of its own. */
+/** The simulator's VMs except templates: what a run left behind, without identifiers that differ between runs. */
 export const simEnd = ({ sim, store }: SimLab) => ({
   vms: [...sim.state.guests.values()]
     .filter(({ config }) => config["template"] !== 1)

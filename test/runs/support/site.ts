@@ -54,7 +54,7 @@ import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { labSettings } from "./lab.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
 
-/** Who installs. */
+/** The user who installs. */
 export const ada = "ADA" as UserId
 export const newAda: NewUser = {
   id: ada,
@@ -68,7 +68,7 @@ export const newAda: NewUser = {
   createdAt: new Date(0),
 }
 
-/** What outlives a process: its store, what can be fetched, pub.docker 7.4.4 where roles are published, and a clock. */
+/** What outlives a process: its store, fetchable content, the published pub.docker 7.4.4, and a clock. */
 export const makeSite = () => {
   const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
   const [builds, packages] = [makeMemoryBuilds(), makeMemoryPackages()]
@@ -111,7 +111,7 @@ const keys = [
   TemplateBuilder,
 ] as const
 
-/** A process over a site that installs things, whose ports are seen through a gate. */
+/** A process on a site that installs content, with its ports behind a gate. */
 export const boot = (
   { storage, world, artifacts, builds, packages, clock, randomText }: Site,
   gate: CrashGate = makeCrashGate(),

@@ -1,7 +1,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** The same clock where the time of day is so many seconds ahead, as where somebody has set it. What nobody sets goes on as it was. */
+/** The same clock with a time of day this many seconds ahead, as if somebody had set it. Its monotonic time is unchanged. */
 export const skewed = (clock: Clock.Clock, seconds: () => number): Clock.Clock => {
   const millis = () => clock.currentTimeMillisUnsafe() + seconds() * 1000
   const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(seconds()) * 1_000_000_000n

@@ -8,19 +8,19 @@ interface Timer {
   readonly wake: () => void
 }
 
-/** Turns of the event loop without a new timer after which everybody is taken to be asleep: longer than any chain of fibers that wake each other. */
+/** Turns of the event loop without a new timer after which everything counts as asleep: longer than any chain of fibers that wake each other. */
 const idleTurns = 12
 
 export interface VirtualClock extends Clock.Clock {
   readonly now: () => number
-  /** Calls back once, so many milliseconds from now; returns what stops it. What is due at one instant runs in the order of asking. */
+  /** Calls back once, this many milliseconds from now; returns a function that cancels it. Callbacks due at one instant run in the order of scheduling. */
   readonly schedule: (millis: number, call: () => void) => () => void
-  /** Says that somebody is awake who gives others a turn: time stands still until they sleep. */
+  /** Says that something is awake that yields to others: time stands still until it sleeps. */
   readonly stir: () => void
 }
 
 /**
- * A clock whose time jumps to the next timer as soon as everybody sleeps. Programs that do no real input or output run in no time, and
+ * A clock whose time jumps to the next timer as soon as everything sleeps. Programs without real input or output run in no time, and
  * see exactly the time they asked for. Time ends with the test that makes the clock.
  */
 export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => {
@@ -50,7 +50,7 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
     armed = true
     setImmediate(turn)
   }
-  // processes that a test killed or left sleep on: they would wake each other for ever
+  // processes that a test killed or left keep sleeping: they would wake each other forever
   onTestFinished(() => {
     ended = true
   })
@@ -79,7 +79,7 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
     sleep: (duration) =>
       Effect.callback<void>((resume) => {
         const millis = Duration.toMillis(duration)
-        // for ever: nobody wakes it
+        // forever: nothing wakes it
         if (!Number.isFinite(millis)) return
         return Effect.sync(schedule(millis, () => resume(Effect.void)))
       }),
