@@ -55,7 +55,7 @@ const change: fc.Arbitrary<AccessChange> = fc.oneof(
   fc.record({ ...of("create-pool"), rangeId: range }),
   fc.record({ ...of("remove-pool"), rangeId: range }),
 )
-/** Most sequences begin with the groups there, or little would come of them. */
+/** Half of the sequences begin by making the groups; otherwise little would succeed. */
 const changes = fc
   .tuple(fc.boolean(), fc.array(fc.tuple(change, fc.constantFrom(...passwords)), { minLength: 1, maxLength: 12 }))
   .map(([bare, some]) => [
@@ -82,7 +82,7 @@ const memoryLab = (): Lab => {
 
 const sorted = (values: Iterable<unknown>): readonly string[] => [...values].map((value) => JSON.stringify(value)).toSorted()
 
-/** What came of each change, and of all. */
+/** The results of each change, and the final state. */
 const courseOf = async (lab: Lab, sequence: Changes, times: number) => {
   await lab.others.group("theirs")
   await lab.others.pool("THEIRS" as RangeId)
@@ -116,7 +116,7 @@ describe("changes of access", () => {
     ["Proxmox over the simulator", makeRig, 40],
   ]
   for (const [name, make, numRuns] of labs)
-    it(`${name}: made twice come to what they come to made once`, { timeout: 120_000 }, async () => {
+    it(`${name}: made twice have the same effect as made once`, { timeout: 120_000 }, async () => {
       await fc.assert(
         fc.asyncProperty(changes, async (sequence) => {
           expect(await courseOf(make(), sequence, 2)).toEqual(await courseOf(make(), sequence, 1))
@@ -125,9 +125,9 @@ describe("changes of access", () => {
       )
     })
 
-  // by API token an account is made again, and is in no more of the service's groups than it should be
-  it("come to the same in memory as on Proxmox with a password", { timeout: 120_000 }, async () => {
-    // memory knows no pools above others', and no passwords that a realm keeps
+  // by API token an account is recreated, and is in only the service's groups that it should be in
+  it("have the same effect in memory as on Proxmox with a password", { timeout: 120_000 }, async () => {
+    // memory does not model nested pools, or passwords that a realm keeps
     const isComparable = ([one]: Changes[number]): boolean =>
       one.kind === "set-password" ? one.account.endsWith("@pve") : !("rangeId" in one && one.rangeId.includes("/"))
     const proxmoxLab = (): Lab => {

@@ -62,7 +62,7 @@ const accountOf = async (world: World, account: AccountId) => {
     found && { ours: found.ours, groups: found.groups.toSorted(), keep: { ...found.keep, groups: found.keep.groups.toSorted() } }
   )
 }
-/** Who has rights at a path, and whether all that the service grants there. */
+/** The subjects with rights at a path, and whether the service granted all of these. */
 const rightsOf = async (world: World) =>
   [...foundRights((await world.run(observe)).rights).values()]
     .map(({ path, subject, roles }) => {
@@ -74,7 +74,7 @@ const rightsOf = async (world: World) =>
     })
     .toSorted()
 
-/** What every adapter of the access port promises. */
+/** The tests that every adapter of the access port passes. */
 export const accessContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: access`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -91,7 +91,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect([await world.others.letsIn(bob, first), await world.others.letsIn(bob, second)]).toEqual([true, false])
     })
 
-    promises("an account of its own that is there already gets the password, the groups and the rest", async (world) => {
+    promises("an existing account of the service gets the password, the groups and the rest", async (world) => {
       await world.run(people)
       await world.others.group("theirs")
       const keep = { groups: ["theirs", "gone"], rights: [{ path: "/vms", role: "PVEAuditor", propagate: false }] }
@@ -104,7 +104,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       })
     })
 
-    promises("an account of others joins its groups and keeps its password", async (world) => {
+    promises("a foreign account joins its groups and keeps its password", async (world) => {
       await world.others.account(bob, first)
       await world.run(Effect.forEach(groupsOf(bob), makeGroup))
       await twice(world, makeAccount(bob, nothingKept, second))
@@ -112,7 +112,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await accountOf(world, bob)).toEqual({ ours: false, groups: groupsOf(bob).toSorted(), keep: nothingKept })
     })
 
-    promises("another password takes nothing that others gave the account", async (world) => {
+    promises("a new password removes nothing that others granted the account", async (world) => {
       await world.run(people)
       await world.others.group("theirs")
       await world.others.join(bob, "theirs")
@@ -124,7 +124,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect([await world.others.letsIn(bob, first), await world.others.letsIn(bob, second)]).toEqual([false, true])
     })
 
-    promises("setting the password of an account that is gone makes it, with all that it had", async (world) => {
+    promises("setting the password of a missing account recreates it, with everything that it had", async (world) => {
       await world.run(people)
       await world.others.group("theirs")
       const keep = { groups: ["theirs"], rights: [{ path: "/vms", role: "PVEAuditor", propagate: true }] }
@@ -134,7 +134,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.others.letsIn(bob, second)).toBe(true)
     })
 
-    promises("an account gets back what others gave it, without what is gone", async (world) => {
+    promises("an account gets back what others granted it, except what no longer exists", async (world) => {
       await world.run(people)
       await world.others.group("theirs")
       const rights = [{ path: "/vms", role: "PVEAuditor", propagate: true }]
@@ -145,7 +145,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(reasonOf(apply(nobody)))).toBe("not-found")
     })
 
-    promises("joins and leaves groups, and keeps the others'", async (world) => {
+    promises("joins and leaves groups, and keeps the foreign ones", async (world) => {
       await world.run(people)
       await world.others.group("theirs")
       await world.others.join(bob, "theirs")
@@ -160,7 +160,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(reasonOf(apply({ kind: "join-groups", ...nobody })))).toBe("not-found")
     })
 
-    promises("removes what it made, as often as asked, and nothing of others", async (world) => {
+    promises("removes what it made, as often as asked, and nothing foreign", async (world) => {
       await world.run(Effect.andThen(people, apply({ kind: "create-pool", rangeId })))
       await world.run(grant(pool, bob, eve))
       await twice(world, apply({ kind: "remove-account", account: bob }))
@@ -211,24 +211,27 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       await world.run(HypervisorAccess.use((access) => access.removePool(rangeId)))
     })
 
-    promises("grants the groups named and takes exactly the subjects named, on pools and VNets", async (world) => {
-      await world.run(Effect.andThen(people, apply({ kind: "create-pool", rangeId })))
-      for (const place of [pool, vnet]) await twice(world, grant(place, bob, eve))
-      const all = ["LAB1", "r7"].flatMap((at) => [bob, eve].map((who) => `${at} ${groupOfAccount(who)} true`))
-      expect(await rightsOf(world)).toEqual(all.toSorted())
-      const gone = [
-        { type: "user", name: "nobody@pve" },
-        { type: "group", name: "nogroup" },
-        { type: "token", name: "bob@pve!none" },
-      ] as const
-      for (const place of [pool, vnet])
-        await twice(world, apply({ kind: "revoke", place, subjects: [...gone, { type: "group", name: groupOfAccount(bob) }] }))
-      expect(await rightsOf(world)).toEqual(all.filter((text) => text.includes(groupOfAccount(eve))).toSorted())
-      await world.run(apply({ kind: "remove-pool", rangeId }))
-      expect(await rightsOf(world)).toEqual([`r7 ${groupOfAccount(eve)} true`])
-    })
+    promises(
+      "grants rights to exactly the named groups and revokes those of exactly the named subjects, on pools and VNets",
+      async (world) => {
+        await world.run(Effect.andThen(people, apply({ kind: "create-pool", rangeId })))
+        for (const place of [pool, vnet]) await twice(world, grant(place, bob, eve))
+        const all = ["LAB1", "r7"].flatMap((at) => [bob, eve].map((who) => `${at} ${groupOfAccount(who)} true`))
+        expect(await rightsOf(world)).toEqual(all.toSorted())
+        const gone = [
+          { type: "user", name: "nobody@pve" },
+          { type: "group", name: "nogroup" },
+          { type: "token", name: "bob@pve!none" },
+        ] as const
+        for (const place of [pool, vnet])
+          await twice(world, apply({ kind: "revoke", place, subjects: [...gone, { type: "group", name: groupOfAccount(bob) }] }))
+        expect(await rightsOf(world)).toEqual(all.filter((text) => text.includes(groupOfAccount(eve))).toSorted())
+        await world.run(apply({ kind: "remove-pool", rangeId }))
+        expect(await rightsOf(world)).toEqual([`r7 ${groupOfAccount(eve)} true`])
+      },
+    )
 
-    promises("takes exactly the roles named, on a machine of a range and on its pool", async (world) => {
+    promises("revokes exactly the named roles, on a machine of a range and on its pool", async (world) => {
       const { vmid } = refOf(world)
       await world.run(Effect.andThen(people, apply({ kind: "create-pool", rangeId })))
       await world.run(perform(cloneOf(world, refOf(world))))
@@ -252,7 +255,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await entries()).toEqual([])
     })
 
-    promises("rights on a machine that is not in the range's pool are not touched", async (world) => {
+    promises("rights on a machine outside of the range's pool are not touched", async (world) => {
       await world.run(Effect.andThen(people, apply({ kind: "create-pool", rangeId })))
       await world.stranger(20_001)
       await world.others.right(bob, { path: "/vms/20001", role: "PVEVMUser", propagate: true })
@@ -262,7 +265,7 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect((await world.run(observe)).rights.map(({ path }) => path)).toEqual(["/vms/20001"])
     })
 
-    promises("says which VNets are there, in force or not, and by their aliases whose they are", async (world) => {
+    promises("lists the existing VNets, applied or not, and their ranges by the aliases", async (world) => {
       const change = (action: NetworkMigrationAction) =>
         world.run(
           NetworkMigration.use((migration) =>
@@ -287,18 +290,21 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await rightsOf(world)).toEqual([])
     })
 
-    promises("an account of a user without a password is made without one, and none is set without one", async (world) => {
-      await world.run(Effect.forEach(groupsOf(bob), makeGroup))
-      const change = { account: bob, groups: groupsOf(bob), keep: nothingKept }
-      const reason = await world.run(
-        reasonOf(HypervisorAccess.use((access) => access.apply({ kind: "set-password", ...change }))),
-      )
-      expect(reason).toBe("invalid")
-      await world.run(HypervisorAccess.use((access) => access.apply({ kind: "create-account", ...change })))
-      expect((await accountOf(world, bob))?.ours).toBe(true)
-    })
+    promises(
+      "an account of a user without a password is made without one, and setting a password without one is refused",
+      async (world) => {
+        await world.run(Effect.forEach(groupsOf(bob), makeGroup))
+        const change = { account: bob, groups: groupsOf(bob), keep: nothingKept }
+        const reason = await world.run(
+          reasonOf(HypervisorAccess.use((access) => access.apply({ kind: "set-password", ...change }))),
+        )
+        expect(reason).toBe("invalid")
+        await world.run(HypervisorAccess.use((access) => access.apply({ kind: "create-account", ...change })))
+        expect((await accountOf(world, bob))?.ours).toBe(true)
+      },
+    )
 
-    promises("tells which of the needed privileges the service holds", async (world) => {
+    promises("reports which of the needed privileges the service holds", async (world) => {
       const privileges = await world.run(HypervisorAccess.use((access) => access.privileges))
       expect(privileges.flatMap(({ privileges: needed }) => [...needed]).filter(([, held]) => !held)).toEqual([])
     })

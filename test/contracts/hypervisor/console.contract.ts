@@ -40,7 +40,7 @@ const nameOf = (channel: ByteChannel) =>
 
 const askForAll = Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 1, 0, 1)
 
-/** What every adapter promises of the consoles of machines. */
+/** The console tests that every adapter passes. */
 export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: consoles`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -52,7 +52,7 @@ export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
         }),
       )
 
-    promises("a machine that runs shows its screen, to several viewers, each time anew", async (world) => {
+    promises("a running machine shows its screen, to several viewers, each over a new connection", async (world) => {
       const ref = await made(world)
       await world.run(perform(startOf(ref)))
       const look = Effect.scoped(
@@ -71,7 +71,7 @@ export const consoleContract = (hypervisor: HypervisorUnderTest): void => {
       await world.run(look)
     })
 
-    promises("a machine that does not run, is not there, or is not of the range has none", async (world) => {
+    promises("a machine that is off, missing or not of the range has none", async (world) => {
       const ref = await made(world)
       expect(await refusals(world, consoleOf(ref))).toEqual(["failed", "failed"])
       await world.run(perform(startOf(ref)))

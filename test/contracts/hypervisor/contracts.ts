@@ -7,7 +7,7 @@ import { shellContract } from "./shell.contract.ts"
 import { snapshotsContract } from "./snapshots.contract.ts"
 import type { HypervisorUnderTest } from "./support/under-test.ts"
 
-/** What every adapter of the hypervisor ports promises. */
+/** The tests that every adapter of the hypervisor ports passes. */
 export const hypervisorContracts = (hypervisor: HypervisorUnderTest): void => {
   for (const contract of [
     hypervisorContract,

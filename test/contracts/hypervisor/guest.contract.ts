@@ -39,7 +39,7 @@ const taskOf = (world: World, change: Partial<GuestTask> = {}): GuestTask => ({
   ...change,
 })
 
-/** What every adapter that runs stages in guests promises. */
+/** The tests of stages in guests that every adapter passes. */
 export const guestContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: stages in guests`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -73,7 +73,7 @@ export const guestContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(reasonOf(runStage(taskOf(world))))).toBe("away")
     })
 
-    promises("never runs a stage on a machine that does not carry the mark", async (world) => {
+    promises("never runs a stage on a machine without our mark", async (world) => {
       await world.stranger(20_001)
       expect(await world.run(reasonOf(runStage(taskOf(world))))).toBe("failed")
     })

@@ -42,7 +42,7 @@ const cloned = (world: World) => {
   return Effect.as(Effect.andThen(withPool, perform(cloneOf(world, ref))), ref)
 }
 
-/** What every adapter of the machines' port promises. */
+/** The tests that every adapter of the machines' port passes. */
 export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: machines`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -64,7 +64,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect((await world.run(machineOf(ref.vmid)))?.pool).toBe(rangeId)
     })
 
-    promises("observes a pool: everything but the machines outside of it, and none where there is no pool", async (world) => {
+    promises("observes a pool: everything but the machines outside of it, and none if there is no pool", async (world) => {
       await world.stranger(20_005)
       const ref = await world.run(cloned(world))
       const [all, pool, none] = await world.run(
@@ -78,7 +78,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(none.machines).toEqual([])
     })
 
-    promises("a clone that is there already is a success with nothing to wait for", async (world) => {
+    promises("a clone that exists already is a success with nothing to wait for", async (world) => {
       const ref = await world.run(cloned(world))
       const again = await world.restarted().run(Hypervisor.use((h) => h.dispatch(cloneOf(world, ref))))
       expect(again.token).toBeNull()
@@ -113,7 +113,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(world.exists(clone.machine.vmid)).toBe(true)
     })
 
-    promises("cloning to an id that a stranger has fails with `taken` and leaves the stranger alone", async (world) => {
+    promises("cloning to a VMID in use by others fails with `taken` and leaves that VM alone", async (world) => {
       await world.stranger(20_001)
       const reason = await world.run(Effect.andThen(withPool, reasonOf(perform(cloneOf(world, refOf(world))))))
       expect(reason).toBe("taken")
@@ -139,7 +139,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(detailOf(world, ref.vmid))).toEqual(before)
     })
 
-    promises("a card that is no longer wanted is removed", async (world) => {
+    promises("a network card that is no longer wanted is removed", async (world) => {
       const ref = await world.run(cloned(world))
       const configure = configureOf(ref)
       const [first] = configure.settings.nics
@@ -158,7 +158,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(perform(stopOf(ref)))).toBeNull()
     })
 
-    promises("a power change that has settled is observed at once", async (world) => {
+    promises("a settled power change is observed at once", async (world) => {
       const ref = await world.run(cloned(world))
       const power = Effect.map(machineOf(ref.vmid), (machine) => machine?.power)
       expect(await world.run(Effect.andThen(perform(startOf(ref)), power))).toBe("running")
@@ -169,14 +169,14 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       )
     })
 
-    promises("a start that waits for the agent ends when the guest answers and has an address", async (world) => {
+    promises("a start that waits for the agent ends when the guest responds and has an address", async (world) => {
       const ref = await world.run(cloned(world))
       expect(await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))).toEqual([])
       expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeUndefined()
       expect(await world.run(Hypervisor.use((h) => h.system(world.node, ref.vmid)))).toBeUndefined()
       await world.run(perform(configureOf(ref)))
       await world.run(perform(startOf(ref, true)))
-      // the network comes up a while after the agent does
+      // the network comes up some time after the agent
       const addresses = await world.run(addressesOf(world, ref.vmid))
       expect(addresses.length).toBeGreaterThan(0)
       expect(addresses.every((address) => !/^(?:127|169\.254)\./u.test(address))).toBe(true)
@@ -184,7 +184,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(Hypervisor.use((h) => h.system(world.node, ref.vmid)))).toMatchObject({ id: "debian" })
     })
 
-    promises("shuts down a guest that answers", async (world) => {
+    promises("shuts down a guest that responds", async (world) => {
       const ref = await world.run(cloned(world))
       await world.run(perform(startOf(ref, true)))
       await world.run(perform({ kind: "shutdown", machine: ref, timeoutSeconds: 120 }))
@@ -209,7 +209,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       "roll-back",
       "remove-snapshot",
     ] as const)
-      promises(`never does ${kind} to a machine that does not carry the mark`, async (world) => {
+      promises(`never does ${kind} to a machine without our mark`, async (world) => {
         await world.stranger(20_001)
         const ref = refOf(world)
         const action = {
@@ -234,7 +234,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(world.exists(world.template.vmid)).toBe(true)
     })
 
-    promises("a machine that was replaced by a stranger's under the same id is not deleted", async (world) => {
+    promises("a machine whose VMID somebody else has taken is not deleted", async (world) => {
       const ref = await world.run(cloned(world))
       await world.run(perform(deleteOf(ref)))
       await world.stranger(ref.vmid)
@@ -242,64 +242,55 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(world.exists(ref.vmid)).toBe(true)
     })
 
-    promises(
-      "a stranger's machine that took our machine's place behind our back is neither started nor stopped",
-      async (world) => {
-        const ref = refOf(world)
-        await world.run(
-          Effect.gen(function* () {
-            yield* withPool
-            yield* perform(cloneOf(world, ref))
-            yield* perform(startOf(ref))
-            yield* perform(stopOf(ref))
-            yield* Effect.promise(() => world.remove(ref.vmid).then(() => world.stranger(ref.vmid)))
-            expect(yield* reasonOf(perform(startOf(ref)))).toBe("not-ours")
-            expect(yield* reasonOf(perform(stopOf(ref)))).toBe("not-ours")
-          }),
-        )
-      },
-    )
+    promises("a foreign machine that has taken our machine's place is neither started nor stopped", async (world) => {
+      const ref = refOf(world)
+      await world.run(
+        Effect.gen(function* () {
+          yield* withPool
+          yield* perform(cloneOf(world, ref))
+          yield* perform(startOf(ref))
+          yield* perform(stopOf(ref))
+          yield* Effect.promise(() => world.remove(ref.vmid).then(() => world.stranger(ref.vmid)))
+          expect(yield* reasonOf(perform(startOf(ref)))).toBe("not-ours")
+          expect(yield* reasonOf(perform(stopOf(ref)))).toBe("not-ours")
+        }),
+      )
+    })
 
-    promises(
-      "a stranger's machine that is taken over is ours from then on, and taking it over again is success",
-      async (world) => {
-        await world.stranger(20_001)
-        const ref = refOf(world)
-        const before = await world.run(detailOf(world, 20_001))
-        const description = writeDescription({ ...ref.mark, adopted: true }, ["linux"])
-        const adopt = Hypervisor.use((h) => h.adopt(before, description))
-        await world.run(adopt)
-        await world.run(adopt)
-        const after = await world.run(detailOf(world, 20_001))
-        expect(readDescription(after.description)).toEqual({ groups: ["linux"], mark: { ...ref.mark, adopted: true } })
-        expect({ ...after, description: "", digest: "" }).toEqual({ ...before, description: "", digest: "" })
-        await world.run(perform(deleteOf(ref)))
-        expect(world.exists(20_001)).toBe(false)
-      },
-    )
+    promises("an adopted foreign machine is ours from then on, and adopting it again is a success", async (world) => {
+      await world.stranger(20_001)
+      const ref = refOf(world)
+      const before = await world.run(detailOf(world, 20_001))
+      const description = writeDescription({ ...ref.mark, adopted: true }, ["linux"])
+      const adopt = Hypervisor.use((h) => h.adopt(before, description))
+      await world.run(adopt)
+      await world.run(adopt)
+      const after = await world.run(detailOf(world, 20_001))
+      expect(readDescription(after.description)).toEqual({ groups: ["linux"], mark: { ...ref.mark, adopted: true } })
+      expect({ ...after, description: "", digest: "" }).toEqual({ ...before, description: "", digest: "" })
+      await world.run(perform(deleteOf(ref)))
+      expect(world.exists(20_001)).toBe(false)
+    })
 
-    promises(
-      "only the machine that was read is taken over: not another one, nor one that changed, nor a template",
-      async (world) => {
-        await world.stranger(20_001)
-        const before = await world.run(detailOf(world, 20_001))
-        const template = await world.run(detailOf(world, world.template.vmid))
-        const description = writeDescription(refOf(world).mark, [])
-        const adopt = (vm: MachineDetail) => world.run(reasonOf(Hypervisor.use((h) => h.adopt(vm, description))))
-        expect(await adopt({ ...before, name: "another" })).toBe("not-ours")
-        expect(await adopt({ ...before, description: "was read long ago" })).toBe("not-ours")
-        expect(await adopt(template)).toBe("not-ours")
-        expect(await adopt({ ...before, vmid: vmidOf(29_999) })).toBe("not-found")
-        expect(await world.run(detailOf(world, 20_001))).toEqual(before)
-        expect(await world.run(detailOf(world, world.template.vmid))).toEqual(template)
-      },
-    )
+    promises("only the machine that was observed is adopted: not another one, one that changed, or a template", async (world) => {
+      await world.stranger(20_001)
+      const before = await world.run(detailOf(world, 20_001))
+      const template = await world.run(detailOf(world, world.template.vmid))
+      const description = writeDescription(refOf(world).mark, [])
+      const adopt = (vm: MachineDetail) => world.run(reasonOf(Hypervisor.use((h) => h.adopt(vm, description))))
+      expect(await adopt({ ...before, name: "another" })).toBe("not-ours")
+      expect(await adopt({ ...before, description: "was read long ago" })).toBe("not-ours")
+      expect(await adopt(template)).toBe("not-ours")
+      expect(await adopt({ ...before, vmid: vmidOf(29_999) })).toBe("not-found")
+      expect(await world.run(detailOf(world, 20_001))).toEqual(before)
+      expect(await world.run(detailOf(world, world.template.vmid))).toEqual(template)
+    })
 
     promises("starting a machine that does not exist fails with `not-found`", async (world) => {
       expect(await world.run(reasonOf(perform(startOf(refOf(world)))))).toBe("not-found")
     })
 
-    promises("says which version it is", async (world) => {
+    promises("reports its version", async (world) => {
       expect(await world.run(Hypervisor.use((h) => h.version))).toMatch(/^\d+\.\d+/u)
     })
   })

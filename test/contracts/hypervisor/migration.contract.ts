@@ -66,7 +66,7 @@ const actionsOf = ({ steps }: Pick<ReturnType<typeof planMigration>, "steps">): 
 const recordOf = (installation: Installation): MigrationRecord | undefined =>
   planMigration(installation, options).steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
 
-/** What every adapter of the port that moves networks promises. */
+/** The tests that every adapter of the port that moves networks passes. */
 export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: moving networks`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -82,7 +82,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(networkNamed("vmbr1001"))).toBeUndefined()
     })
 
-    promises("takes every action again, from a process that remembers nothing", async (world) => {
+    promises("accepts every action again, from a process that remembers nothing", async (world) => {
       await world.run(populate(world))
       const actions = worldly(await world.run(observe))
       for (const action of actions) {
@@ -116,7 +116,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(networkNamed("vmbr1001"))).toMatchObject({ usable: true })
     })
 
-    promises("leaves a machine alone that is not the one that was planned", async (world) => {
+    promises("leaves a machine alone if it is not the planned one", async (world) => {
       const ref = await world.run(populate(world))
       const actions = worldly(await world.run(observe))
       for (const action of actions.filter(
@@ -131,7 +131,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect(nics.map(({ bridge }) => bridge)).not.toContain("r1")
     })
 
-    promises("a observeCached shows what a look shows, also right after something was done", async (world) => {
+    promises("a cached observation shows what a new one shows, even right after a change", async (world) => {
       await world.run(populate(world))
       const seen = Effect.gen(function* () {
         const { record: _, ranges: __, ...look } = yield* observe
@@ -150,7 +150,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       )
     })
 
-    promises("a machine that is gone has nothing to move, and that is told", async (world) => {
+    promises("a missing machine has nothing to move, which is reported", async (world) => {
       const ref = await world.run(populate(world))
       const move = worldly(await world.run(observe)).find(({ kind }) => kind === "move-nics")!
       await world.remove(ref.vmid)
@@ -167,7 +167,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect((await world.run(observe)).zones.filter(({ state }) => state !== "deleted")).toEqual([])
     })
 
-    promises("never takes a VNet of others over, and never removes one", async (world) => {
+    promises("never takes over or removes a foreign VNet", async (world) => {
       const [create, apply] = [
         { kind: "create-zone" as const, zone: { name: "ludus", peers: ["10.0.0.1"], mtu: 1450 } },
         { kind: "apply-sdn" as const, zone: "ludus", present: [], absent: [] },

@@ -24,7 +24,7 @@ export const networkNamed = (name: string) =>
     (all) => all.find(({ spec }) => spec.name === name),
   )
 
-/** What every adapter of the networks' port promises. */
+/** The tests that every adapter of the networks' port passes. */
 export const networkContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: networks`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -35,7 +35,7 @@ export const networkContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(networkNamed(spec.name))).toEqual({ spec, usable: true, ours: true, vlanAware: true })
     })
 
-    promises("making a bridge that is there is a success with nothing to wait for", async (world) => {
+    promises("making an existing bridge is a success with nothing to wait for", async (world) => {
       const create = networkAction("create-network", bridgeOf(world))
       await world.run(performOn(create))
       expect(await world.restarted().run(performOn(create))).toBeNull()

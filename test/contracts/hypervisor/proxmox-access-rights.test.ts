@@ -27,7 +27,7 @@ const people = Effect.gen(function* () {
 
 const root = (rig: Rig, method: string, path: string, fields: Readonly<Record<string, string>> = {}): Promise<string> =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, new URLSearchParams(fields).toString())))
-/** What docs/guides/install.md says that the service needs for access, by path. */
+/** The privileges that docs/guides/install.md says the service needs for access, by path. */
 const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
   "/": ["Sys.Audit"],
   "/vms": ["VM.Allocate", "VM.Audit"],
@@ -39,7 +39,7 @@ const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
 }
 const role = (path: string): string => `Service${path.replaceAll("/", ".")}`
 
-/** A service with a token that has just the privileges that it needs, path by path; `has` gives it others at a path. */
+/** A service with a token that has exactly the privileges it needs, by path; `has` replaces those at a path. */
 const serviceOf = async (rig: Rig) => {
   await root(rig, "POST", "/access/users", { userid: "svc@pve" })
   const made = JSON.parse(await root(rig, "POST", "/access/users/svc@pve/token/rw", { privsep: "0" })) as {
@@ -57,7 +57,7 @@ const serviceOf = async (rig: Rig) => {
 }
 type Prepare = (rig: Rig, has: Awaited<ReturnType<typeof serviceOf>>["has"]) => Promise<unknown>
 
-describe("a service that may not see everything", () => {
+describe("a service with limited visibility", () => {
   const hidden: readonly (readonly [string, string, Prepare])[] = [
     ["accounts and groups", "User.Modify on /access/groups", (_, has) => has("/access/groups", "Group.Allocate")],
     ["rights of others", "Sys.Audit on /access", (_, has) => has("/access")],
@@ -73,18 +73,21 @@ describe("a service that may not see everything", () => {
       (rig) => root(rig, "PUT", "/access/acl", { path: "/pool/LAB", roles: "NoAccess", users: "svc@pve" }),
     ],
   ]
-  it.each(hidden)("takes no %s for gone, and names the privilege that it lacks", async (_, missing, prepare) => {
-    const rig = makeRig()
-    const { service, has } = await serviceOf(rig)
-    await service.run(people)
-    const seen = await service.run(observe)
-    expect([seen.accounts.has(bob), seen.pools.has("LAB" as RangeId)]).toEqual([true, true])
-    await prepare(rig, has)
-    const { facts } = await service.run(Effect.flip(observe))
-    expect(facts).toMatchObject({ reason: "forbidden", detail: expect.stringContaining(missing) as string })
-    expect(facts.hint).toContain("docs/guides/install.md")
-    await rig.close()
-  })
+  it.each(hidden)(
+    "does not take invisible %s for missing, and names the privilege that it lacks",
+    async (_, missing, prepare) => {
+      const rig = makeRig()
+      const { service, has } = await serviceOf(rig)
+      await service.run(people)
+      const seen = await service.run(observe)
+      expect([seen.accounts.has(bob), seen.pools.has("LAB" as RangeId)]).toEqual([true, true])
+      await prepare(rig, has)
+      const { facts } = await service.run(Effect.flip(observe))
+      expect(facts).toMatchObject({ reason: "forbidden", detail: expect.stringContaining(missing) as string })
+      expect(facts.hint).toContain("docs/guides/install.md")
+      await rig.close()
+    },
+  )
 
   const blinded: readonly (readonly [string, string, Prepare])[] = [
     ["the zone", "SDN.Audit on /sdn/zones/ludus", (_, has) => has("/sdn/zones", "SDN.Use")],
@@ -106,7 +109,7 @@ describe("a service that may not see everything", () => {
     ],
   ]
   it.each(blinded)(
-    "takes no VNets for missing where it gives rights on them, when it does not see %s",
+    "does not take VNets for missing that it must grant rights on, if it cannot see %s",
     async (_, missing, prepare) => {
       const rig = makeRig()
       const { service, has } = await serviceOf(rig)
@@ -125,7 +128,7 @@ describe("a service that may not see everything", () => {
     },
   )
 
-  it("sees everything with either of the privileges that show accounts", async () => {
+  it("sees all accounts with either of the privileges that show them", async () => {
     const rig = makeRig()
     const { service, has } = await serviceOf(rig)
     await service.run(people)
@@ -134,7 +137,7 @@ describe("a service that may not see everything", () => {
     await rig.close()
   })
 
-  it("by a token whose privileges are separated is told so too, whatever its account has", async () => {
+  it("gets the same refusal with a privilege-separated token, whatever its account has", async () => {
     const rig = makeRig()
     const made = JSON.parse(await root(rig, "POST", "/access/users/root@pam/token/own", { privsep: "1" })) as {
       readonly data: { readonly value: string }
@@ -146,7 +149,7 @@ describe("a service that may not see everything", () => {
     await rig.close()
   })
 
-  it("takes a list of accounts that its own is not in for no list", async () => {
+  it("distrusts a list of accounts that lacks its own", async () => {
     const rig = makeRig()
     rig.sim.faults.add({
       kind: "garbage",
@@ -159,7 +162,7 @@ describe("a service that may not see everything", () => {
   })
 })
 
-describe("a password by a token that could not make the account again", () => {
+describe("a password set with a token that could not recreate the account", () => {
   const obstacles: readonly (readonly [string, Prepare])[] = [
     ["Realm.AllocateUser on /access/realm/pve", (_, has) => has("/access/realm/pve", "Realm.Allocate")],
     ["User.Modify on /access/groups", (_, has) => has("/access/groups", "Sys.Audit", "Group.Allocate")],
@@ -175,13 +178,13 @@ describe("a password by a token that could not make the account again", () => {
     expect((await service.run(observe)).accounts.get(bob)?.passwordObstacle).toBeUndefined()
     await prepare(rig, has)
     expect((await service.run(observe)).accounts.get(bob)?.passwordObstacle).toContain(missing)
-    // the hypervisor would refuse it, and nothing be lost
+    // the hypervisor would refuse it, and nothing would be lost
     await service.run(Effect.flip(apply({ kind: "set-password", ...making }, "the second password")))
     expect(await rig.others.letsIn(bob, "the first password")).toBe(true)
     await rig.close()
   })
 
-  it("is set where all that it has can be given back", async () => {
+  it("is set if everything of the account can be restored", async () => {
     const rig = makeRig()
     const { service } = await serviceOf(rig)
     await service.run(people)
@@ -193,8 +196,8 @@ describe("a password by a token that could not make the account again", () => {
   })
 })
 
-describe("a service with just the privileges that it needs", () => {
-  it("takes any role on a machine in a range's pool, also one that it does not have itself", async () => {
+describe("a service with exactly the privileges that it needs", () => {
+  it("revokes any role on a machine in a range's pool, even one that it does not have itself", async () => {
     const rig = makeRig()
     const { service } = await serviceOf(rig)
     await service.run(people)

@@ -31,13 +31,13 @@ const people = Effect.gen(function* () {
   yield* apply({ kind: "create-account", ...making() })
 })
 
-/** Root's own calls, on simulated time. */
+/** Calls as root, in simulated time. */
 const root = (rig: Rig, method: string, path: string, form = ""): Promise<string> =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
 const dataOf = async (rig: Rig, path: string): Promise<unknown> =>
   (JSON.parse(await root(rig, "GET", path)) as { readonly data: unknown }).data
 
-/** The access list, in an order of its own. */
+/** The access list, sorted. */
 const aclOf = async (rig: Rig): Promise<readonly string[]> =>
   ((await dataOf(rig, "/access/acl")) as readonly unknown[]).map((entry) => JSON.stringify(entry)).toSorted()
 
@@ -51,7 +51,7 @@ const byPassword = (rig: Rig): Rig =>
   rig.as({ auth: { type: "password", username: "root@pam", password: Redacted.make(rig.sim.rootPassword) } })
 
 describe("observing access", () => {
-  it("asks for each list once, however many accounts, groups, pools and rights there are, and for its own rights where it needs them", async () => {
+  it("reads each list once, however many accounts, groups, pools and rights there are, and its own rights where needed", async () => {
     const rig = makeRig()
     await rig.run(people)
     for (let n = 1; n <= 30; n++) {
@@ -65,14 +65,14 @@ describe("observing access", () => {
     const ofItself = "GET /access/permissions"
     expect(calls.filter((call) => call !== ofItself).toSorted()).toEqual(lists)
     expect(calls.filter((call) => call === ofItself).length).toBe(4)
-    // at many paths: all in one call
+    // for many paths at once: all in one call
     for (let n = 1; n <= 30; n++)
       await rig.others.right(`user${n}@pve` as AccountId, { path: `/vms/${500 + n}`, role: "PVEAuditor", propagate: true })
     expect((await requestsOf(rig, observe)).filter((call) => call === ofItself).length).toBe(1)
     await rig.close()
   })
 
-  it("has every entry of the list of rights, but for those of its own account", async () => {
+  it("has every entry of the access list except those of its own account", async () => {
     const rig = makeRig()
     await rig.run(people)
     const right = (path: string, role: string, propagate = true) => rig.others.right(bob, { path, role, propagate })
@@ -98,7 +98,7 @@ describe("observing access", () => {
         "/vms/100 bob@pve PVEVMAdmin true",
       ].toSorted(),
     )
-    // what the service grants at such a place too: the place may be others'
+    // including what the service grants at such a place: the place may be foreign
     expect(accounts.get(bob)?.keep.rights).toEqual([
       { path: "/pool/LAB1", role: "PVEVMAdmin", propagate: true },
       { path: "/pool/LAB2", role: "PVEAuditor", propagate: true },
@@ -109,7 +109,7 @@ describe("observing access", () => {
     await rig.close()
   })
 
-  it("takes no answer that is no list for a hypervisor without accounts", async () => {
+  it("does not take an answer that is no list for an empty one", async () => {
     for (const path of ["/access/users", "/access/groups", "/access/acl", "/pools", "/cluster/sdn/vnets"]) {
       const rig = makeRig()
       const body = JSON.stringify({ data: null })
@@ -133,7 +133,7 @@ describe("observing access", () => {
     await rig.close()
   })
 
-  it("leaves out names that could be read as more than one", async () => {
+  it("leaves out ambiguous names", async () => {
     const rig = makeRig()
     const data = [
       { path: "/pool/LAB1", roleid: "PVEVMAdmin", type: "group", ugid: "a,b", propagate: 1 },
@@ -157,8 +157,8 @@ describe("observing access", () => {
   })
 })
 
-describe("a password by API token", () => {
-  it("is set in these calls, and all that the account had is there afterwards", async () => {
+describe("a password set with an API token", () => {
+  it("is set in these calls, and everything that the account had is restored", async () => {
     const rig = makeRig()
     await rig.run(people)
     await rig.others.group("theirs")
@@ -167,7 +167,7 @@ describe("a password by API token", () => {
     await rig.others.right(bob, { path: "/vms/100", role: "PVEAuditor", propagate: false })
     await rig.run(apply({ kind: "grant", place: { type: "pool", rangeId }, groups: [group] }))
     const [account, acl] = [await dataOf(rig, "/access/users/bob@pve"), await aclOf(rig)]
-    // nothing is given as kept: what others gave it since is read anew
+    // `keep` is empty: grants by others since then are read anew
     expect(await requestsOf(rig, setPassword())).toEqual([
       "GET /access/users/bob@pve",
       "GET /access/acl",
@@ -184,7 +184,7 @@ describe("a password by API token", () => {
     await rig.close()
   })
 
-  it("that was lost between the removal and the making comes to the same end from what is kept", async () => {
+  it("is set when it is repeated after a failure between removing and recreating the account", async () => {
     const rig = makeRig()
     await rig.run(people)
     await rig.others.group("theirs")
@@ -228,7 +228,7 @@ describe("a password by API token", () => {
       await rig.close()
     })
 
-  it("is not set where a right of the account could not be given back", async () => {
+  it("is not set if a right of the account could not be restored", async () => {
     const rig = makeRig()
     await rig.run(people)
     await rig.others.right(bob, { path: "/vms/100", role: "PVEAuditor", propagate: false })
@@ -246,8 +246,8 @@ describe("a password by API token", () => {
   })
 })
 
-describe("a password by user and password", () => {
-  it("is set in place, tokens and all, also of an account of others", async () => {
+describe("a password set with user and password", () => {
+  it("is set in place, tokens and all, even for a foreign account", async () => {
     const rig = makeRig()
     const service = byPassword(rig)
     await rig.run(people)
@@ -260,7 +260,7 @@ describe("a password by user and password", () => {
     await rig.close()
   })
 
-  it("makes an account that is gone", async () => {
+  it("recreates a missing account", async () => {
     const rig = makeRig()
     await rig.run(people)
     await root(rig, "DELETE", "/access/users/bob@pve")
@@ -270,8 +270,8 @@ describe("a password by user and password", () => {
   })
 })
 
-describe("what is not the service's to change", () => {
-  it("its own account gets no other password, groups or end, by whatever user it is asked for", async () => {
+describe("objects that the service must not change", () => {
+  it("its own account gets no other password or groups and is not removed, whatever user asks", async () => {
     const rig = makeRig()
     for (const service of [rig, byPassword(rig)]) {
       await service.run(people)
@@ -291,7 +291,7 @@ describe("what is not the service's to change", () => {
     await rig.close()
   })
 
-  it("rights of other roles, of others and at other places stay when one is taken", async () => {
+  it("rights of other roles, of others and at other places stay when one is revoked", async () => {
     const rig = makeRig()
     await rig.run(people)
     await rig.others.right(bob, { path: "/pool/LAB1", role: "PVEAuditor", propagate: true })
@@ -303,7 +303,7 @@ describe("what is not the service's to change", () => {
     await rig.close()
   })
 
-  it("a grant is one call, whatever it gives to whom", async () => {
+  it("a grant is one call, whatever it grants to whom", async () => {
     const rig = makeRig()
     await rig.run(people)
     const grant = { kind: "grant", place: { type: "pool", rangeId }, groups: [group, adminGroup] } as const
@@ -313,7 +313,7 @@ describe("what is not the service's to change", () => {
 })
 
 describe("a password", () => {
-  it("is in no fault and no record of a call, whatever fails", async () => {
+  it("appears in no fault and no record of a call, whatever fails", async () => {
     const secret = "tell nobody about this"
     for (const path of ["/access/users", "/access/password"])
       for (const status of [400, 403, 500]) {
@@ -350,7 +350,7 @@ describe("accounts of other realms", () => {
 })
 
 describe("pools", () => {
-  it("above a nested one go with the last one below them, and other people's stay", async () => {
+  it("above a nested one are removed with the last one below them, and foreign ones stay", async () => {
     const rig = makeRig()
     const pools = async (): Promise<readonly string[]> =>
       [...(await rig.run(observe)).pools.keys()].filter((id) => id !== "SHARED" && id !== "ADMIN").toSorted()
@@ -367,8 +367,8 @@ describe("pools", () => {
   })
 })
 
-describe("a pool that is above another one", () => {
-  it("stays when that one goes, once it is a range's itself, and goes with its range", async () => {
+describe("a pool with a nested pool", () => {
+  it("stays when the nested one is removed if it belongs to a range itself, and is removed with its range", async () => {
     const rig = makeRig()
     const pool = (kind: "create-pool" | "remove-pool", id: string) => rig.run(apply({ kind, rangeId: id as RangeId }))
     await pool("create-pool", "LAB/one")
@@ -382,7 +382,7 @@ describe("a pool that is above another one", () => {
 })
 
 describe("the service's own rights", () => {
-  it("that a token lacks are told one by one", async () => {
+  it("that a token lacks are reported one by one", async () => {
     const rig = makeRig()
     await root(rig, "POST", "/access/users", "userid=svc@pve")
     const made = JSON.parse(await root(rig, "POST", "/access/users/svc@pve/token/rw", "privsep=0")) as {

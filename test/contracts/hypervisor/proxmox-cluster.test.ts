@@ -16,7 +16,7 @@ const stage = (rig: Rig): GuestTask => ({
 const performStage = (task: GuestTask) =>
   GuestAutomation.use((guests) => Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle(task, token)))
 
-/** A cluster of three nodes; the template is on the first, and the machine of `refOf` is cloned there. */
+/** A cluster of three nodes; the template is on the first, where the machine of `refOf` is cloned. */
 const withMachine = async (...then: readonly MachineAction[]): Promise<Rig> => {
   const rig = makeRig({ nodes: 3 })
   const prepare = Effect.gen(function* () {
@@ -27,7 +27,7 @@ const withMachine = async (...then: readonly MachineAction[]): Promise<Rig> => {
   return rig
 }
 
-/** Moves the machine to another node, as a person does who clicks Migrate. */
+/** Migrates the machine to another node, as a person does in the web interface. */
 const move = (rig: Rig, from: string, to: string): Effect.Effect<void> =>
   Effect.andThen(
     Effect.promise(() => asRoot(rig.sim, "POST", `/nodes/${from}/qemu/20001/migrate`, `target=${to}&online=1`)),
@@ -37,8 +37,8 @@ const move = (rig: Rig, from: string, to: string): Effect.Effect<void> =>
 const ended = (rig: Rig, type: string) =>
   [...rig.sim.state.tasks.values()].filter((task) => task.type === type && task.exitstatus === "OK").map(({ node }) => node)
 
-describe("a VM that was moved since it was last seen", () => {
-  it("is read, configured, started, worked in, stopped and deleted where it is, each once", async () => {
+describe("a VM that was migrated since it was last seen", () => {
+  it("is read, configured, started, used, stopped and deleted where it is, each once", async () => {
     const rig = await withMachine()
     const ref = refOf(rig)
     await rig.run(
@@ -65,7 +65,7 @@ describe("a VM that was moved since it was last seen", () => {
     await rig.close()
   })
 
-  it("while its agent is waited for is waited for where it is", async () => {
+  it("is waited for at its new node while its agent is awaited", async () => {
     const rig = await withMachine()
     const action = startOf(refOf(rig), true)
     await rig.run(
@@ -81,7 +81,7 @@ describe("a VM that was moved since it was last seen", () => {
     await rig.close()
   })
 
-  it("while somebody works in it keeps what runs there", async () => {
+  it("that migrates during a stage keeps the stage's work", async () => {
     const rig = await withMachine(startOf(refOf({ node: "pve1" }), true))
     await rig.run(
       Effect.gen(function* () {
@@ -96,7 +96,7 @@ describe("a VM that was moved since it was last seen", () => {
     await rig.close()
   })
 
-  it("is locked while it moves: what is asked of it meanwhile is refused as that", async () => {
+  it("is locked while it migrates, and requests are refused with that reason", async () => {
     const rig = await withMachine(startOf(refOf({ node: "pve1" })))
     const reason = await rig.run(
       Effect.gen(function* () {
@@ -111,7 +111,7 @@ describe("a VM that was moved since it was last seen", () => {
 })
 
 describe("a VM whose node went down", () => {
-  it("and that lives on elsewhere is followed, from whatever was known before", async () => {
+  it("and that lives on elsewhere is followed, whatever was known before", async () => {
     const rig = await withMachine()
     const ref = refOf(rig)
     await rig.run(
@@ -129,7 +129,7 @@ describe("a VM whose node went down", () => {
     await rig.close()
   })
 
-  it("and that is still there is waited for: `away`, and it is not taken for gone", async () => {
+  it("and that is still there is waited for: `away`, and not taken for gone", async () => {
     const rig = await withMachine()
     const down = rig.sim.faults.add({ kind: "node-down", node: "pve1" })
     for (const action of [configureOf(refOf(rig)), startOf(refOf(rig)), deleteOf(refOf(rig))])
@@ -140,7 +140,7 @@ describe("a VM whose node went down", () => {
     await rig.close()
   })
 
-  it("with the task that worked on it is settled by looking at it where it lives on", async () => {
+  it("and whose task was lost is settled by observing it at its new node", async () => {
     const rig = await withMachine()
     const action = startOf(refOf(rig), true)
     await rig.run(
@@ -158,8 +158,8 @@ describe("a VM whose node went down", () => {
   })
 })
 
-describe("a VM on a node that has missed the apply of its VNet", () => {
-  /** The machine of `refOf`, which came to the third node after that was unreachable while its VNet was made. */
+describe("a VM on a node that missed the apply of its VNet", () => {
+  /** The machine of `refOf`, migrated to the third node, which was unreachable while its VNet was made. */
   const stranded = async (): Promise<{ readonly rig: Rig; readonly start: MachineAction }> => {
     const rig = makeRig({ nodes: 3, sdnZone: "ludus" })
     const network = { type: "vnet", name: "r1", zone: "ludus", tag: 101, alias: "rangewright LAB1" } as const
@@ -180,7 +180,7 @@ describe("a VM on a node that has missed the apply of its VNet", () => {
     return { rig, start: startOf(ref, true) }
   }
 
-  it("is not started there, but the VNet is brought, and the next try starts it", async () => {
+  it("is not started there; the VNet is applied, and the next attempt starts it", async () => {
     const { rig, start } = await stranded()
     const fault = await rig.run(Effect.flip(perform(start)))
     expect(fault.facts).toMatchObject({
@@ -192,7 +192,7 @@ describe("a VM on a node that has missed the apply of its VNet", () => {
     await rig.close()
   })
 
-  it("fails with what the node says when the VNet cannot be brought", async () => {
+  it("fails with the node's error if the VNet cannot be applied", async () => {
     const { rig, start } = await stranded()
     rig.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: vmbr0: port eno1 is missing" })
     const fault = await rig.run(Effect.flip(perform(start)))
@@ -214,7 +214,7 @@ describe("a VM on a node that has missed the apply of its VNet", () => {
 })
 
 describe("a VM with high availability", () => {
-  it("is started, stopped and deleted although its state follows the call's task later, each asked for once", async () => {
+  it("is started, stopped and deleted although its state changes after the call's task, each requested once", async () => {
     const rig = await withMachine(configureOf(refOf({ node: "pve1" })))
     const ref = refOf(rig)
     const manage = Effect.promise(() => asRoot(rig.sim, "POST", "/cluster/ha/resources", "sid=vm:20001&state=stopped"))
@@ -235,7 +235,7 @@ describe("a VM with high availability", () => {
     await rig.close()
   })
 
-  it("that high availability has given up fails with the way out", async () => {
+  it("that high availability has given up fails, saying what to do", async () => {
     const rig = await withMachine()
     const fault = await rig.run(
       Effect.gen(function* () {
@@ -255,7 +255,7 @@ describe("a VM with high availability", () => {
     await rig.close()
   })
 
-  it("whose node lost its power while it booted is waited for where it comes up", async () => {
+  it("whose node lost power while it booted is waited for on its new node", async () => {
     const rig = await withMachine()
     const action = startOf(refOf(rig), true)
     const settled = await rig.run(
@@ -278,8 +278,8 @@ describe("a VM with high availability", () => {
   })
 })
 
-describe("the votes of a cluster", () => {
-  it("are told, and without them changes are refused as `no-quorum` while reads go on", async () => {
+describe("the quorum of a cluster", () => {
+  it("is reported, and without it changes are refused as `no-quorum` while reads continue", async () => {
     const rig = await withMachine()
     const quorate = Hypervisor.use((hypervisor) => hypervisor.quorate)
     expect(await rig.run(quorate)).toBe(true)
@@ -293,7 +293,7 @@ describe("the votes of a cluster", () => {
     await rig.close()
   })
 
-  it("are no matter where there is one node", async () => {
+  it("does not matter with a single node", async () => {
     const rig = makeRig()
     expect(await rig.run(Hypervisor.use((hypervisor) => hypervisor.quorate))).toBe(true)
     await rig.close()

@@ -39,7 +39,7 @@ const requestOf = (kind: Kind): { readonly method: string; readonly path: string
   }
 }
 
-/** Brings the machine to where the action has something to do. */
+/** Puts the machine into a state in which the action has something to do. */
 const prepared = async (rig: Rig, kind: Kind): Promise<void> => {
   const ref = refOf(rig)
   await rig.run(HypervisorAccess.use((access) => access.ensurePool(rangeId)))
@@ -65,7 +65,7 @@ const reached = (rig: Rig, kind: Kind): boolean => {
 
 const taskType: Record<Kind, string> = { clone: "qmclone", configure: "", start: "qmstart", stop: "qmstop", delete: "qmdestroy" }
 
-/** How often the effect happened: tasks that ended well, or configuration changes. */
+/** How often the effect happened: successful tasks, or configuration changes. */
 const effects = (rig: Rig, kind: Kind): number =>
   [...rig.sim.state.tasks.values()].filter((task) => task.type === taskType[kind] && task.exitstatus === "OK").length
 
@@ -73,7 +73,7 @@ interface Case {
   readonly title: string
   readonly fault: (kind: Kind) => Fault
   readonly reason: HypervisorReason
-  /** True when the first try had its effect although it failed. */
+  /** True if the first attempt had its effect although it failed. */
   readonly effective?: boolean
 }
 
@@ -116,7 +116,7 @@ const cases: readonly Case[] = [
 describe("a failing call", () => {
   for (const kind of kinds)
     for (const { title, fault, reason, effective } of cases)
-      it(`${kind}, ${title}: fails with \`${reason}\`, and doing it again converges without a second effect`, async () => {
+      it(`${kind}, ${title}: fails with \`${reason}\`${kind}, ${title}: fails with \`${reason}\`, and repeating it converges without a second effect`, async () => {
         const rig = makeRig()
         await prepared(rig, kind)
         const action = actionOf(rig, kind)
@@ -126,7 +126,7 @@ describe("a failing call", () => {
         if (effective !== true) expect(reached(rig, kind)).toBe(false)
         await rig.restarted().run(perform(action))
         expect(reached(rig, kind)).toBe(true)
-        // stopping what is off has no effect, but a task of its own
+        // stopping a machine that is off has no effect, but a task of its own
         if (taskType[kind] !== "" && kind !== "stop") expect(effects(rig, kind)).toBe(before + 1)
         await rig.close()
       })
@@ -182,7 +182,7 @@ describe("a failing call", () => {
 describe("a failing task", () => {
   const taskKinds = kinds.filter((kind) => kind !== "configure")
   for (const kind of taskKinds)
-    it(`${kind}: its words decide the reason, and doing it again converges`, async () => {
+    it(`${kind}: its message decides the reason, and repeating it converges`, async () => {
       const rig = makeRig()
       await prepared(rig, kind)
       const type = taskType[kind]
@@ -221,7 +221,7 @@ describe("a failing task", () => {
     })
 
   for (const kind of taskKinds)
-    it(`${kind}: a task that somebody stopped is \`unknown-effect\`, and doing it again converges`, async () => {
+    it(`${kind}: a task that somebody stopped is \`unknown-effect\`, and repeating it converges`unknown-effect\`, and doing it again converges`, async () => {
       const rig = makeRig()
       await prepared(rig, kind)
       const action = actionOf(rig, kind)
@@ -241,7 +241,7 @@ describe("a failing task", () => {
       await rig.close()
     })
 
-  it("a machine left locked by a clone that was killed is not touched: the fault says how to remove it", async () => {
+  it("a machine left locked by a killed clone is not touched: the fault says how to remove it", async () => {
     const rig = makeRig()
     await prepared(rig, "clone")
     await rig.stranger(20_001)
@@ -257,7 +257,7 @@ describe("a failing task", () => {
     await rig.close()
   })
 
-  it("a machine whose agent never answers ends in a fault that says so", async () => {
+  it("a machine whose agent never responds ends in a fault that says so", async () => {
     const rig = makeRig()
     await prepared(rig, "start")
     rig.sim.faults.add({ kind: "silent-agent", vmid: refOf(rig).vmid })
@@ -267,7 +267,7 @@ describe("a failing task", () => {
     await rig.close()
   })
 
-  it("a machine that goes off while it boots is not waited for to the end", async () => {
+  it("a machine that goes off while it boots is not waited for any longer", async () => {
     const rig = makeRig()
     await prepared(rig, "start")
     const ref = refOf(rig)
@@ -285,7 +285,7 @@ describe("a failing task", () => {
   })
 })
 
-describe("what it costs", () => {
+describe("the number of calls", () => {
   const vms = Array.from({ length: 20 }, (_, index) => 20_001 + index)
 
   it("20 machines are cloned, configured and booted with 3 changing calls each, and at most 2 slow calls at once", async () => {
@@ -321,7 +321,7 @@ describe("what it costs", () => {
 })
 
 describe("a failing stage", () => {
-  it("fails with the program's words, without the secrets of its input", async () => {
+  it("fails with the program's output, without the secrets of its input", async () => {
     const rig = makeRig()
     await prepared(rig, "start")
     const ref = refOf(rig)
@@ -346,7 +346,7 @@ describe("a failing stage", () => {
     await rig.close()
   })
 
-  it("with an input that the agent cannot take is refused, saying the size", async () => {
+  it("with an input too large for the agent is refused, naming the size", async () => {
     const rig = makeRig()
     await prepared(rig, "start")
     const task: GuestTask = {

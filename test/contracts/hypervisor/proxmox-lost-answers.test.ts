@@ -40,7 +40,7 @@ import {
 
 type Failing = Effect.Effect<unknown, HypervisorFault | GuestFault, HypervisorPorts>
 
-/** Something that is done, which requests it makes, and how to see that it is done. */
+/** A change, the requests that it makes, and how to see that it is done. */
 interface Deed {
   readonly title: string
   readonly requests: readonly { readonly method: string; readonly path: string }[]
@@ -90,7 +90,7 @@ const apply = (change: AccessChange, password = "a good password") =>
   access((port) => port.apply(change, Redacted.make(password)))
 const making = { account, groups: [userGroup, group], keep } as const
 
-/** What of access anybody can see, in one text. */
+/** Everything visible about access, in one text. */
 const seen = (rig: Rig): Promise<string> =>
   rig.run(
     Effect.map(
@@ -123,7 +123,7 @@ const withAccount = async (rig: Rig) => {
   await rig.run(Effect.andThen(apply({ kind: "create-account", ...making }), apply({ kind: "grant", place, groups: [group] })))
 }
 
-/** A change of access: `done` when everything is seen as where no answer was lost. */
+/** A change of access: `done` when everything is as in a run without lost answers. */
 const accessDeed = (
   change: AccessChange,
   requests: readonly string[],
@@ -293,14 +293,14 @@ const failures: readonly (readonly [string, (match: Deed["requests"][number]) =>
   ["no quorum", (match) => ({ kind: "respond", match, when: "before", status: 500, message: "no quorum" })],
 ]
 
-/** Reasons after which doing it again is right. */
+/** Reasons after which repeating it is right. */
 const passing = new Set(["unknown-effect", "away", "locked", "no-quorum"])
 
 describe("a lost or refused answer", () => {
   for (const deed of deeds)
     for (const request of deed.requests)
       for (const [what, fault] of failures)
-        it(`${deed.title}, ${what} at ${request.method} ${request.path}: passes or says what passes, and again it is done`, async () => {
+        it(`${deed.title}, ${what} at ${request.method} ${request.path}: succeeds or reports a temporary reason, and is done when repeated`, async () => {
           const rig = makeRig({ nodes: 2 })
           await deed.prepare?.(rig)
           rig.sim.faults.add(fault(request))

@@ -20,7 +20,7 @@ const create = (n = 1, nodes?: readonly string[]): NetworkAction => ({
 })
 const remove = (n = 1): NetworkAction => networkAction("remove-network", vnetOf(n))
 
-/** Root's own calls, on simulated time. */
+/** Calls as root, in simulated time. */
 const root = (rig: Rig, method: string, path: string, form = ""): Promise<string> =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
 
@@ -36,7 +36,7 @@ const cluster = async (): Promise<Rig> => {
 const failureOf = (rig: Rig, action: NetworkAction): Promise<HypervisorFault> => rig.run(Effect.flip(performOn(action)))
 
 describe("VNets", () => {
-  it("are VLAN-aware, tagged, and there on every node when the action has settled", async () => {
+  it("are VLAN-aware, tagged, and present on every node when the action has settled", async () => {
     const rig = await cluster()
     await rig.run(performOn(create()))
     expect(await rig.run(networkNamed("r1"))).toEqual({ spec: vnetOf(), usable: true, ours: true, vlanAware: true })
@@ -97,7 +97,7 @@ describe("VNets", () => {
     await rig.close()
   })
 
-  it("go together with the bridge of the same range: neither change stands in the other's way", async () => {
+  it("are removed together with the bridge of the same range: neither change blocks the other", async () => {
     const rig = await cluster()
     const both = [bridgeOf(rig), vnetOf()]
     for (const network of both) await rig.run(performOn(networkAction("create-network", network)))
@@ -108,7 +108,7 @@ describe("VNets", () => {
     await rig.close()
   })
 
-  it("need their zone: the fault names it and says how to make it", async () => {
+  it("need their zone: the fault names it and says how to create it", async () => {
     const rig = makeRig({ nodes: 2 })
     const fault = await failureOf(rig, create())
     expect(fault.facts.reason).toBe("not-found")
@@ -154,7 +154,7 @@ describe("VNets", () => {
     ],
   ]
 
-  it.each(waitings)("neither made nor removed put %s into force that waits and is not ours", async (_what, words, wait) => {
+  it.each(waitings)("do not apply pending changes of others when they are made or removed: %s", async (_what, words, wait) => {
     const rig = await cluster()
     await root(rig, "POST", "/cluster/sdn/zones", "type=simple&zone=plain")
     await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=plain")
@@ -171,14 +171,14 @@ describe("VNets", () => {
       expect(fault.message).toContain(words)
       expect(fault.hint).toMatch(/^Apply or (?:roll|revert)/u)
     }
-    // what we had written before waits too
+    // our own earlier changes are still pending, too
     const late = await rig.run(Effect.flip(HypervisorNetwork.use((networks) => networks.settle(create(3), written.token))))
     expect(late.message).toContain(words)
     expect(applies(rig)).toBe(before)
     await rig.close()
   })
 
-  it("are made while edits of a node that is unreachable wait: an apply does not reach it", async () => {
+  it("are made while an unreachable node has pending edits: an apply does not reach it", async () => {
     const rig = await cluster()
     await root(rig, "POST", "/nodes/pve2/network", "iface=vmbr77&type=bridge&autostart=1")
     rig.sim.faults.add({ kind: "node-down", node: "pve2" })
@@ -187,7 +187,7 @@ describe("VNets", () => {
     await rig.close()
   })
 
-  it("whose tag is taken fail with `taken`", async () => {
+  it("whose tag is in use fail with `taken`", async () => {
     const rig = await cluster()
     await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=ludus&tag=101")
     await root(rig, "PUT", "/cluster/sdn")
@@ -203,7 +203,7 @@ describe("VNets", () => {
     await rig.close()
   })
 
-  it("that a node could not make are a failure, although the apply's task says OK, with the words of its reload", async () => {
+  it("that a node could not make are a failure with the error of its reload, although the apply's task says OK", async () => {
     const rig = await cluster()
     const complaint = "error: r1: cannot create vxlan"
     const broken = rig.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: complaint })
@@ -213,7 +213,7 @@ describe("VNets", () => {
     expect(fault.message).toContain(complaint)
     expect(fault.message).not.toContain("pve1")
     expect(await zoneStates(rig)).toEqual({ pve1: "available", pve2: "error", pve3: "available" })
-    // where the plan does not need it, that is no matter
+    // if the plan does not need that node, it does not matter
     await rig.run(performOn(create(2, ["pve1", "pve3"])))
     rig.sim.faults.remove(broken)
     await rig.restarted().run(performOn(create()))
@@ -230,7 +230,7 @@ const zoneStates = async (rig: Rig): Promise<Record<string, ObservedZone["state"
 const applies = (rig: Rig): number => rig.sim.calls.counts().byRoute["PUT /cluster/sdn"] ?? 0
 
 describe("a node that missed an apply", () => {
-  /** Three VNets of ours, which the third node was unreachable for. */
+  /** Three VNets of ours, made while the third node was unreachable. */
   const missed = async (): Promise<Rig> => {
     const rig = await cluster()
     const down = rig.sim.faults.add({ kind: "node-down", node: "pve3" })
@@ -240,7 +240,7 @@ describe("a node that missed an apply", () => {
     return rig
   }
 
-  it("is given it again by who needs a VNet there, one apply for all who wait", async () => {
+  it("gets it when a VNet is needed there, with one apply for all who wait", async () => {
     const rig = await missed()
     const before = applies(rig)
     await rig
@@ -251,7 +251,7 @@ describe("a node that missed an apply", () => {
     await rig.close()
   })
 
-  it("is left alone by who needs nothing there", async () => {
+  it("is left alone if nothing is needed there", async () => {
     const rig = await missed()
     const before = rig.sim.calls.counts().mutating
     await rig.run(performOn(create(1, ["pve1", "pve2"])))
@@ -259,7 +259,7 @@ describe("a node that missed an apply", () => {
     await rig.close()
   })
 
-  it("and that fails again is named, after one apply for all who wait", async () => {
+  it("and fails again is named, after one apply for all who wait", async () => {
     const rig = await missed()
     const before = applies(rig)
     rig.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: vmbr0: port eno1 is missing" })
@@ -281,7 +281,7 @@ describe("a node that missed an apply", () => {
     await rig.close()
   })
 
-  it("and goes away again meanwhile is not waited for", async () => {
+  it("and becomes unreachable again meanwhile is not waited for", async () => {
     const rig = await missed()
     rig.sim.faults.add({ kind: "node-down", node: "pve3" })
     await rig.run(performOn(create(1, ["pve1", "pve3"])))
@@ -318,7 +318,7 @@ describe("bridges", () => {
     await rig.close()
   })
 
-  it("whose reload fails are a failure with the node's words", async () => {
+  it("whose reload fails are a failure with the node's error", async () => {
     const rig = makeRig()
     rig.sim.faults.add({ kind: "network-reload-fails", node: rig.node, text: "error: vmbr1001: no such device" })
     const fault = await failureOf(rig, networkAction("create-network", bridgeOf(rig)))

@@ -24,8 +24,8 @@ const running = async (...edits: readonly string[]): Promise<Rig> => {
 
 const detail = (rig: Rig) => rig.run(Hypervisor.use((hypervisor) => hypervisor.detail(rig.node, refOf(rig).vmid)))
 
-describe("a change that waits for the next start of a machine", () => {
-  it("is not taken for done: the machine is seen as it runs", async () => {
+describe("a change that is pending until the next start of a machine", () => {
+  it("does not count as done: the machine is observed as it runs", async () => {
     const rig = await running("cores=8&memory=8192")
     expect(await detail(rig)).toMatchObject({ cpus: 3, memoryMiB: 4096 })
     await rig.run(perform(stopOf(refOf(rig))))
@@ -48,8 +48,8 @@ describe("a change that waits for the next start of a machine", () => {
   })
 })
 
-describe("a machine without hotplug of cards", () => {
-  it("is known by it, and still changes networks while it runs", async () => {
+describe("a machine without hotplug of network cards", () => {
+  it("is recognized, and still changes networks while it runs", async () => {
     const rig = await running("hotplug=disk%2Cusb")
     const ref = refOf(rig)
     expect((await detail(rig)).coldCards).toBe(true)
@@ -65,7 +65,7 @@ describe("a machine without hotplug of cards", () => {
     ["hotplug=1", false],
     ["hotplug=network", false],
     ["delete=hotplug", false],
-  ])("is told from others: %s", async (edit, cold) => {
+  ])("is distinguished from others: %s", async (edit, cold) => {
     const rig = await running("hotplug=usb", edit)
     expect((await detail(rig)).coldCards).toBe(cold)
     await rig.close()

@@ -15,7 +15,7 @@ import { makeRig } from "./support/rig.ts"
 import { apidoc, schemaProblems, schemaReason } from "./support/schema-check.ts"
 import { cloneOf, configureOf, deleteOf, perform, rangeId, refOf, startOf, stopOf } from "./support/under-test.ts"
 
-// every other test on the simulator checks its requests too; these prove that the check looks
+// every other test on the simulator checks its requests too; these prove that the check works
 const account = "bob@pve" as AccountId
 const group = groupOfAccount(account)
 const keep: AccountKeep = { groups: [adminGroup], rights: [{ path: "/vms", role: "PVEAuditor", propagate: false }] }
@@ -44,7 +44,7 @@ const accessChanges: readonly AccessChange[] = [
 ]
 
 describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skipped when ${schemaReason})`, () => {
-  it("a request that the schema does not allow is found out", () => {
+  it("a request that the schema does not allow is detected", () => {
     const problems = (method: "GET" | "POST" | "DELETE", path: string, body?: string) =>
       schemaProblems({ method, path: `/api2/json${path}`, body })
     expect(problems("GET", "/version")).toEqual([])
@@ -56,7 +56,7 @@ describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skippe
     expect(problems("DELETE", "/nodes/pve/qemu/100", "purge=1")).toHaveLength(1)
   })
 
-  it("the whole life of a machine keeps to the schema", async () => {
+  it("the whole life of a machine conforms to the schema", async () => {
     const rig = makeRig()
     const ref = refOf(rig)
     const steps: readonly MachineAction[] = [
@@ -85,7 +85,7 @@ describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skippe
   })
 
   for (const auth of ["token", "password"] as const)
-    it(`every change of access keeps to the schema, by ${auth}`, async () => {
+    it(`every change of access conforms to the schema, by ${auth}`, async () => {
       const rig = makeRig()
       const root = { type: "password", username: "root@pam", password: Redacted.make(rig.sim.rootPassword) } as const
       const service = auth === "token" ? rig : rig.as({ auth: root })

@@ -6,13 +6,13 @@ import { asRoot, makeRig, type Rig, tokenAuth } from "./support/rig.ts"
 import { cloneOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf } from "./support/under-test.ts"
 
 interface Falsehood {
-  /** How the path of the calls begins that are answered falsely. */
+  /** The path prefix of the calls that are answered falsely. */
   readonly to: string
   readonly status?: number
   readonly body: object
 }
 
-/** The simulator's answers, but for some calls; which ones is asked at each call. */
+/** The simulator's answers, except for some calls, chosen at each call. */
 const lying = (rig: Rig, falsehoods: () => readonly Falsehood[]): PveTransport => {
   const real = handlerTransport(rig.sim.handle)
   return {
@@ -58,7 +58,7 @@ const seek = (rig: Rig, lastSeenOn: string | undefined = "pve1"): Promise<Sought
   rig.run(Hypervisor.use((hypervisor) => hypervisor.seek(refOf(rig).vmid, lastSeenOn)))
 const blindness = (rig: Rig) => rig.run(Hypervisor.use((hypervisor) => hypervisor.blindness))
 
-/** The same cluster, seen by an account with these privileges on these paths. */
+/** The same cluster as an account with these privileges on these paths sees it. */
 const asAccount = async (rig: Rig, rights: Readonly<Record<string, string>>): Promise<Rig> => {
   await asRoot(rig.sim, "POST", "/access/users", "userid=svc@pve")
   const made = await asRoot(rig.sim, "POST", "/access/users/svc@pve/token/t1", "privsep=0")
@@ -71,8 +71,8 @@ const asAccount = async (rig: Rig, rights: Readonly<Record<string, string>>): Pr
   return rig.as({ auth: tokenAuth(`svc@pve!t1=${value}`) })
 }
 
-describe("a VM that is asked for by itself", () => {
-  it("is there, where it was last seen or where it is now, and with its power, whatever lists say", async () => {
+describe("a single VM that is looked up", () => {
+  it("is found, where it was last seen or where it is now, with its power, whatever lists say", async () => {
     const rig = await withMachine(startOf(refOf({ node: "pve1" })))
     const blinded = rig.as({ transport: emptyLists(rig) })
     expect(await seek(rig)).toEqual({ type: "there", node: "pve1", power: "running" })
@@ -90,7 +90,7 @@ describe("a VM that is asked for by itself", () => {
     await rig.close()
   })
 
-  it("is in doubt while its node, or one that it may have moved to, is silent", async () => {
+  it("is in doubt while its node, or one that it may have moved to, is unreachable", async () => {
     const rig = await withMachine()
     rig.sim.faults.add({ kind: "node-down", node: "pve1" })
     expect(await seek(rig)).toMatchObject({
@@ -104,7 +104,7 @@ describe("a VM that is asked for by itself", () => {
     await rig.close()
   })
 
-  it("is in doubt while its number is in use and no node has it: it may be migrating, or be a container that lists do not show", async () => {
+  it("is in doubt while its VMID is in use and no node has it: it may be migrating, or be a container that lists do not show", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     const row = { id: "qemu/20001", type: "qemu", vmid: 20_001, status: "stopped" }
     const contradictions: readonly (readonly [Falsehood, string])[] = [
@@ -118,7 +118,7 @@ describe("a VM that is asked for by itself", () => {
     await rig.close()
   })
 
-  it("is absent when a container has its number now", async () => {
+  it("is absent if a container has its VMID now", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     const container = listing({ id: "lxc/20001", type: "lxc", vmid: 20_001, status: "stopped", node: "pve1" })
     const transport = lying(rig, () => [container, numberIsInUse])
@@ -126,7 +126,7 @@ describe("a VM that is asked for by itself", () => {
     await rig.close()
   })
 
-  it("is in doubt for an account that may not see it, which so never takes it for absent", async () => {
+  it("is in doubt for an account that may not see it, and thus never taken for absent", async () => {
     const rig = await withMachine()
     const blind = await asAccount(rig, { "/pool": "Pool.Audit" })
     expect(await seek(blind)).toMatchObject({ type: "unknown", why: expect.stringContaining("VM.Audit") as string })
@@ -135,15 +135,15 @@ describe("a VM that is asked for by itself", () => {
   })
 })
 
-describe("what the service may not see", () => {
-  it("is nothing for an account with the rights, on a cluster with its votes", async () => {
+describe("invisible VMs", () => {
+  it("are impossible for an account with the rights, on a quorate cluster", async () => {
     const rig = await withMachine()
     expect(await blindness(rig)).toBeUndefined()
     expect(await blindness(await asAccount(rig, { "/": "Sys.Audit", "/vms": "VM.Audit", "/pool": "Pool.Audit" }))).toBeUndefined()
     await rig.close()
   })
 
-  it("is anything where rights are missing or votes are lost", async () => {
+  it("are possible while rights are missing or quorum is lost", async () => {
     const rig = await withMachine()
     expect(await blindness(await asAccount(rig, {}))).toContain("lacks VM.Audit on /vms and Pool.Audit on /pool")
     rig.sim.faults.add({ kind: "quorum-lost" })
@@ -153,7 +153,7 @@ describe("what the service may not see", () => {
 })
 
 describe("a change to a VM that moved while lists are empty", () => {
-  it("is made where the VM is: it is neither taken for gone nor made again", async () => {
+  it("is made where the VM is: it is neither taken for gone nor created again", async () => {
     const rig = await withMachine()
     await rig.run(move(rig, "pve1", "pve3"))
     const blinded = rig.as({ transport: emptyLists(rig) })
@@ -174,7 +174,7 @@ describe("a VM that is to be deleted and is not found", () => {
       .as({ transport })
       .run(Effect.map(Effect.flip(perform(deleteOf(refOf(rig)))), ({ facts: { reason, detail } }) => ({ reason, detail })))
 
-  it("is gone when it is not found a second time either, some seconds later", async () => {
+  it("is gone if it is not found a second time some seconds later", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     const before = rig.sim.clock.now()
     await rig.run(perform(deleteOf(refOf(rig))))
@@ -182,7 +182,7 @@ describe("a VM that is to be deleted and is not found", () => {
     await rig.close()
   })
 
-  it("is not taken for gone when it is found the second time: the node's cluster file system had restarted", async () => {
+  it("is not taken for gone if it is found the second time: the node's cluster file system had restarted", async () => {
     const rig = await withMachine()
     const start = rig.sim.clock.now()
     const transport = lying(rig, () => (rig.sim.clock.now() === start ? [listing(), numberIsFree, ...noNodeHasIt] : []))
@@ -195,7 +195,7 @@ describe("a VM that is to be deleted and is not found", () => {
     await rig.close()
   })
 
-  it("is not taken for gone while its number is in use, or while the service may not see it", async () => {
+  it("is not taken for gone while its VMID is in use, or while the service may not see it", async () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     expect(
       await faultOf(

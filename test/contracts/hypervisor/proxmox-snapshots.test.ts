@@ -32,9 +32,9 @@ const warningsOf = (action: Parameters<typeof perform>[0]) =>
     return yield* hypervisor.settle(action, token)
   })
 
-/** How far the clock that a guest shows is behind its node's, in seconds. */
+/** Seconds that a guest's clock is behind its node's. */
 const behindOf = (rig: Rig, { vmid }: MachineRef) => (rig.sim.guest(vmid)?.clockBehind ?? 0) / 1000
-/** A machine that runs from memory that was saved an hour ago. */
+/** A machine that runs from memory saved an hour ago. */
 const savedAnHourAgo = async (rig: Rig, ref: MachineRef) => {
   await rig.run(perform(startOf(ref, true)))
   await rig.run(perform(takeOf(ref, "running", true)))
@@ -50,7 +50,7 @@ const onRig = (body: (rig: Rig, ref: MachineRef) => Promise<void>) => async () =
 
 describe("snapshots on Proxmox", () => {
   it(
-    "a task that goes on after its answer was lost is found, and no second one is begun",
+    "a task that continues after its answer was lost is found, and no second one is begun",
     onRig(async (rig, ref) => {
       await rig.run(perform(startOf(ref, true)))
       rig.sim.faults.add({
@@ -73,7 +73,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "a task of ours that ends while it is looked for is no lock of somebody else's",
+    "a task of ours that ends during the check is not mistaken for somebody else's lock",
     onRig(async (rig, ref) => {
       const take = takeOf(ref)
       await rig.run(Hypervisor.use((hypervisor) => hypervisor.dispatch(take)))
@@ -90,7 +90,7 @@ describe("snapshots on Proxmox", () => {
 
   for (const when of ["before", "after"] as const)
     it(
-      `a task that was forgotten ${when} its effect is settled by looking`,
+      `a task that was forgotten ${when} its effect is settled by observation`,
       onRig(async (rig, ref) => {
         for (const [type, action] of [
           ["qmsnapshot", takeOf(ref)],
@@ -108,7 +108,7 @@ describe("snapshots on Proxmox", () => {
     )
 
   it(
-    "a snapshot that fails in its task fails with the hypervisor's words, and is taken the next time",
+    "a snapshot whose task fails fails with the hypervisor's error, and is taken the next time",
     onRig(async (rig, ref) => {
       rig.sim.faults.add({
         kind: "fail-task",
@@ -128,7 +128,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "a machine that something else has locked is waited for, and nothing is begun",
+    "a machine with another lock is waited for, and nothing is begun",
     onRig(async (rig, ref) => {
       await rig.run(perform(takeOf(ref)))
       for (const lock of ["backup", "snapshot"]) {
@@ -142,7 +142,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "one that may still be in the making is not taken for gone",
+    "a snapshot that may still be in progress is not taken for gone",
     onRig(async (rig, ref) => {
       rig.sim.guest(ref.vmid)!.config["lock"] = "snapshot"
       expect(await rig.run(reasonOf(perform({ ...removeOf(ref), description: "x" })))).toBe("locked")
@@ -150,7 +150,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "one that was asked for and has not begun is not taken for gone",
+    "a requested snapshot that has not begun is not taken for gone",
     onRig(async (rig, ref) => {
       rig.sim.faults.add({
         kind: "respond",
@@ -167,7 +167,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "a machine that somebody else locks before the task can is waited for, and not taken for broken",
+    "a machine that somebody else locks before our task can is waited for, and not taken for broken",
     onRig(async (rig, ref) => {
       rig.sim.faults.add({ kind: "fail-task", type: "qmsnapshot", text: "VM is locked (backup)", when: "before" })
       const { token } = await rig.run(Hypervisor.use((hypervisor) => hypervisor.dispatch(takeOf(ref))))
@@ -196,7 +196,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "where the memory cannot be restored because a network is gone, the machine is rolled back without it, and that is told",
+    "if the memory cannot be restored because a network is gone, the machine is rolled back without it, which is reported",
     onRig(async (rig, ref) => {
       await asRoot(rig.sim, "POST", `/nodes/${ref.node}/network`, "iface=vmbr77&type=bridge&autostart=1&bridge_vlan_aware=1")
       await rig.run(Effect.promise(() => asRoot(rig.sim, "PUT", `/nodes/${ref.node}/network`)))
@@ -221,7 +221,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "a rollback that did not begin is no success, also for a machine that is on that very snapshot",
+    "a rollback that did not begin is no success, even for a machine that is on that very snapshot",
     onRig(async (rig, ref) => {
       await rig.run(perform(takeOf(ref)))
       const { digest } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))
@@ -243,7 +243,7 @@ describe("snapshots on Proxmox", () => {
   it.each([
     ["Linux", undefined],
     ["Windows", "win11"],
-  ])("the clock of a machine with %s that goes on from its memory is set to its node's", async (_, osType) =>
+  ])("the clock of a machine with %s that resumes from its memory is set to its node's", async (_, osType) =>
     onRig(async (rig, ref) => {
       if (osType !== undefined) {
         const guest = rig.sim.guest(ref.vmid)!
@@ -301,7 +301,7 @@ describe("snapshots on Proxmox", () => {
     ),
   ]
   it.each(obstacles)(
-    "where it cannot be corrected because the guest %s, that is told, and the machine is rolled back",
+    "if the clock cannot be corrected because the guest %s, that is reported, and the machine is rolled back",
     (_, because, spoil) =>
       onRig(async (rig, ref) => {
         await savedAnHourAgo(rig, ref)
@@ -317,7 +317,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "the clock is set also where the answer of the command was lost, or the service was restarted before it",
+    "the clock is set even if the command's answer was lost, or the service was restarted before it",
     onRig(async (rig, ref) => {
       await savedAnHourAgo(rig, ref)
       rig.sim.faults.add({

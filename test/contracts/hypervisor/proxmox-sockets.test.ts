@@ -9,7 +9,7 @@ import { hypervisorContracts } from "./contracts.ts"
 import { tokenAuth, worldOf } from "./support/rig.ts"
 import { type HypervisorUnderTest, reasonOf, type World } from "./support/under-test.ts"
 
-/** A command on a node may take a minute of it: a second of a busy machine. */
+/** A command on a node may take a minute of simulated time, which is one second on a busy machine. */
 const speed = 60
 
 /** The adapter over HTTPS with a pinned certificate, and over SSH with a pinned host key; logged in by password. */
@@ -58,7 +58,7 @@ const inOneProcess = (): World => {
 
 const sockets: HypervisorUnderTest = { name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() }
 hypervisorContracts(sockets)
-// viewers live in real time, which the other rigs do not have
+// viewers need real time, which the other rigs do not have
 consoleContract(sockets)
 consoleContract({ name: "Proxmox in one process", make: async () => inOneProcess() })
 
@@ -95,14 +95,14 @@ describe("trust", () => {
 })
 
 describe("several URLs", () => {
-  it("the next node is asked when one cannot be reached", async () => {
+  it("the next node is used when one cannot be reached", async () => {
     const { sim, https, options } = await overSockets()
     const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken), urls: ["https://127.0.0.1:9", https.url] })
     expect((await Effect.runPromise(Effect.provide(observe, layer))).nodes).toHaveLength(1)
     await sim.close()
   })
 
-  it("each may have a certificate of its own, and any of the pinned ones will do", async () => {
+  it("each may have a certificate of its own, and any of the pinned ones is accepted", async () => {
     const [gone, { sim, https, options }] = [await overSockets(), await overSockets()]
     await gone.sim.close()
     const fingerprint = [gone.https, https].map((one) => one.fingerprint ?? "")
@@ -118,7 +118,7 @@ describe("several URLs", () => {
     await sim.close()
   })
 
-  it("none that can be reached is `away`, and says why", async () => {
+  it("if none can be reached, the fault is `away` and says why", async () => {
     const { sim, options } = await overSockets()
     await sim.close()
     const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken) })
@@ -129,7 +129,7 @@ describe("several URLs", () => {
 })
 
 describe("the shell", () => {
-  it("gives each word to the program as it is, whatever a shell would make of it", async () => {
+  it("passes each word to the program unchanged, whatever a shell would make of it", async () => {
     const { sim, world } = await overSockets()
     const shell = world()
     const result = await shell.run(
@@ -147,14 +147,14 @@ describe("the shell", () => {
     await sim.close()
   })
 
-  it("goes on with a new connection when the other side closed the old one while nobody used it", async () => {
+  it("uses a new connection if the server closed the idle one", async () => {
     const { sim, ssh, options } = await overSockets()
     const nodes = { pve: { ...options.ssh.nodes.pve } }
     const version = Effect.result(NodeShell.use((shell) => shell.run("pve", { program: "pveversion", args: [] })))
     const body = Effect.gen(function* () {
       const first = yield* version
       yield* Effect.promise(() => ssh.close())
-      // refused, or lost before: a failure either way, and not the end of whoever asks
+      // refused, or lost before: a failure either way, which does not crash the caller
       const closed = yield* version
       const again = yield* Effect.promise(() => sim.ssh())
       Object.assign(nodes.pve, { port: again.port, hostKey: again.hostKey })

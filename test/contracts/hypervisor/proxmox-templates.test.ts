@@ -24,7 +24,7 @@ const root = (method: string, path: string, form = ""): Promise<string> =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
 const dataOf = async (path: string): Promise<unknown> => (JSON.parse(await root("GET", path)) as { readonly data: unknown }).data
 
-/** What the account of a build is answered. */
+/** The answers that the account of a build gets. */
 const as =
   (account: BuildAccount) =>
   async (method: string, path: string, form = "") => {
@@ -75,7 +75,7 @@ const traces = async (): Promise<string> =>
   JSON.stringify([await dataOf("/pools"), await dataOf("/access/users"), await dataOf("/access/acl")])
 
 describe("the account of a build", () => {
-  it("does in its pool what builders do, and nothing outside of it", async () => {
+  it("may do in its pool what builders do, and nothing outside of it", async () => {
     const account = await open()
     const build = as(account)
     await makeVm(account)
@@ -108,7 +108,7 @@ describe("the account of a build", () => {
       expect([method, path, form, (await build(method, path, form)).status]).toEqual([method, path, form, 403])
   })
 
-  it("clones templates that all may clone from", async () => {
+  it("clones templates that everybody may clone", async () => {
     const account = await open()
     const answer = await as(account)(
       "POST",
@@ -118,7 +118,7 @@ describe("the account of a build", () => {
     expect(answer.status).toBe(200)
   })
 
-  it("has other secrets each time, and those of before count no more", async () => {
+  it("has new secrets each time, and the earlier ones become invalid", async () => {
     const first = await open()
     const second = await open()
     expect((await as(first)("GET", "/version")).status).toBe(401)
@@ -126,7 +126,7 @@ describe("the account of a build", () => {
     expect(Redacted.value(first.password)).not.toBe(Redacted.value(second.password))
   })
 
-  it("is not made where the service may not make its role; what to do is said", async () => {
+  it("is not made if the service may not create its role; the fault says what to do", async () => {
     await root("POST", "/access/users", "userid=poor@pve&password=long-enough")
     await root(
       "POST",
@@ -141,8 +141,8 @@ describe("the account of a build", () => {
   })
 })
 
-describe("what a build made", () => {
-  it("is told by number and name, moved to all on request, and only that", async () => {
+describe("the result of a build", () => {
+  it("is reported by VMID and name, and exactly that is made available to everybody on request", async () => {
     const account = await open()
     await makeTemplate(account)
     expect(await rig.run(templates((port) => port.made(id)))).toEqual([{ ...template, node: "pve", template: true }])
@@ -169,7 +169,7 @@ describe("what a build made", () => {
     expect(await rig.run(reasonOf(templates((port) => port.adopt(other, second))))).toBe("taken")
   })
 
-  it("goes with the build: VMs that run, are off or are templates, account, pool, rights", async () => {
+  it("is removed with the build: VMs that run, are off or are templates, account, pool, rights", async () => {
     const before = await traces()
     const account = await open()
     await makeTemplate(account)
@@ -183,7 +183,7 @@ describe("what a build made", () => {
     await rig.run(templates((port) => port.close(id)))
   })
 
-  it("goes with the build: containers, which it could not have made", async () => {
+  it("is removed with the build: containers, which it could not have created", async () => {
     await open()
     let container: "running" | "stopped" | "gone" = "running"
     const inner = handlerTransport(rig.sim.handle)
@@ -220,7 +220,7 @@ describe("what a build made", () => {
     expect(await traces()).not.toContain(id)
   })
 
-  it("goes with the build: images that it uploaded, but none that a template has in a drive, and none of others", async () => {
+  it("is removed with the build: images that it uploaded, except those in a template's drive and those of others", async () => {
     const account = await open()
     await makeTemplate(account)
     const names = [`rw-build-${id}-answers.iso`, `rw-build-${id}-kept.iso`, `rw-build-${other}-answers.iso`, "debian.iso"]
@@ -246,7 +246,7 @@ describe("what a build made", () => {
     expect(there).toEqual(expect.arrayContaining(names))
   })
 
-  it("goes although the builder's last call is still being done", async () => {
+  it("is removed although the builder's last call is still in progress", async () => {
     const account = await open()
     const clone = await as(account)(
       "POST",
@@ -260,7 +260,7 @@ describe("what a build made", () => {
     expect(await traces()).not.toContain(id)
   })
 
-  it("is known after a restart, also half made; pools and accounts of others are never touched", async () => {
+  it("is recognized after a restart, even half made; pools and accounts of others are never touched", async () => {
     await open()
     await root("POST", "/pools", `poolid=rw-build-${other}`)
     await root("POST", "/access/users", `userid=build-${other}@pve`)
@@ -275,7 +275,7 @@ describe("what a build made", () => {
   })
 })
 
-describe("a template of all", () => {
+describe("a template for everybody", () => {
   it("is removed unless clones need its disks, and no other VM is", async () => {
     const account = await open()
     await makeTemplate(account)
@@ -283,7 +283,7 @@ describe("a template of all", () => {
     const remove = (wanted: typeof template) => rig.run(reasonOf(templates((port) => port.remove(wanted))))
     await root("POST", "/nodes/pve/qemu/500/clone", "newid=700&name=user")
     await unlocked(700)
-    // lists are late
+    // lists lag behind
     await rig.run(Effect.sleep(15_000))
     expect(await rig.run(templates((port) => port.clones(template)))).toEqual([{ vmid: 700, name: "user" }])
     expect(await remove(template)).toBe("locked")

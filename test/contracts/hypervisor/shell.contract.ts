@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { type HypervisorUnderTest, onWorld, type World } from "./support/under-test.ts"
 
-/** What every shell on nodes promises; one without access promises to say so. */
+/** The tests that every shell on nodes passes; one without access must say so. */
 export const shellContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: commands on nodes`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))

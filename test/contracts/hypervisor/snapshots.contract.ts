@@ -29,7 +29,7 @@ const made = async (world: World): Promise<MachineRef> => {
 const treeOf = (world: World, { vmid }: MachineRef) => world.run(Hypervisor.use((h) => h.snapshots(world.node, vmid)))
 const detailOf = (world: World, { vmid }: MachineRef) => world.run(Hypervisor.use((h) => h.detail(world.node, vmid)))
 
-/** What every adapter promises of the snapshots of machines. */
+/** The tests of machine snapshots that every adapter passes. */
 export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
   describe(`${hypervisor.name}: snapshots`, () => {
     const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
@@ -40,13 +40,13 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(Hypervisor.use((h) => h.canSnapshot(world.node, ref.vmid)))).toBe(true)
     })
 
-    promises("a machine that is not there has no snapshots to tell of", async (world) => {
+    promises("a missing machine has no snapshots", async (world) => {
       const absent = vmidOf(29_999)
       expect(await world.run(reasonOf(Hypervisor.use((h) => h.snapshots(world.node, absent))))).toBe("not-found")
       expect(await world.run(reasonOf(Hypervisor.use((h) => h.canSnapshot(world.node, absent))))).toBe("not-found")
     })
 
-    promises("a snapshot tells the cards that the machine had when it was taken", async (world) => {
+    promises("a snapshot shows the network cards that the machine had when it was taken", async (world) => {
       const ref = await made(world)
       const { nics } = await detailOf(world, ref)
       await world.run(perform(takeOf(ref, "first")))
@@ -54,7 +54,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(Hypervisor.use((h) => h.snapshotCards(world.node, ref.vmid, "first")))).toEqual(nics)
     })
 
-    promises("takes one after another, and tells which comes after which", async (world) => {
+    promises("takes one after another, and reports their order", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref, "first")))
       await world.run(perform(takeOf(ref, "second")))
@@ -76,7 +76,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
     })
 
     promises(
-      "one that is there and was asked for is a success with nothing to wait for, also for another process",
+      "an existing one with the same request is a success with nothing to wait for, even for another process",
       async (world) => {
         const ref = await made(world)
         await world.run(perform(takeOf(ref)))
@@ -85,7 +85,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       },
     )
 
-    promises("one of the same name that was made for something else is `taken`, and stays as it is", async (world) => {
+    promises("one of the same name from another request is `taken`, and stays as it is", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref)))
       const before = await treeOf(world, ref)
@@ -96,7 +96,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await treeOf(world, ref)).toEqual(before)
     })
 
-    promises("dispatched twice at once it is taken once, and both settle", async (world) => {
+    promises("dispatched twice at once, it is taken once, and both settle", async (world) => {
       const ref = await made(world)
       const take = takeOf(ref)
       const token = await world.run(
@@ -113,7 +113,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect((await treeOf(world, ref)).snapshots).toHaveLength(1)
     })
 
-    promises("memory is kept of a machine that runs, and of no other", async (world) => {
+    promises("memory is saved only of a running machine", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref, "off", true)))
       await world.run(perform(startOf(ref, true)))
@@ -123,7 +123,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(Object.fromEntries(snapshots.map(({ name, memory }) => [name, memory]))).toEqual({ off: false, running: true })
     })
 
-    promises("a machine is rolled back to what it was, off, and keeps its mark", async (world) => {
+    promises("a machine is rolled back to its earlier state, off, and keeps its mark", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref)))
       const { settings } = configureOf(ref)
@@ -133,7 +133,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(Effect.as(perform(rollBackOf(ref, "clean", { digest })), "done"))).toBe("done")
       expect(await detailOf(world, ref)).toMatchObject({ cpus: settings.cpus, description: expect.stringContaining("LAB1") })
       expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: false })
-      // the reference is as good as before
+      // the reference is still valid
       await world.run(perform(startOf(ref)))
     })
 
@@ -145,7 +145,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await treeOf(world, ref)).toMatchObject({ current: "running", running: true })
     })
 
-    promises("a rollback whose answer was lost is not done again, and what has run since stays", async (world) => {
+    promises("a rollback whose answer was lost is not repeated, and what has run since stays", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref)))
       const { generation } = await detailOf(world, ref)
@@ -158,7 +158,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
     })
 
     promises(
-      "neither a rollback nor a removal takes a snapshot of that name that was taken since for the one that was meant",
+      "neither a rollback nor a removal uses a newer snapshot of the same name instead of the intended one",
       async (world) => {
         const ref = await made(world)
         await world.run(perform(takeOf(ref)))
@@ -173,14 +173,14 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       },
     )
 
-    promises("a rollback to a snapshot that is not there fails, and changes nothing", async (world) => {
+    promises("a rollback to a missing snapshot fails, and changes nothing", async (world) => {
       const ref = await made(world)
       await world.run(perform(startOf(ref)))
       expect(await world.run(reasonOf(perform(rollBackOf(ref))))).toBe("failed")
       expect(await treeOf(world, ref)).toMatchObject({ running: true })
     })
 
-    promises("one that is removed leaves the others in their order; removing it again is a success", async (world) => {
+    promises("removing one leaves the others in their order; removing it again is a success", async (world) => {
       const ref = await made(world)
       for (const name of ["first", "second", "third"]) await world.run(perform(takeOf(ref, name)))
       await world.run(perform(removeOf(ref, "second")))

@@ -1,6 +1,6 @@
 import type { Simulator } from "@rangewright/pve-simulator"
 
-/** Calls the simulator as its root, past the adapter; the answer's text. */
+/** Calls the simulator as its root, without the adapter; returns the body of the answer. */
 export const asRoot = async (sim: Simulator, method: string, path: string, form = ""): Promise<string> => {
   const answer = await sim.handle({
     method,

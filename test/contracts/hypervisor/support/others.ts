@@ -3,14 +3,14 @@ import { type MemoryWorld, writeEntry } from "@rangewright/adapter-memory"
 import type { Simulator } from "@rangewright/pve-simulator"
 import { asRoot } from "./as-root.ts"
 
-/** What others do about access on the hypervisor, past the adapter, and what they can see of it. */
+/** What others do with access on the hypervisor, without the adapter, and what they can see of it. */
 export interface Others {
   readonly group: (name: string) => Promise<void>
   readonly account: (id: AccountId, password: string) => Promise<void>
   readonly join: (id: AccountId, group: string) => Promise<void>
   readonly right: (id: AccountId, right: AccountKeep["rights"][number]) => Promise<void>
   readonly pool: (id: RangeId) => Promise<void>
-  /** Whether the hypervisor lets the account in with the password. */
+  /** Whether the hypervisor accepts the account's password. */
   readonly letsIn: (id: AccountId, password: string) => Promise<boolean>
 }
 

@@ -16,16 +16,16 @@ import { checkedTransport } from "./schema-check.ts"
 import { runOnSimTime } from "./sim-time.ts"
 import { type HypervisorPorts, vmidOf, type World } from "./under-test.ts"
 
-/** The adapter over a simulator in this process, on simulated time. Every request is held against Proxmox's schema. */
+/** The adapter over a simulator in this process, in simulated time. Every request is checked against Proxmox's schema. */
 export interface Rig extends World {
   readonly run: <A, E>(effect: Effect.Effect<A, E, HypervisorPorts | HypervisorTemplates>) => Promise<A>
   readonly sim: Simulator
   readonly restarted: () => Rig
   /** The adapter with other options over the same simulator. */
   readonly as: (options: Partial<ProxmoxOptions>) => Rig
-  /** Lets the next thing happen that waits for the simulator's time. */
+  /** Advances the simulator's time to the next event. */
   readonly passTime: () => Promise<void>
-  /** Ends the rig; fails when the schema has something against a request that was made. */
+  /** Ends the rig; fails if a request violated the schema. */
   readonly close: () => Promise<void>
 }
 
@@ -43,7 +43,7 @@ export const linuxTemplate = (sim: Simulator): World["template"] => {
   return { vmid: vmidOf(found.vmid), node: found.node, name: String(found.config["name"]) }
 }
 
-/** What of a world does not depend on how its clock runs. */
+/** The part of a world that does not depend on how its clock runs. */
 export const worldOf = (sim: Simulator): Omit<World, "run" | "restarted" | "close"> => {
   const template = linuxTemplate(sim)
   return {
@@ -51,7 +51,7 @@ export const worldOf = (sim: Simulator): Omit<World, "run" | "restarted" | "clos
     template,
     stranger: async (vmid) => {
       await asRoot(sim, "POST", `/nodes/${template.node}/qemu`, `vmid=${vmid}&name=stranger`)
-      // its making is a task, which ends with the simulator's time
+      // creating it is a task, which ends with the simulator's time
       while (sim.guest(vmid) === undefined || sim.guest(vmid)?.config["lock"] !== undefined) await passTime(sim)
     },
     remove: async (vmid) => void sim.state.guests.delete(vmid),

@@ -43,7 +43,7 @@ const typeProblem = (property: Property, value: string): string | undefined => {
   return undefined
 }
 
-/** What the schema says against a request: unknown route or verb, unknown, missing, repeated or mistyped parameters, a body where none may be. */
+/** Violations of the schema by a request: unknown route or verb, unknown, missing, repeated or mistyped parameters, a forbidden body. */
 export const schemaProblems = (request: Pick<PveRequest, "method" | "path" | "body">): readonly string[] => {
   const [rawPath = "", query = ""] = request.path.split("?")
   const path = rawPath.replace(/^\/api2\/json/u, "")
@@ -75,7 +75,7 @@ export const schemaProblems = (request: Pick<PveRequest, "method" | "path" | "bo
   return problems.map((problem) => `${request.method} ${match.route}: ${problem}`)
 }
 
-/** Passes requests on and collects what the schema says against them. */
+/** Passes requests on and collects their violations of the schema. */
 export const checkedTransport = (inner: PveTransport, problems: string[]): PveTransport => ({
   ...inner,
   send: (request, signal) => {

@@ -22,10 +22,10 @@ const clockOn = (time: ManualClock): Clock.Clock => {
   }
 }
 
-/** Turns of the loop after which two waits are taken to wake each other for ever. */
+/** Turns of the event loop after which two waits count as waking each other forever. */
 const restlessAfter = 100_000
 
-/** Lets everything that can run now run: fibers and promises of this process, over as many turns of its loop as they wake each other. */
+/** Runs everything that can run now: fibers and promises of this process, over as many turns of the event loop as they wake each other. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < restlessAfter; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -35,8 +35,8 @@ const settle = async (): Promise<void> => {
 }
 
 /**
- * Runs an effect on simulated time: whenever nothing can run any more, time jumps to the next thing that is due. Hours pass in milliseconds,
- * and the same program takes the same course each time. Rejects when the effect waits for something that no simulated time will bring.
+ * Runs an effect in simulated time: whenever nothing can run any more, time jumps to the next event. Hours pass in milliseconds, and the
+ * same program always takes the same course. Rejects when the effect waits for something that no simulated time will bring.
  */
 export const runOnSimTime = async <A, E, R>(
   time: ManualClock,
@@ -49,7 +49,7 @@ export const runOnSimTime = async <A, E, R>(
   const result = Effect.runPromise(Effect.provideService(program, Clock.Clock, clockOn(time))).finally(() => {
     ended = true
   })
-  // a rejection is the caller's, not an unhandled one, while time is still being moved
+  // a rejection belongs to the caller, and is not unhandled while time is still being advanced
   result.catch(() => {})
   for (let idle = 0; !ended;) {
     await settle()

@@ -28,11 +28,11 @@ export interface World {
   readonly restarted: () => World
   readonly node: string
   readonly template: { readonly vmid: Vmid; readonly node: string; readonly name: string }
-  /** Makes a stopped VM that is not ours. */
+  /** Creates a stopped VM that is not ours. */
   readonly stranger: (vmid: number) => Promise<void>
-  /** Takes a VM away behind the adapter's back. */
+  /** Removes a VM without the adapter. */
   readonly remove: (vmid: number) => Promise<void>
-  /** Whether the VM exists, asked of the world itself. */
+  /** Whether the VM exists, by the world itself. */
   readonly exists: (vmid: number) => boolean
   readonly others: Others
   readonly close: () => Promise<void>
@@ -111,11 +111,11 @@ export const perform = (action: MachineAction) =>
     return token
   })
 
-/** The reason for which it fails. */
+/** The reason for its failure. */
 export const reasonOf = <A, E extends { readonly facts: { readonly reason: string } }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.match(effect, { onSuccess: () => "no failure", onFailure: (fault) => fault.facts.reason })
 
-/** Runs the test's body on a fresh world and takes it down. */
+/** Runs the test's body on a fresh world and closes it. */
 export const onWorld = (hypervisor: HypervisorUnderTest, body: (world: World) => Promise<void>) => async () => {
   const world = await hypervisor.make()
   try {
