@@ -116,7 +116,7 @@ const cases: readonly Case[] = [
 describe("a failing call", () => {
   for (const kind of kinds)
     for (const { title, fault, reason, effective } of cases)
-      it(`${kind}, ${title}: fails with \`${reason}\`${kind}, ${title}: fails with \`${reason}\`, and repeating it converges without a second effect`, async () => {
+      it(`${kind}, ${title}: fails with \`${reason}\`, and repeating it converges without a second effect`, async () => {
         const rig = makeRig()
         await prepared(rig, kind)
         const action = actionOf(rig, kind)
@@ -221,7 +221,7 @@ describe("a failing task", () => {
     })
 
   for (const kind of taskKinds)
-    it(`${kind}: a task that somebody stopped is \`unknown-effect\`, and repeating it converges`unknown-effect\`, and doing it again converges`, async () => {
+    it(`${kind}: a task that somebody stopped is \`unknown-effect\`, and repeating it converges`, async () => {
       const rig = makeRig()
       await prepared(rig, kind)
       const action = actionOf(rig, kind)
