@@ -42,7 +42,7 @@ describe("archives", () => {
           "__MACOSX/x": { content: "" },
         }),
     ],
-  ])("%s becomes files, without what packers add", async (_, name, bytes) => {
+  ])("%s becomes files, without entries that packers add", async (_, name, bytes) => {
     const world = gitWorld()
     const snapshot = await world.fetch(upload(world, name, bytes()))
     expect(snapshot.files).toEqual([
@@ -54,7 +54,7 @@ describe("archives", () => {
     world.expectClean()
   })
 
-  test("what a snapshot of an older version takes is told by its list", async () => {
+  test("the disk usage of an older version's snapshot is computed from its list", async () => {
     const world = gitWorld()
     const { id } = await world.fetch(upload(world, "x.tar", tar(honest)))
     const size = ContentFetcher.use((port) => port.size(id))
@@ -64,7 +64,7 @@ describe("archives", () => {
     expect(await world.run(size)).toBe(5 * 8192 + 18)
   })
 
-  test("what nobody needs any more goes before the next fetch, when it is much", async () => {
+  test("unused content is pruned before the next fetch when there is much of it", async () => {
     const world = gitWorld({ unprunedBytes: 100_000 })
     const fetchAndRelease = (content: string) =>
       ContentFetcher.use((port) =>
@@ -111,7 +111,7 @@ describe("archives", () => {
     ],
     [["ansible/roles/r/x"], ["ansible/roles/r/x"]],
     [["one"], ["one"]],
-  ])("of %j the wrapping folder is left out: %j", async (names, expected) => {
+  ])("of %j the wrapping folder is removed: %j", async (names, expected) => {
     const world = gitWorld()
     const location = { ...upload(world, "x.tgz", tarGz(names.map((name) => ({ name })))), unwrap: { keep: ["ansible"] } }
     const snapshot = await world.fetch(location)
@@ -169,7 +169,7 @@ describe("archives", () => {
     world.expectClean()
   })
 
-  test("gigabytes from kilobytes, files without number and files without end are cut off", async () => {
+  test("gigabytes from kilobytes, countless files and endless files are cut off", async () => {
     const world = gitWorld({ tree: { files: 500, fileBytes: 30_000_000, totalBytes: 40_000_000 }, archiveRatio: 50 })
     const ruleOf = async (name: string, bytes: Uint8Array) => {
       const fault = await world.fault(upload(world, name, bytes))
@@ -185,7 +185,7 @@ describe("archives", () => {
     expect(await ruleOf("x.tar", tar([..."abc"].map((name) => ({ name, content: zeros }))))).toBe("tree-too-large")
   })
 
-  test("folders without number, resource forks without number and zeros without end are cut off, too", async () => {
+  test("countless folders, countless resource forks and endless zeros are cut off, too", async () => {
     const world = gitWorld({ tree: { files: 100, totalBytes: 1_000_000 } })
     const many = (name: (n: number) => string, type: string) =>
       tarGz(Array.from({ length: 401 }, (_, n) => ({ name: name(n), type })))
@@ -208,19 +208,19 @@ describe("archives", () => {
     ["text", "x.tgz", Buffer.from("hello")],
     ["nothing", "x.tar", Buffer.alloc(0)],
     ["nothing, as a zip", "x.zip", Buffer.alloc(0)],
-  ])("%s is called damaged", async (_, name, bytes) => {
+  ])("%s is reported as damaged", async (_, name, bytes) => {
     const world = gitWorld()
     expect(await world.fault(upload(world, name, bytes))).toMatchObject({ kind: "invalid", facts: { reason: "broken" } })
     world.expectClean()
   })
 
-  test("a format that is not known and a file that is not there are said so", async () => {
+  test("an unknown format and a missing file are reported as such", async () => {
     const world = gitWorld()
     expect((await world.fault(upload(world, "x.rar", Buffer.alloc(1)))).facts).toMatchObject({ rule: "format" })
     expect((await world.fault({ type: "archive", file: join(world.root, "none"), name: "x.tar" })).facts.reason).toBe("not-found")
   })
 
-  test("whatever bytes come, the answer is a snapshot or a fault", async () => {
+  test("random bytes give a snapshot or a fault, nothing else", async () => {
     const world = gitWorld()
     const good = [tar([{ name: "a", content: "1" }, { name: "b/c" }]), zip({ a: { content: "1" }, "b/c": { content: "" } })]
     await fc.assert(
@@ -245,7 +245,7 @@ describe("packing", () => {
     Archives.use((archives) => Effect.map(Stream.runCollect(archives.pack(files)), (chunks) => Buffer.concat([...chunks])))
   const long = `${"folder/".repeat(30)}größe.txt`
 
-  test("the same files give the same bytes in any order, and another program reads them", async () => {
+  test("the same files give the same bytes in any order, and another program can read them", async () => {
     const world = gitWorld()
     const stored = await world.fetch(upload(world, "x.tgz", tarGz([{ name: "inside", content: "from a snapshot" }])))
     const files: readonly ArchiveFile[] = [
@@ -266,7 +266,7 @@ describe("packing", () => {
     expect(paths(back)).toEqual(["a", "b/run.sh", "c", long])
   })
 
-  test("a path that no fetch would take, and a file that is not there, are faults", async () => {
+  test("a path that no fetch accepts, and a missing file, are faults", async () => {
     const world = gitWorld()
     expect((await world.run(Effect.flip(pack([{ path: "../x", content: Buffer.alloc(1) }])))).facts.rule).toBe("path")
     const missing = { snapshot: (await world.fetch(upload(world, "x.tar", tar([{ name: "a" }])))).id, path: "none" }

@@ -8,7 +8,7 @@ import { tarGz } from "./support/archives.ts"
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url))
 
-/** Reads archives and a builder file with the compiled adapter, and prints what came of each. */
+/** Reads archives and a builder file with the compiled adapter, and prints the results. */
 const program = `
 import { contentLayer } from "./dist/index.js"
 import { BuilderFiles, ContentFetcher } from "@rangewright/ports"
@@ -25,7 +25,7 @@ const all = Effect.all([Effect.forEach(files, outcome), Effect.map(builder, ({ n
 console.log(JSON.stringify(await Effect.runPromise(Effect.provide(all, contentLayer({ folder })))))
 `
 
-test("the adapter reads archives and builder files when it is compiled, too", { timeout: 60_000 }, () => {
+test("the compiled adapter also reads archives and builder files", { timeout: 60_000 }, () => {
   const adapter = join(repository, "packages/adapter-git")
   const root = mkdtempSync(join(tmpdir(), "compiled-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

@@ -16,7 +16,7 @@ const redirects =
   (response: ServerResponse) =>
     void response.writeHead(status, { location: to }).end()
 
-/** A server with these answers by path, and a world that may ask it. */
+/** A server with these answers by path, and a world that may contact it. */
 const serving = async (answers: Answers, options: Parameters<typeof gitWorld>[0] = {}) => {
   const world = gitWorld(options)
   const server = await gitHttp(world.served, (request, response) => {
@@ -36,7 +36,7 @@ const role = tarGz([
 ])
 
 describe("an archive by its URL", () => {
-  test("becomes the files in it, in each format, without the folder around them where asked", async () => {
+  test("becomes the files in it, in each format, without the wrapping folder if requested", async () => {
     const { world, urlOf } = await serving({ "/web.tar.gz": sends(role), "/web.zip": sends(zip({ "a/b": { content: "1" } })) })
     const paths = async (url: string, unwrap?: { readonly keep: readonly string[] }) =>
       (await world.fetch({ type: "download", url, ...(unwrap === undefined ? {} : { unwrap }) })).files.map(({ path }) => path)
@@ -46,13 +46,13 @@ describe("an archive by its URL", () => {
     world.expectClean()
   })
 
-  test("is the same snapshot as the archive uploaded", async () => {
+  test("is the same snapshot as the uploaded archive", async () => {
     const { world, urlOf } = await serving({ "/a.tar.gz": sends(role), "/b.tar.gz": sends(role) })
     const [one, other] = [urlOf("/a.tar.gz"), urlOf("/b.tar.gz")]
     expect((await world.fetch({ type: "download", url: one })).id).toBe((await world.fetch({ type: "download", url: other })).id)
   })
 
-  test("is followed through redirects, as far as they may lead", async () => {
+  test("is followed through redirects up to their limit", async () => {
     const { world, urlOf } = await serving({
       "/web.tar.gz": redirects("/moved/by/name?signature=1", 301),
       "/moved/by/name": sends(role),
@@ -70,7 +70,7 @@ describe("an archive by its URL", () => {
     world.expectClean()
   })
 
-  test("over https is only followed to https, and only from whom the certificates speak for", async () => {
+  test("over https is only followed to https, and only to hosts that their certificates name", async () => {
     const world = gitWorld({ schemes: ["https", "http"] })
     const names = ["files.example.invalid"]
     const certificate = await Effect.runPromise(loadOrCreateCertificate(join(world.root, "tls.json"), names, new Date()))
@@ -101,7 +101,7 @@ describe("an archive by its URL", () => {
     }
   })
 
-  test("is not asked for at addresses that are not public, whatever their name", async () => {
+  test("is not requested from addresses that are not public, whatever their name", async () => {
     const { world, server, urlOf } = await serving({ "/web.tar.gz": sends(role) }, { networks: [] })
     for (const url of [urlOf("/web.tar.gz"), `http://files.example:${server.port}/web.tar.gz`]) {
       const fault = await world.fault({ type: "download", url }, { lookup: async () => ["93.184.216.34", "127.0.0.1"] })
@@ -110,7 +110,7 @@ describe("an archive by its URL", () => {
     expect(server.requests).toEqual([])
   })
 
-  test("connects to the address that was checked, not to what the name means then", async () => {
+  test("is requested from the checked address, not from what the name resolves to later", async () => {
     const { world, server } = await serving({ "/web.tar.gz": sends(role) })
     const url = `http://files.invalid:${server.port}/web.tar.gz`
     expect((await world.fetch({ type: "download", url }, { lookup: async () => ["127.0.0.1"] })).files).toHaveLength(2)
@@ -142,7 +142,7 @@ describe("an archive by its URL", () => {
     expect((await world.fault({ type: "download", url: urlOf("/x.tar.gz") })).facts.reason).toBe(reason)
   })
 
-  test("that is cut off, too large, no archive or of no known format leaves nothing", async () => {
+  test("that is truncated, too large, no archive or of an unknown format leaves nothing behind", async () => {
     const { world, urlOf } = await serving(
       {
         "/cut.tar.gz": (response) => {
@@ -164,7 +164,7 @@ describe("an archive by its URL", () => {
     expect(readdirSync(join(world.folder, "snapshots"))).toEqual([])
   })
 
-  test("that never ends is given up at the deadline", async () => {
+  test("that never ends is abandoned at the deadline", async () => {
     const { world, urlOf } = await serving({ "/slow.tar.gz": (response) => void response.write("x") }, { timeoutSeconds: 1 })
     expect((await world.fault({ type: "download", url: urlOf("/slow.tar.gz") })).facts.reason).toBe("timeout")
     world.expectClean()

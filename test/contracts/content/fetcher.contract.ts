@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import { describe, expect, test } from "vitest"
 import type { Files } from "./support/repository.ts"
 
-/** What a fetcher can be tried on: places to fetch from, made of plain files. */
+/** What a fetcher is tested on: places to fetch from, made of plain files. */
 export interface ContentWorld {
   readonly run: <A, E>(effect: Effect.Effect<A, E, ContentFetcher | Archives>) => Promise<A>
   /** A repository with the branch main; `commit` adds to it, `tag` names its newest commit. */
@@ -41,7 +41,7 @@ const textOf = (id: SnapshotId, path: string) =>
   Port.use((port) => Effect.map(port.read(id, path), (bytes) => new TextDecoder().decode(bytes)))
 const paths = ({ files }: Snapshot) => files.map(({ path }) => path)
 
-/** What every fetcher of content promises. */
+/** The tests that every fetcher of content passes. */
 export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
   const faultOf = (world: ContentWorld, location: ContentLocation): Promise<ContentFault> =>
     world.run(Effect.flip(fetched(location)))
@@ -73,7 +73,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       expect((await world.run(fetched(await world.archive("x.tar", { ...files, a: "2" })))).id).not.toBe(id)
     })
 
-    test("whoever asks is told how far it is, to the last file", async () => {
+    test("the caller is told the progress, to the last file", async () => {
       const world = make()
       const { url } = await world.repository("labs", { a: "1", b: "2" })
       for (const location of [
@@ -88,7 +88,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       }
     })
 
-    test("a wrapping folder of an archive is left out where asked, unless it is part of the layout", async () => {
+    test("the wrapping folder of an archive is removed on request, unless it is part of the layout", async () => {
       const world = make()
       const location = await world.archive("x.tar", { "top/a": "1", "top/b/c": "2" })
       if (location.type !== "archive") throw new Error("not an archive")
@@ -112,7 +112,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       expect(fault.message).not.toContain("s3cret")
     })
 
-    test("a ref that is an option is refused; one that is not there is not found", async () => {
+    test("a ref that is an option is refused; a missing one is not found", async () => {
       const world = make()
       const { url } = await world.repository("labs", { a: "1" })
       expect((await faultOf(world, git(url, "--upload-pack=x"))).facts).toMatchObject({ reason: "refused", rule: "ref" })
@@ -120,7 +120,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
         expect((await faultOf(world, git(url, ref))).facts).toMatchObject({ reason: "not-found", rule: "ref" })
     })
 
-    test("twins and links out of the tree are refused, wherever they come from", async () => {
+    test("duplicate names and links out of the tree are refused, wherever they come from", async () => {
       const world = make()
       for (const [files, rule] of [
         [{ A: "1", a: "2" }, "twin"],
@@ -143,7 +143,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
         expect((await read(path)).facts.reason).toBe("not-found")
     })
 
-    test("what a snapshot takes of the disk is told, with its folders and links", async () => {
+    test("the disk usage of a snapshot includes its folders and links", async () => {
       const world = make()
       const files: Files = { a: "x".repeat(100_000), "d/e/f": "1", l: { link: "a" } }
       const { url } = await world.repository("labs", files)
@@ -155,7 +155,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       }
     })
 
-    test("an unknown snapshot is not found, and nothing can be pinned to it", async () => {
+    test("an unknown snapshot is not found, and cannot be pinned", async () => {
       const world = make()
       for (const id of ["1".repeat(40), "sha256-x", "../snapshots", ""] as SnapshotId[]) {
         expect((await world.run(Effect.flip(Port.use((port) => port.open(id))))).facts.reason).toBe("not-found")
@@ -164,7 +164,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       }
     })
 
-    test("what somebody pins stays; what nobody pins any more is pruned", async () => {
+    test("pinned content stays; unpinned content is pruned", async () => {
       const world = make()
       const { url, commit } = await world.repository("labs", { a: "1" })
       const first = await world.run(fetched(git(url)))
@@ -178,7 +178,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       expect(await world.run(textOf(first.id, "a"))).toBe("1")
       expect((await world.run(Effect.flip(textOf(second.id, "a")))).facts.reason).toBe("not-found")
       expect(await pinned("install:b")).toEqual([first.id])
-      // what was pruned comes back with the next fetch
+      // pruned content comes back with the next fetch
       expect((await world.run(fetched(git(url)))).id).toBe(second.id)
       await world.run(Port.use((port) => Effect.andThen(port.release(first.id, "install:b"), port.release(first.id, "nobody"))))
       expect(await world.run(Port.use((port) => port.prune))).toEqual([first.id])
@@ -186,7 +186,7 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
   })
 
   describe(`${name}: packing`, () => {
-    test("the same files are the same bytes in any order; a path that climbs is refused", async () => {
+    test("the same files give the same bytes in any order; a path that climbs is refused", async () => {
       const world = make()
       const pack = (list: readonly string[]) =>
         ArchivesPort.use((port) =>

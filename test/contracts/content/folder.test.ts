@@ -28,7 +28,7 @@ describe("folders of the host", () => {
     world.expectClean()
   })
 
-  test("nothing outside the allowed folders can be read, or found out", async () => {
+  test("nothing outside the allowed folders can be read or detected", async () => {
     const world = gitWorld()
     const outside = join(world.root, "outside")
     mkdirSync(outside)
@@ -50,11 +50,11 @@ describe("folders of the host", () => {
       expect(fault.facts).toMatchObject({ reason: "refused", rule: "folder" })
       messages.add(fault.facts.detail)
     }
-    // one answer for what must be absolute, one for all the others
+    // one answer for relative paths, one for all others
     expect(messages.size).toBe(2)
   })
 
-  test("no folder is allowed where none is named", async () => {
+  test("without configured folders, none is allowed", async () => {
     const world = gitWorld({ folders: [] })
     expect((await world.fault({ type: "folder", path: world.served })).facts.rule).toBe("folder")
   })
@@ -91,7 +91,7 @@ describe("folders of the host", () => {
     world.expectClean()
   })
 
-  test("a file is no folder", async () => {
+  test("a file is not a folder", async () => {
     const world = gitWorld()
     const path = join(world.served, "file")
     writeFileSync(path, "")

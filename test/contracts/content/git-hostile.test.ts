@@ -44,7 +44,7 @@ describe("URLs and refs", () => {
     world.expectClean()
   })
 
-  test("file:// is refused unless it is allowed, and then stays inside the allowed folders", async () => {
+  test("file:// is refused unless it is allowed, and then limited to the allowed folders", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     const outside = testRepository(world.root, "outside", { a: "1" })
@@ -66,7 +66,7 @@ describe("URLs and refs", () => {
   )
 })
 
-describe("what a repository holds", () => {
+describe("hostile content of a repository", () => {
   const crafted: readonly (readonly [string, (repository: TestRepository) => readonly string[], string])[] = [
     [
       "a folder that climbs",
@@ -86,7 +86,7 @@ describe("what a repository holds", () => {
     ["a name of two lines", (r) => [`100644 blob ${r.blob("x")}\t"a\\nb"`], "control character"],
     ["a name that is no text", (r) => [`100644 blob ${r.blob("x")}\t"\\377"`], "no text"],
   ]
-  test.each(crafted)("%s is refused, named, and nothing of it stays", async (_, lines, words) => {
+  test.each(crafted)("%s is refused and named, and nothing of it stays", async (_, lines, words) => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     repository.commitTree(lines(repository))
@@ -96,7 +96,7 @@ describe("what a repository holds", () => {
     world.expectClean()
   })
 
-  test("a folder that is named so often that its list never ends is cut off", async () => {
+  test("a folder that is referenced so often that its list never ends is cut off", async () => {
     const world = gitWorld({ tree: { files: 1_000 } })
     const repository = testRepository(world.served, "labs", { a: "1" })
     for (let depth = 0; depth < 9; depth++) {
@@ -122,7 +122,7 @@ describe("what a repository holds", () => {
     world.expectClean()
   })
 
-  test("limits hold for one file, for all files, for what is sent and for the number of objects", async () => {
+  test("limits apply to each file, all files, the transfer and the number of objects", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", {
       zeros: new Uint8Array(3_000_000),
@@ -145,14 +145,14 @@ describe("what a repository holds", () => {
     ] as const) {
       const fault = await other.fault({ type: "git", url: fileUrl(repository) }, limit)
       expect(fault).toMatchObject({ kind: "too-large", facts: { rule } })
-      // nor does what was received by then stay
+      // nor does the content received by then stay
       expect(readdirSync(join(other.folder, "repositories"))).toEqual([])
     }
-    // a fetch that was cut off leaves nothing that the next one falls over
+    // an aborted fetch leaves nothing that breaks the next one
     expect((await other.fetch({ type: "git", url: fileUrl(repository) })).files).toHaveLength(62)
   })
 
-  test("hooks, filters and pointers of LFS are files like any other", async () => {
+  test("hooks, filters and LFS pointers are files like any other", async () => {
     const world = gitWorld()
     const mark = join(world.root, "mark")
     const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
@@ -180,7 +180,7 @@ describe("submodules", () => {
     return repository
   }
 
-  test("their files come along, found relative to the parent", async () => {
+  test("their files are included, with URLs relative to the parent", async () => {
     const world = gitWorld()
     const role = testRepository(world.served, "role", { "tasks/main.yml": "[]\n", l: { link: "tasks/main.yml" } })
     const repository = withSubmodule(world, "../role.git", role.git("rev-parse", "HEAD"))
@@ -195,7 +195,7 @@ describe("submodules", () => {
     ["an address that is not public", "http://10.0.0.1/x", "address"],
     ["credentials", "http://me:s3cret@127.0.0.1/x", "url-credentials"],
     ["the root of everything", "../../../../../../../../../../../etc", "url-form"],
-  ])("one that points to %s is refused like a first URL, and named", async (_, url, rule) => {
+  ])("one that points to %s is refused like the repository's own URL, and named", async (_, url, rule) => {
     const world = gitWorld()
     const repository = withSubmodule(world, url, "1".repeat(40))
     const fault = await faultOf(world, repository)
@@ -229,7 +229,7 @@ describe("submodules", () => {
       expect((await faultOf(world, outer, { submodules })).facts.rule).toBe("submodules")
   })
 
-  test("credentials go to the same server only", async () => {
+  test("credentials are only sent to the same server", async () => {
     const world = gitWorld()
     const other = await gitHttp(world.served, wantsPassword("s3cret"))
     const role = testRepository(world.served, "role", { a: "1" })
@@ -244,8 +244,8 @@ describe("submodules", () => {
   })
 })
 
-describe("what hangs, is interrupted or was killed", () => {
-  test("a server that never answers ends with the deadline; git and its children are gone", async () => {
+describe("hanging, interrupted and killed fetches", () => {
+  test("a server that never responds ends with the deadline; git and its children are gone", async () => {
     const world = gitWorld({ timeoutSeconds: 1 })
     const gone = Promise.withResolvers<void>()
     const server = await gitHttp(world.served, (request) => {
@@ -259,7 +259,7 @@ describe("what hangs, is interrupted or was killed", () => {
     await server.close()
   })
 
-  test("an interrupted fetch stops what it started and leaves nothing", async () => {
+  test("an interrupted fetch stops its processes and leaves nothing behind", async () => {
     const world = gitWorld()
     const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const server = await gitHttp(world.served, (request) => {
@@ -280,7 +280,7 @@ describe("what hangs, is interrupted or was killed", () => {
     await server.close()
   })
 
-  test("what a killed git or service left is swept, and the next fetch works", async () => {
+  test("remains of a killed git or service are removed, and the next fetch works", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     const location = { type: "git", url: fileUrl(repository) } as const
@@ -296,7 +296,7 @@ describe("what hangs, is interrupted or was killed", () => {
     world.expectClean()
   })
 
-  test("a fetch that fails leaves of a cache what it was before", async () => {
+  test("a failed fetch leaves a cache as it was", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     await world.fetch({ type: "git", url: fileUrl(repository) })
@@ -308,7 +308,7 @@ describe("what hangs, is interrupted or was killed", () => {
     expect(files()).toEqual(before)
   })
 
-  test("the caches of repositories that were not fetched for longest go when all are too large together", async () => {
+  test("when all caches together are too large, the repositories not fetched for the longest time are removed", async () => {
     const world = gitWorld()
     const [first, second] = ["first", "second"].map((name) => testRepository(world.served, name, { noise: randomBytes(300_000) }))
     if (first === undefined || second === undefined) throw new Error("two repositories were made")
@@ -325,7 +325,7 @@ describe("what hangs, is interrupted or was killed", () => {
     expect(caches()).not.toContain(old)
   })
 
-  test("the caches that a fetch uses stay while it goes on, and it keeps no other from being pruned", async () => {
+  test("the caches in use by a fetch stay, and do not keep others from being pruned", async () => {
     const world = gitWorld({ cacheBytes: 0 })
     const [first, second] = ["first", "second"].map((name) => testRepository(world.served, name, { name }))
     if (first === undefined || second === undefined) throw new Error("two repositories were made")
@@ -353,7 +353,7 @@ describe("what hangs, is interrupted or was killed", () => {
     )
   })
 
-  test("a cache that was damaged is made anew", async () => {
+  test("a damaged cache is recreated", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     const location = { type: "git", url: fileUrl(repository) } as const
@@ -365,10 +365,10 @@ describe("what hangs, is interrupted or was killed", () => {
     expect((await world.fetch(location)).id).toBe(moved)
   })
 
-  test("a service that is killed in the middle of a fetch leaves no half snapshot, and the next one fetches", async () => {
+  test("a service killed in the middle of a fetch leaves no half snapshot, and the next one fetches", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`f${n}`, "x".repeat(n)])))
-    // a git that stops in the middle of the files, and tells its process
+    // a git that stops in the middle of the files, and reports its process
     const [git, pid] = [join(world.root, "git"), join(world.root, "pid")]
     const stop = `git "$@" | head -c 9000; echo $$ > '${pid}.new'; mv '${pid}.new' '${pid}'; exec sleep 60`
     writeFileSync(git, `#!/bin/sh\ncase " $* " in *" cat-file "*) ${stop} ;; esac\nexec git "$@"\n`, { mode: 0o755 })

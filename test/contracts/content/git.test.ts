@@ -15,7 +15,7 @@ const at = (port: number, name: string) => `http://127.0.0.1:${port}/${name}.git
 const paths = (snapshot: { readonly files: readonly { readonly path: string }[] }) => snapshot.files.map(({ path }) => path)
 
 describe("git over http", () => {
-  test("a repository becomes files on disk as they were committed, whatever its attributes say", async () => {
+  test("a repository becomes the committed files on disk, whatever its attributes say", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", {
       ".gitattributes": "* text eol=crlf export-ignore ident filter=evil\n",
@@ -43,7 +43,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("branches, tags, full names and commits are all refs, and one may follow the other", async () => {
+  test("branches, tags, full names and commits are all refs, and can be fetched one after another", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     const first = repository.git("rev-parse", "HEAD")
@@ -65,7 +65,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("nothing new reads no file again; a moved branch is followed", async () => {
+  test("without changes no file is read again; a moved branch is followed", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1", b: "same" })
     const server = await gitHttp(world.served)
@@ -86,7 +86,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("a private repository opens with its token, which is nowhere on disk afterwards", async () => {
+  test("a private repository is fetched with its token, which is nowhere on disk afterwards", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })
     const server = await gitHttp(world.served, wantsPassword("s3cret-token"))
@@ -99,7 +99,7 @@ describe("git over http", () => {
     const wrong = await world.fault({ ...location, access: token("wr0ng-token") })
     expect(wrong.facts.reason).toBe("unauthenticated")
     expect(JSON.stringify([wrong, wrong.message])).not.toContain("wr0ng")
-    // the cache has the commit, but who may not read it gets nothing
+    // the cache has the commit, but a caller without access gets nothing
     expect((await world.fault({ ...location, ref: snapshot.id })).facts.reason).toBe("unauthenticated")
     for (const entry of readdirSync(world.folder, { recursive: true, withFileTypes: true }))
       if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name), "latin1")).not.toContain("s3cret")
@@ -107,7 +107,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("the checked address is the one connected to, whatever the name means elsewhere", async () => {
+  test("git connects to the checked address, whatever the name resolves to elsewhere", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })
     const server = await gitHttp(world.served)
@@ -125,7 +125,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("over https the certificate must be the name's, though the connection goes to the checked address", async () => {
+  test("over https the certificate must match the name, although the connection goes to the checked address", async () => {
     const world = gitWorld({ schemes: ["https"], lookup: async () => ["127.0.0.1"] })
     testRepository(world.served, "labs", { a: "1" })
     const file = join(world.root, "certificate")
@@ -143,7 +143,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("a server that breaks off is one that cannot be reached, and costs nobody the cache", async () => {
+  test("a server that breaks off counts as unreachable, and the cache stays", async () => {
     const world = gitWorld({ schemes: ["http", "https"], lookup: async () => ["127.0.0.1"] })
     testRepository(world.served, "labs", { a: "1" })
     const certificate = await Effect.runPromise(
@@ -165,11 +165,11 @@ describe("git over http", () => {
     }
   })
 
-  test("no secret is in the arguments, the environment or a file that others may read, while git runs", async () => {
+  test("while git runs, no secret is in the arguments, the environment or a file that others may read", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })
     const server = await gitHttp(world.served, wantsPassword("s3cret-token"))
-    // what watches git writes where nothing in a sandbox could
+    // the watcher writes where nothing in a sandbox could
     const [log, git] = [join(world.root, "log"), join(world.root, "git")]
     const modes = `ls -ld "\${GIT_ASKPASS%/*}" "\${GIT_ASKPASS%/*}"/* | cut -c1-10`
     writeFileSync(git, `#!/bin/sh\n{ echo "$@"; env; [ "$1" = --version ] || ${modes}; } >> '${log}'\nexec git "$@"\n`, {
@@ -185,7 +185,7 @@ describe("git over http", () => {
     await server.close()
   })
 
-  test("fetches of one repository at once share its cache and the snapshot", async () => {
+  test("concurrent fetches of one repository share its cache and the snapshot", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     repository.tag("v1")
@@ -217,7 +217,7 @@ describe("git over http", () => {
     await Promise.all([inner.close(), outer.close()])
   })
 
-  test("a missing repository and a server that is unreachable are told apart", async () => {
+  test("a missing repository and an unreachable server are distinguished", async () => {
     const world = gitWorld()
     const server = await gitHttp(world.served)
     expect((await world.fault({ type: "git", url: at(server.port, "none") })).facts).toMatchObject({ rule: "repository" })
@@ -240,7 +240,7 @@ describe("git over ssh", () => {
     ({ type: "ssh-key", privateKey: Redacted.make(privateKey), hostKey }) as const
 
   test.runIf(hasPasswdEntry())(
-    "a key opens a repository at the checked address of a server whose host key is the pinned one",
+    "a key opens a repository at the checked address of a server with the pinned host key",
     async () => {
       const world = gitWorld({ lookup: async () => ["127.0.0.1"] })
       testRepository(world.served, "labs", { a: "1" })
@@ -266,10 +266,10 @@ describe("git over ssh", () => {
 })
 
 describe("the host's git", () => {
-  test("tells its version", async () =>
+  test("reports its version", async () =>
     expect(await gitWorld().run(ContentFetcher.use((fetcher) => fetcher.gitAvailable))).toMatchObject({ available: true }))
 
-  test("its absence is said clearly, before anything is tried", async () => {
+  test("is reported as missing before anything is tried", async () => {
     const world = gitWorld({ git: "/nonexistent/git" })
     expect(await world.run(ContentFetcher.use((fetcher) => fetcher.gitAvailable))).toEqual({
       available: false,

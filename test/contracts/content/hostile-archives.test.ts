@@ -23,21 +23,21 @@ afterAll(async () => {
 const goals = { cpuMillis: 2000, mebibytes: 64 }
 const linux = process.platform === "linux"
 
-/** Memory of this process in MiB: now, or the most since it was last asked to forget it. */
+/** Memory of this process in MiB: now, or the peak since it was last reset. */
 const memory = (field: "VmRSS" | "VmHWM"): number =>
   Number(new RegExp(`^${field}:\\s*(\\d+) kB`, "mu").exec(readFileSync("/proc/self/status", "utf8"))?.[1]) / 1024
 
 const fetch = (filename: string) =>
   ContentFetcher.use((fetcher) => fetcher.fetch({ location: { type: "archive", file: upload, name: filename }, holder: "test" }))
 
-/** Everything of this test but what the fetcher keeps. */
+/** Everything of this test except what the fetcher keeps. */
 const surroundings = () =>
   readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((path) => !path.startsWith("data"))
     .toSorted()
     .map((path) => [path, lstatSync(join(root, path)).size])
 
-/** Fetches it, and tells what it cost beside its outcome. */
+/** Fetches it, and returns its cost along with the outcome. */
 const read = async (filename: string, bytes: Uint8Array) => {
   writeFileSync(upload, bytes)
   const before = { around: surroundings(), cpu: process.cpuUsage(), resident: linux ? memory("VmRSS") : 0 }
@@ -54,7 +54,7 @@ const archives = [...hostileTars(outside), ...hostileZips(outside)]
 
 describe("hostile archives", () => {
   beforeAll(async () => {
-    // what is loaded once is nobody's
+    // one-time loading is not counted
     await read("x.tar", Buffer.from("warm"))
   })
 
@@ -79,7 +79,7 @@ describe("hostile archives", () => {
       expect(cost.cpuMillis).toBeLessThanOrEqual(goals.cpuMillis)
       expect(cost.mebibytes).toBeLessThanOrEqual(goals.mebibytes)
     },
-    // making the largest, and removing what came of it, takes long on a busy machine
+    // making the largest, and removing its results, takes long on a busy machine
     120_000,
   )
 })

@@ -17,7 +17,7 @@ const write = (path: string, bytes: Uint8Array | string): void => {
   writeFileSync(path, bytes)
 }
 
-/** Roles lie below a folder of their archive, collections do not, as their authors' tools pack them. */
+/** Roles are below a folder of their archive, collections are not, as their authors' tools pack them. */
 const publishArchive =
   (offers: string) =>
   async ({ type, name, version, files }: TestRelease): Promise<void> =>
@@ -41,7 +41,7 @@ installerContract({
   },
 })
 
-test("roles may lie unpacked, and say their version themselves", async () => {
+test("roles may be unpacked, and state their own version", async () => {
   const root = mkdtempSync(join(tmpdir(), "installer-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
   const offers = join(root, "offers")
@@ -59,7 +59,7 @@ test("roles may lie unpacked, and say their version themselves", async () => {
   expect(listing.roles).toEqual([{ name: "acme.web", scope: "global", version: "4.2.0" }])
 })
 
-test("a folder that is not there is told", async () => {
+test("a missing folder is reported", async () => {
   const root = mkdtempSync(join(tmpdir(), "installer-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
   const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))

@@ -31,7 +31,7 @@ const makeWorld = async (options: Partial<GalaxyOptions> = {}) => {
   const server = await galaxyServer()
   const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
   const installer = galaxyInstallerLayer({ folder: join(root, "work"), server: server.url, program: tool, ...options })
-  // one installer for all that a test asks, as in the service: each asks the tool once what comes with the host's Ansible
+  // one installer for all requests of a test, as in the service: each asks the tool once what comes with the host's Ansible
   const runtime = ManagedRuntime.make(Layer.provideMerge(installer, below))
   onTestFinished(async () => {
     await runtime.dispose()
@@ -44,7 +44,7 @@ const makeWorld = async (options: Partial<GalaxyOptions> = {}) => {
   return { root, server, run, install, publish: async (release: Parameters<typeof server.publish>[0]) => server.publish(release) }
 }
 
-/** A program that stands in for the tool; `$@` are its arguments. */
+/** A program that replaces the tool; `$@` are its arguments. */
 const program = (root: string, text: string): string => {
   const path = join(root, "tool")
   writeFileSync(path, `#!/bin/sh\n${text}\n`)
@@ -52,11 +52,11 @@ const program = (root: string, text: string): string => {
   return path
 }
 
-// the tool takes a second to start, more where others work
+// the tool takes a second to start, more on a busy host
 describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 120_000 }, () => {
   installerContract({ name: "ansible-galaxy", make: makeWorld })
 
-  test("ten roles and ten collections are two runs of the tool", async () => {
+  test("ten roles and ten collections take two runs of the tool", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-count-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const counted = program(root, `echo "$1 $2" >> ${root}/runs\nexec ${tool} "$@"`)
@@ -68,12 +68,12 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(outcomes.filter(({ outcome }) => outcome !== "installed")).toEqual([])
     expect(outcomes).toHaveLength(20)
     const runs = readFileSync(join(root, "runs"), "utf8").split("\n")
-    // more only where a connection broke
+    // more only if a connection broke
     expect(runs.filter((line) => line.endsWith("install")).slice(0, 2)).toEqual(["role install", "collection install"])
     expect(runs.length).toBeLessThan(20)
   })
 
-  test("a collection whose connection is reset is tried once more, and no more than once", async () => {
+  test("a collection whose connection is reset is tried once more, and not more often", async () => {
     const { run, install, server } = await makeWorld()
     server.publish(aRelease("collection", "acme.util", "1.0.0"))
     const wanted = { collections: [{ name: "acme.util" }] }
@@ -84,7 +84,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(again).toMatchObject({ name: "acme.util", outcome: "failed", because: expect.stringMatching(/reset/iu) })
   })
 
-  test("a name longer than a line of the tool's own is recognised in what it says", async () => {
+  test("a name longer than a line of the tool's output is recognized in it", async () => {
     const { run, install } = await makeWorld()
     const name = `acme.${"long-name-".repeat(20)}end`
     const [outcome] = await run(install({ roles: [{ name }] }))
@@ -92,7 +92,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(outcome?.because).toMatch(/was not found on/u)
   })
 
-  test("a server that is unreachable fails what was asked for, with the reason", async () => {
+  test("an unreachable server fails the requested items, with the reason", async () => {
     const { run, install, server } = await makeWorld()
     await server.close()
     const outcomes = await run(install({ roles: [{ name: "acme.web" }], collections: [{ name: "acme.util" }] }))
@@ -100,7 +100,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     for (const { because } of outcomes) expect(because).toMatch(/refused|connect/iu)
   })
 
-  test("a server that takes connections and never answers is given up at the deadline", async () => {
+  test("a server that accepts connections and never responds is given up at the deadline", async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
     onTestFinished(() => void silent.close())
@@ -111,7 +111,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(readdirSync(join(root, "work"))).toEqual([])
   })
 
-  test("a collection that comes with the host's Ansible is there already where it fits, and is nobody's copy", async () => {
+  test("a collection that comes with the host's Ansible is already present if it fits, and is not copied", async () => {
     const host = mkdtempSync(join(tmpdir(), "galaxy-host-"))
     onTestFinished(() => rmSync(host, { recursive: true, force: true }))
     const own = join(host, "ansible_collections", "acme", "util")
@@ -132,7 +132,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(await listed()).toMatchObject([{ name: "acme.util", version: "2.0.0" }])
   })
 
-  test("the token reaches its server, and nobody else", async () => {
+  test("the token is sent to its server, and to no other", async () => {
     const token = "t0k3n-of-the-server"
     const { run, install, server, root } = await makeWorld({ token: Redacted.make(token) })
     server.publish(aRelease("collection", "acme.util", "1.0.0"))
@@ -152,7 +152,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     ["a role that is no archive of one", { ...aRelease("role", "acme.web", "1.0.0"), files: {} }],
     ["a collection with a false name", { ...aRelease("collection", "acme.other", "1.0.0"), name: "acme.web" }],
     ["a collection whose name leads elsewhere", { ...aRelease("collection", "...x", "1.0.0"), name: "acme.web" }],
-  ])("%s is not installed, and the reason is told", async (_, release) => {
+  ])("%s is not installed, and the reason is reported", async (_, release) => {
     const { run, install, server, root } = await makeWorld()
     server.publish(release)
     const wanted = [{ name: "acme.web" }]
@@ -173,14 +173,14 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
 })
 
 describe("a tool that does not work", () => {
-  test("that is missing is told, with the way out", async () => {
+  test("that is missing is reported, with what to do", async () => {
     const { run, install } = await makeWorld({ program: "/nonexistent/ansible-galaxy" })
     const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
     expect(fault).toMatchObject({ _tag: "InstallerFault", facts: { reason: "missing" } })
     expect(fault.hint).toMatch(/ansible-core/u)
   })
 
-  test.skipIf(found === undefined)(`that works tells its version${without}`, async () => {
+  test.skipIf(found === undefined)(`that works reports its version${without}`, async () => {
     expect(await Effect.runPromise(galaxyAvailability({ folder: tmpdir() }))).toEqual({
       available: true,
       version: expect.stringMatching(/^\d+\.\d+/u),
@@ -190,14 +190,14 @@ describe("a tool that does not work", () => {
   test.each([
     ["is too old", "echo 'ansible-galaxy [core 2.13.9]'", /too old/u],
     ["is something else", "echo hello", /version/u],
-  ])("that %s is told", async (_, text, because) => {
+  ])("that %s is reported", async (_, text, because) => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-fake-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const available = await Effect.runPromise(galaxyAvailability({ folder: root, program: program(root, text) }))
     expect(available).toMatchObject({ available: false, because: expect.stringMatching(because) })
   })
 
-  test("that hangs is ended at its deadline, with all that it started", async () => {
+  test("that hangs is killed at its deadline, with all processes that it started", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-hang-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const hanging = program(root, `sh -c 'echo $$ > ${root}/child; exec sleep 600' &\nsleep 600`)
@@ -207,7 +207,7 @@ describe("a tool that does not work", () => {
     expectGone(Number(readFileSync(join(root, "child"), "utf8")))
   })
 
-  test("that prints without end is ended", async () => {
+  test("that prints endlessly is killed", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-flood-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const { run, install } = await makeWorld({ program: program(root, "yes aaaaaaaa"), outputBytes: 100_000 })
@@ -218,7 +218,7 @@ describe("a tool that does not work", () => {
   test.each([
     ["fills the disk with many files", `i=0; while :; do i=$((i+1)); head -c 100000 /dev/zero > f$i; done`, {}],
     ["fills the disk with empty files", `i=0; while :; do i=$((i+1)); : > f$i; done`, { scratchBytes: 200_000 }],
-  ])("that %s is ended", async (_, text, more) => {
+  ])("that %s is killed", async (_, text, more) => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-bomb-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const { run, install, root: world } = await makeWorld({ program: program(root, text), scratchBytes: 2_000_000, ...more })
@@ -227,7 +227,7 @@ describe("a tool that does not work", () => {
     expect(readdirSync(join(world, "work"))).toEqual([])
   })
 
-  test("cannot write a file larger than any may be", async () => {
+  test("cannot write a file above the size limit", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-large-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const large = program(root, `head -c 1000000 /dev/zero > large; wc -c < large > ${root}/written; exit 1`)
@@ -236,10 +236,10 @@ describe("a tool that does not work", () => {
     expect(Number(readFileSync(join(root, "written"), "utf8"))).toBe(102_400)
   })
 
-  test("runs so often at a time for one user, and leaves turns to others", async () => {
+  test("runs in limited numbers for each user, so that others get their turn", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-turns-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    // tells that it runs, and goes on when it is told
+    // reports that it runs, and continues when it is told
     const slow = program(root, `echo $$ >> ${root}/running; while [ ! -e ${root}/go ]; do sleep 0.1; done`)
     const { run, install } = await makeWorld({ program: slow, atOnce: 3, atOnceForOne: 2, tools: { sandbox: "off" } })
     const running = () =>
@@ -254,7 +254,7 @@ describe("a tool that does not work", () => {
         const own = yield* Effect.forkChild(Effect.forEach(Array(5).keys(), () => installFor("JD"), { concurrency: 5 }))
         yield* untilRunning(2)
         const other = yield* Effect.forkChild(installFor("EVE"))
-        // the third is the other's: those of the first user wait for each other
+        // the third belongs to the other user: those of the first user wait for each other
         yield* untilRunning(3)
         writeFileSync(join(root, "go"), "")
         yield* Fiber.join(other)
@@ -264,7 +264,7 @@ describe("a tool that does not work", () => {
     expect(running()).toBe(6)
   })
 
-  test("goes with the request that is interrupted", async () => {
+  test("is killed with the request that is interrupted", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-interrupt-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const { run, install } = await makeWorld({ program: program(root, `echo $$; exec sleep 600`), tools: { sandbox: "off" } })
@@ -281,7 +281,7 @@ describe("a tool that does not work", () => {
     expectGone(pid)
   })
 
-  test("is given no shell, no option and no path by what is asked for", async () => {
+  test("gets no shell, option or path from the requested names", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-args-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const token = "t0k3n-of-the-server"
@@ -312,7 +312,7 @@ describe("a tool that does not work", () => {
   })
 })
 
-/** Ended; whether its new parent has looked at it yet does not matter. */
+/** It has ended, whether or not its new parent has reaped it. */
 const expectGone = (pid: number): void => {
   expect(pid).toBeGreaterThan(1)
   const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "State:\tX"

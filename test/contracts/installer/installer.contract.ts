@@ -4,24 +4,24 @@ import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import type { Files } from "../library/entries.ts"
 
-/** A version of a role or collection to be had: its files as its author packs them, and what those say that it needs. */
+/** A published version of a role or collection: its files as its author packs them, and the dependencies they declare. */
 export interface TestRelease {
   readonly type: "role" | "collection"
   /** `<namespace>.<name>`. */
   readonly name: string
   readonly version: string
   readonly files: Files
-  /** Names, or a name, a blank and the versions that fit. */
+  /** Names, or a name, a blank and the matching versions. */
   readonly needs: readonly string[]
 }
 
-/** A need's name and the versions that fit it. */
+/** A dependency's name and the matching versions. */
 export const readNeed = (need: string): { readonly name: string; readonly version?: string } => {
   const [name = "", version] = need.split(" ")
   return version === undefined ? { name } : { name, version }
 }
 
-/** What an installer can be tried on. */
+/** What an installer is tested on. */
 export interface InstallerWorld {
   readonly run: <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary>) => Promise<A>
   readonly publish: (release: TestRelease) => Promise<void>
@@ -63,7 +63,7 @@ export const aRelease = (
 
 const scope: LibraryScope = { type: "user", userId: "JD" as UserId }
 
-/** What every installer of roles and collections promises. */
+/** The tests that every installer of roles and collections passes. */
 export const installerContract = ({ name, make }: InstallerUnderTest): void => {
   const world = async (...releases: readonly TestRelease[]) => {
     const made = await make()
@@ -89,13 +89,13 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       .toSorted()
 
   describe(`${name}: installing roles and collections`, () => {
-    test("nothing asked for is nothing done", async () => {
+    test("an empty request does nothing", async () => {
       const { install, listed } = await world()
       expect(await install({})).toEqual([])
       expect(await listed()).toEqual([])
     })
 
-    test("the newest version comes where none is named, else the named one", async () => {
+    test("installs the newest version if none is named, and otherwise the named one", async () => {
       const of = (type: "role" | "collection", own: string) =>
         ["1.9.0", "1.10.0", "1.2.0"].map((version) => aRelease(type, `acme.${own}`, version))
       const { install, listed } = await world(
@@ -117,7 +117,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.db 1.2.0", "acme.web 1.10.0", "acme.net 1.9.0", "acme.util 1.10.0"])
     })
 
-    test("a range of versions of a collection gives the newest that fits", async () => {
+    test("a version range of a collection gives the newest match", async () => {
       const { collections } = await world(
         ...["1.0.0", "1.5.0", "2.0.0"].map((version) => aRelease("collection", "acme.util", version)),
       )
@@ -126,7 +126,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       ])
     })
 
-    test("files come as they were published, into the scope asked for alone", async () => {
+    test("files are installed as published, only into the requested scope", async () => {
       const { roles, listed, run } = await world(
         aRelease("role", "acme.web", "1.0.0", [], { "files/run.sh": { program: "#!/bin/sh\n" } }),
       )
@@ -145,13 +145,13 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(files?.find(({ path }) => path === "files/run.sh")).toMatchObject({ executable: true })
     })
 
-    test("a role may lie under another name than it is published under", async () => {
+    test("a role may be installed under a name other than its published one", async () => {
       const { roles, listed } = await world(aRelease("role", "acme.web", "1.0.0"))
       expect(said(await roles([{ src: "acme.web", name: "site" }]))).toEqual(["role site installed 1.0.0"])
       expect(await listed()).toEqual(["site 1.0.0"])
     })
 
-    test("what is needed comes along and is told, what is there already is not", async () => {
+    test("dependencies are installed and reported; those present are not", async () => {
       const { install, listed } = await world(
         aRelease("role", "acme.web", "1.0.0", ["acme.base", "acme.certs"]),
         aRelease("role", "acme.base", "2.0.0", ["acme.certs"]),
@@ -176,26 +176,23 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       ])
     })
 
-    test.each(["role", "collection"] as const)(
-      "a needed %s in a version that is not there takes the place of the one that is",
-      async (type) => {
-        const made = await world(
-          aRelease(type, "acme.app", "1.0.0", [type === "role" ? "acme.base 2.0.0" : "acme.base >=2.0.0"]),
-          aRelease(type, "acme.base", "1.0.0"),
-          aRelease(type, "acme.base", "2.0.0"),
-        )
-        const ask = (wanted: { name: string; version?: string }) =>
-          type === "role" ? made.roles([wanted]) : made.collections([wanted])
-        await ask({ name: "acme.base", version: "1.0.0" })
-        expect(said(await ask({ name: "acme.app" }))).toEqual([
-          `${type} acme.app installed 1.0.0`,
-          `${type} acme.base installed 2.0.0`,
-        ])
-        expect(await made.listed()).toEqual(["acme.app 1.0.0", "acme.base 2.0.0"])
-      },
-    )
+    test.each(["role", "collection"] as const)("a required %s in another version replaces the present one", async (type) => {
+      const made = await world(
+        aRelease(type, "acme.app", "1.0.0", [type === "role" ? "acme.base 2.0.0" : "acme.base >=2.0.0"]),
+        aRelease(type, "acme.base", "1.0.0"),
+        aRelease(type, "acme.base", "2.0.0"),
+      )
+      const ask = (wanted: { name: string; version?: string }) =>
+        type === "role" ? made.roles([wanted]) : made.collections([wanted])
+      await ask({ name: "acme.base", version: "1.0.0" })
+      expect(said(await ask({ name: "acme.app" }))).toEqual([
+        `${type} acme.app installed 1.0.0`,
+        `${type} acme.base installed 2.0.0`,
+      ])
+      expect(await made.listed()).toEqual(["acme.app 1.0.0", "acme.base 2.0.0"])
+    })
 
-    test("whoever listens hears whole lines", async () => {
+    test("listeners get whole lines", async () => {
       const { roles } = await world(aRelease("role", "acme.web", "1.0.0"))
       const heard: string[] = []
       await roles(["acme.web"], { output: (text) => Effect.sync(() => void heard.push(text)) })
@@ -204,9 +201,9 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
     })
   })
 
-  describe(`${name}: what is there already`, () => {
+  describe(`${name}: what is present`, () => {
     test.each(["role", "collection"] as const)(
-      "a %s that fits is present, another version stays, force replaces",
+      "a matching %s is present, another version is kept, force replaces it",
       async (type) => {
         const made = await world(aRelease(type, "acme.x", "1.0.0"), aRelease(type, "acme.x", "2.0.0"))
         const ask = (version: string | undefined, force = false) => {
@@ -225,8 +222,8 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
     )
   })
 
-  describe(`${name}: what cannot be had`, () => {
-    test("unknown names and versions fail with the reason, and leave the others", async () => {
+  describe(`${name}: what is not available`, () => {
+    test("unknown names and versions fail with the reason, without affecting the others", async () => {
       const { install, listed } = await world(aRelease("role", "acme.web", "1.0.0"), aRelease("collection", "acme.util", "1.0.0"))
       const outcomes = await install({
         roles: [{ name: "acme.nothing" }, { name: "acme.web" }, { src: "acme.web", name: "old", version: "0.1.0" }],
@@ -243,7 +240,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.web 1.0.0", "acme.util 1.0.0"])
     })
 
-    test("a version that is not there leaves the one that is", async () => {
+    test("a missing version leaves the present one", async () => {
       const { roles, collections, listed } = await world(
         aRelease("role", "acme.web", "1.0.0"),
         aRelease("collection", "acme.util", "1.0.0"),
@@ -257,7 +254,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.web 1.0.0", "acme.util 1.0.0"])
     })
 
-    test("a need that cannot be had fails what needs it, and nothing is half done", async () => {
+    test("a missing dependency fails what needs it, and nothing is half done", async () => {
       const { roles, listed } = await world(
         aRelease("role", "acme.web", "1.0.0", ["acme.base", "acme.gone"]),
         aRelease("role", "acme.base", "1.0.0"),
@@ -269,7 +266,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.db 1.0.0"])
     })
 
-    test("a need in a version that is nowhere fails what needs it, and leaves the copy that is there", async () => {
+    test("a dependency in a version that does not exist fails what needs it, and the present copy stays", async () => {
       const { roles, listed } = await world(
         aRelease("role", "acme.web", "1.0.0", ["acme.base 9.9.9"]),
         aRelease("role", "acme.base", "1.0.0"),
@@ -279,7 +276,7 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.base 1.0.0"])
     })
 
-    test("what a broken need is needed by is not installed", async () => {
+    test("what depends on something broken is not installed", async () => {
       const broken = { "meta/main.yml": "- not\n- a mapping\n", "tasks/main.yml": "[]\n" }
       const { roles, listed } = await world(aRelease("role", "acme.web", "1.0.0", ["acme.list"]), {
         ...aRelease("role", "acme.list", "1.0.0"),
@@ -303,12 +300,12 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       },
     )
 
-    test("a requirement that names nothing fails", async () => {
+    test("a requirement without a name fails", async () => {
       const { install } = await world()
       expect(said(await install({ roles: [{}], collections: [{ name: "" }] }))).toEqual(["collection  failed", "role  failed"])
     })
 
-    test("a role that is no role, or leads out, is not installed", async () => {
+    test("a role that is no role, or has links leading outside, is not installed", async () => {
       const { roles, listed } = await world(
         {
           ...aRelease("role", "acme.out", "1.0.0"),

@@ -13,7 +13,7 @@ import { gitHttp } from "../content/support/git-http.ts"
 import { testRepository } from "../content/support/repository.ts"
 import { loopback } from "../content/support/world.ts"
 
-/** An installer whose names come from an empty folder; repositories are served from another. */
+/** An installer whose names come from an empty folder; repositories are served from another one. */
 const world = () => {
   const root = mkdtempSync(join(tmpdir(), "installer-git-"))
   onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
@@ -36,7 +36,7 @@ const world = () => {
     const { roles, collections } = await run(ArtifactLibrary.use((port) => port.list(scope)))
     return [...roles, ...collections].map(({ name, version }) => `${name} ${version ?? "?"}`)
   }
-  /** How many snapshots nobody needs any more. */
+  /** The number of snapshots that nothing needs any more. */
   const pruned = () => run(ContentFetcher.use((port) => port.prune)).then((snapshots) => snapshots.length)
   return { served, install, listed, pruned, urlOf: (name: string) => `file://${served}/${name}.git` }
 }
@@ -49,7 +49,7 @@ const roleFiles = (dependencies = "[]") => ({
 })
 
 describe("roles and collections from repositories and archives", () => {
-  test("a role is called as its repository, or as asked, and has the version that was asked for", async () => {
+  test("a role is named after its repository or as requested, and has the requested version", async () => {
     const { served, install, listed, urlOf } = world()
     const repository = testRepository(served, "web", roleFiles())
     repository.tag("v1.0")
@@ -64,7 +64,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["site main", "web v1.0"])
   })
 
-  test("a collection can lie in a folder of its repository, at a ref", async () => {
+  test("a collection can be in a folder of its repository, at a ref", async () => {
     const { served, install, listed, urlOf } = world()
     const galaxy = (version: string) => `namespace: acme\nname: util\nversion: ${version}\nreadme: README.md\nauthors: [Acme]\n`
     const repository = testRepository(served, "many", { "kept/util/galaxy.yml": galaxy("1.0.0"), "kept/util/README.md": "x" })
@@ -76,7 +76,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["acme.util v1"])
   })
 
-  test("what is there is present, another ref stays, force replaces", async () => {
+  test("a present copy stays, also for another ref, and force replaces it", async () => {
     const { served, install, listed, urlOf } = world()
     testRepository(served, "web", roleFiles()).tag("v1.0")
     const ask = (version: string, force = false) => install({ roles: [{ src: urlOf("web"), version }] }, force)
@@ -87,7 +87,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["web main"])
   })
 
-  test("a collection is called as it says itself, whatever its repository is called", async () => {
+  test("a collection has the name that it declares, whatever its repository is called", async () => {
     const { served, install, listed, urlOf } = world()
     testRepository(served, "anything", { "galaxy.yml": "namespace: acme\nname: util\nversion: 1.2.3\n", "plugins/x.py": "" })
     const ask = () => install({ collections: [{ name: urlOf("anything"), type: "git", version: "main" }] })
@@ -96,7 +96,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toHaveLength(1)
   })
 
-  test("what a role needs comes from where it says, by name or from another repository", async () => {
+  test("dependencies of a role come from where it says, by name or from another repository", async () => {
     const { served, install, listed, urlOf } = world()
     testRepository(served, "lib", roleFiles())
     testRepository(served, "web", roleFiles(`[acme.base, beside, {src: "git+${urlOf("lib")}", name: acme.lib, version: main}]`))
@@ -109,7 +109,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["acme.base ?", "acme.lib main", "web ?"])
   })
 
-  test("two that need each other are both there, once", async () => {
+  test("two that depend on each other are both installed, once", async () => {
     const { served, install, listed, urlOf } = world()
     testRepository(served, "a", roleFiles(`[{src: "git+${urlOf("b")}"}]`))
     testRepository(served, "b", roleFiles(`[{src: "git+${urlOf("a")}"}]`))
@@ -132,7 +132,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual([])
   })
 
-  test("an archive is downloaded: a role without the folder around it, a collection as it is built", async () => {
+  test("an archive is downloaded: a role without its wrapping folder, a collection as built", async () => {
     const { install, listed } = world()
     const archives: Readonly<Record<string, Buffer>> = {
       "/web-1.0.tar.gz": tarGz([{ name: "web-1.0/tasks/main.yml", content: "[]\n" }]),
@@ -152,7 +152,7 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["web 1.0", "acme.util 1.2.3"])
   })
 
-  test("content is not held on to when it was installed", async () => {
+  test("content is not kept once it is installed", async () => {
     const { served, install, pruned, urlOf } = world()
     testRepository(served, "web", roleFiles())
     await install({ roles: [{ src: urlOf("web") }] })

@@ -1,7 +1,7 @@
 import type { ArtifactEntry } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** What a path holds: text, bytes, a program, or a link. */
+/** The content of a path: text, bytes, an executable, or a link. */
 export type Files = Readonly<Record<string, string | Uint8Array | { readonly program: string } | { readonly link: string }>>
 
 /** Files as they are given to a library. */
@@ -14,7 +14,7 @@ export const entriesOf = (files: Files): readonly ArtifactEntry[] =>
     return { kind: "file", path, size: bytes.length, executable, read: Effect.succeed(bytes) }
   })
 
-/** Entries with what they hold, for comparing. */
+/** Entries with their content, for comparing. */
 export const contentsOf = async (entries: readonly ArtifactEntry[]): Promise<Record<string, unknown>> => {
   const contents = new Map<string, unknown>()
   for (const entry of entries) {

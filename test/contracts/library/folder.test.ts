@@ -51,7 +51,7 @@ const contents = async (run: ReturnType<typeof open>, artifact: ArtifactRef) =>
   contentsOf((await run(ArtifactLibrary.use((port) => port.files(artifact)))) ?? [])
 
 describe("the folder of installed artifacts", () => {
-  test("lists 200 templates without a look at their builder files", async () => {
+  test("lists 200 templates without reading their builder files", async () => {
     const root = temporary()
     const run = open(root)
     const names = Array.from({ length: 200 }, (_, n) => `t${String(n).padStart(3, "0")}`)
@@ -91,7 +91,7 @@ describe("the folder of installed artifacts", () => {
     expect(readdirSync(join(root, ".staging"))).toEqual([])
   })
 
-  test("programs stay programs, everything else is plain, nothing belongs to a group or changes its user", async () => {
+  test("executables stay executable, everything else is plain, and nothing is writable by others or setuid", async () => {
     const root = temporary()
     await open(root)(place(web, aRole))
     const mode = (path: string) => lstatSync(join(root, "users/JD/roles/web", path)).mode & 0o7777
@@ -100,7 +100,7 @@ describe("the folder of installed artifacts", () => {
     expect(lstatSync(join(root, "users/JD/roles/web/templates/run")).isSymbolicLink()).toBe(true)
   })
 
-  test("what is changed by hand is seen at once", async () => {
+  test("manual changes are seen at once", async () => {
     const root = temporary()
     const run = open(root)
     const home = kindFolders(root, scope)
@@ -124,24 +124,24 @@ describe("the folder of installed artifacts", () => {
     expect((await run(list)).collections).toEqual([])
   })
 
-  test("what something takes is counted once, and known after a restart, until another takes its place", async () => {
+  test("sizes are computed once and remembered across restarts until the item is replaced", async () => {
     const root = temporary()
     const sizes = ArtifactLibrary.use((port) => port.sizes(scope))
     await open(root)(place(web, aRole))
     const first = await open(root)(sizes)
-    // what it holds is not looked into again
+    // its content is not read again
     writeFileSync(join(kindFolders(root, scope).roles, "web/files/run.sh"), "x".repeat(100_000))
     expect(await open(root)(sizes)).toEqual(first)
     await open(root)(place(web, { ...aRole, "files/run.sh": "x".repeat(100_000) }, true))
     const bytes = (await open(root)(sizes))[0]?.bytes ?? 0
     expect(bytes).toBeGreaterThan((first[0]?.bytes ?? 0) + 90_000)
-    // an installation that an older version made has counted nothing yet
+    // an installation by an older version has no size yet
     rmSync(join(root, "users/JD/sizes.json"))
     expect(await open(root)(sizes)).toEqual([{ kind: "role", name: "web", bytes }])
     writeFileSync(join(root, "users/JD/sizes.json"), "]")
     expect(await open(root)(sizes)).toEqual([{ kind: "role", name: "web", bytes }])
     expect(readdirSync(join(root, ".staging"))).toEqual([])
-    // where nothing can be written, as on a full disk, it is counted each time
+    // if nothing can be written, as on a full disk, it is counted each time
     const nowhere = Effect.sync(() => {
       rmSync(join(root, "users/JD/sizes.json"))
       rmSync(join(root, ".staging"), { recursive: true })
@@ -172,7 +172,7 @@ describe("the folder of installed artifacts", () => {
     expect(readdirSync(join(outside, "roles"))).toEqual(["web"])
   })
 
-  test("a copy with something else than files in it is told, and can be replaced", async () => {
+  test("a copy with something other than files in it is reported, and can be replaced", async () => {
     const root = temporary()
     const run = open(root)
     await run(place(web, aRole))
@@ -183,7 +183,7 @@ describe("the folder of installed artifacts", () => {
     expect(await contents(run, web)).toMatchObject(aRole)
   })
 
-  test("a folder that cannot be made is told at the start", async () => {
+  test("a folder that cannot be created is reported at the start", async () => {
     const file = join(temporary(), "file")
     writeFileSync(file, "")
     const fault = await open(join(file, "library"))(list).catch((cause: unknown) => cause)
@@ -191,7 +191,7 @@ describe("the folder of installed artifacts", () => {
     expect(String((fault as Error).message)).not.toContain(file)
   })
 
-  test("whoever lists while copies are swapped sees one of them, always", async () => {
+  test("a listing during a swap of copies always shows one of them", async () => {
     const root = temporary()
     const run = open(root)
     await run(place(web, aRole))
@@ -211,7 +211,7 @@ describe("the folder of installed artifacts", () => {
   })
 })
 
-describe("a process that was killed", () => {
+describe("a killed process", () => {
   test("while it was writing leaves the old copy, and nothing else", async () => {
     const root = temporary()
     await open(root)(place(web, aRole))
@@ -243,7 +243,7 @@ describe("a process that was killed", () => {
     "[]",
     '{"scope":{"type":"global"},"kind":"role","name":"../../x"}',
     '{"scope":{"type":"user","userId":"../.."},"kind":"role","name":"x"}',
-  ])("a note of what was to happen that says %s moves nothing", async (note) => {
+  ])("a note of planned moves with the content %s moves nothing", async (note) => {
     const root = temporary()
     mkdirSync(join(root, "library/.staging/work-x/tree"), { recursive: true })
     writeFileSync(join(root, "library/.staging/work-x/intent.json"), note)
@@ -255,7 +255,7 @@ describe("a process that was killed", () => {
     ])
   })
 
-  test("at any moment of any change leaves a whole copy", async () => {
+  test("at any moment of any change leaves a complete copy", async () => {
     const root = temporary()
     await open(root)(place(web, { ...aRole, "files/which": "0" }))
     let counted = 0
@@ -284,7 +284,7 @@ describe("a process that was killed", () => {
   })
 })
 
-describe("templates that come with the service", () => {
+describe("templates that ship with the service", () => {
   const global = { type: "global" } as const
   const builder = (text: string) =>
     `variable "vm_name" {\n  default = "linux"\n}\nvariable "description" {\n  default = "${text}"\n}\n`
@@ -302,7 +302,7 @@ describe("templates that come with the service", () => {
   const linux: ArtifactRef = { scope: global, kind: "template", name: "linux" }
   const listed = ArtifactLibrary.use((port) => Effect.map(port.list(global), ({ templates }) => templates))
 
-  test("are everybody's without a step, newer ones after an upgrade, and gone when they are switched off", async () => {
+  test("belong to everybody without a step, are updated by an upgrade, and disappear when they are switched off", async () => {
     const folder = temporary()
     const run = start(folder, source("first"))
     expect(await run(listed)).toEqual([{ name: "linux", system: undefined, description: "first" }])
@@ -313,7 +313,7 @@ describe("templates that come with the service", () => {
     expect(await start(folder)(listed)).toEqual([])
   })
 
-  test("come after what is installed for everybody under their names, and are not removed with it", async () => {
+  test("are hidden by those installed for everybody under the same names, and are not removed with them", async () => {
     const run = start(temporary(), source("shipped"))
     const own = entriesOf({ "own.pkr.hcl": builder("own") })
     const told = { template: { system: "linux", description: "own" }, replace: false } as const

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import { aCollection, aRole, aTemplate, contentsOf, entriesOf, type Files } from "./entries.ts"
 
-/** What a library can be tried on. */
+/** What a library is tested on. */
 export interface LibraryWorld {
   readonly run: <A, E>(effect: Effect.Effect<A, E, ArtifactLibrary>) => Promise<A>
 }
@@ -44,14 +44,14 @@ const remove = (artifact: ArtifactRef) => library.use((port) => port.remove(arti
 const transfer = (artifact: ArtifactRef, to: LibraryScope, mode: "copy" | "move") =>
   library.use((port) => port.transfer(artifact, to, mode))
 
-/** What every library of installed artifacts promises. */
+/** The tests that every library of installed artifacts passes. */
 export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
   const faultOf = (world: LibraryWorld, effect: Effect.Effect<unknown, LibraryFault | ContentFault, ArtifactLibrary>) =>
     world.run(Effect.flip(effect))
   const contents = async (world: LibraryWorld, artifact: ArtifactRef) => contentsOf((await world.run(filesOf(artifact))) ?? [])
 
   describe(`${name}: installing`, () => {
-    test("an empty library holds nothing, in any scope", async () => {
+    test("an empty library has nothing in any scope", async () => {
       const world = make()
       for (const scope of [jd, global])
         expect(await world.run(list(scope))).toEqual({ templates: [], roles: [], collections: [] })
@@ -59,7 +59,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await world.run(remove(role("web")))).toBe(false)
     })
 
-    test("files, programs and links inside come out as they went in", async () => {
+    test("files, executables and internal links come out as they went in", async () => {
       const world = make()
       expect(await world.run(place(role("acme.web"), aRole, { version: "1.10" }))).toBe("placed")
       const { "meta/.galaxy_install_info": receipt, ...own } = await contents(world, role("acme.web"))
@@ -74,7 +74,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       ])
     })
 
-    test("what is told of a template is listed from a note that changes with the files, and is no part of them", async () => {
+    test("facts about a template are listed from a note that changes with the files, and is no part of them", async () => {
       const world = make()
       const saying = (system: TemplateSystem, description: string, picture?: string) => {
         const told = { system, description, ...(picture === undefined ? {} : { picture }) }
@@ -121,7 +121,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await world.run(list(user("OTHER")))).toEqual({ templates: [], roles: [], collections: [] })
     })
 
-    test("the version of a role is what was given, else what its author says, else what its receipt says", async () => {
+    test("the version of a role is the given one, else the author's, else the receipt's", async () => {
       const world = make()
       const receipt = { "meta/.galaxy_install_info": "install_date: x\nversion: 0.9.0\n" }
       const author = { "meta/version.yml": "version: 2.0\n" }
@@ -138,7 +138,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       })
     })
 
-    test("a role without metadata gets some; metadata under the other name are metadata", async () => {
+    test("a role without metadata gets some; metadata in the other file name count as metadata", async () => {
       const world = make()
       await world.run(place(role("bare"), { "tasks/main.yml": "[]\n" }))
       await world.run(place(role("other"), { "tasks/main.yml": "[]\n", "meta/main.yaml": "dependencies: []\n" }))
@@ -147,7 +147,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect((await world.run(list(jd))).roles.map((copy) => copy.name)).toEqual(["bare", "other"])
     })
 
-    test("a collection that was not built gets a manifest; one that was keeps its own", async () => {
+    test("a collection that was not built gets a manifest; a built one keeps its own", async () => {
       const world = make()
       await world.run(place(collection("acme.source"), aCollection("acme.source", "1.2.3"), { description: "Tools" }))
       const manifest = JSON.stringify({ collection_info: { namespace: "acme", name: "built", version: "4.5.6" }, format: 1 })
@@ -163,7 +163,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
   })
 
   describe(`${name}: installing again`, () => {
-    test("the same is kept; something else stays unless it is to be replaced", async () => {
+    test("an identical copy is kept; a different one stays unless it is to be replaced", async () => {
       const world = make()
       const changed: Files = { ...aRole, "tasks/main.yml": "[]\n" }
       await world.run(place(role("web"), aRole, { version: "1" }))
@@ -190,7 +190,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await world.run(place(role("web"), { ...aRole, ...change }))).toBe("differs")
     })
 
-    test("a receipt alone is no difference, and is mended", async () => {
+    test("a receipt alone is no difference, and is corrected", async () => {
       const world = make()
       await world.run(place(role("web"), aRole))
       await world.run(place(collection("acme.util"), aCollection("acme.util"), { version: "1.0.0" }))
@@ -201,7 +201,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect([roles[0]?.version, collections[0]?.version]).toEqual(["1.4", "2.0.0"])
     })
 
-    test("of two that place the same name at once, one is there and the other learns of it", async () => {
+    test("of two concurrent installations of one name, one succeeds and the other is told", async () => {
       const world = make()
       const placements = await world.run(
         Effect.all(
@@ -213,13 +213,13 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
     })
   })
 
-  describe(`${name}: what it takes of the disk`, () => {
+  describe(`${name}: disk usage`, () => {
     const sizes = async (world: LibraryWorld, scope: LibraryScope = jd): Promise<Record<string, number>> => {
       const found = await world.run(library.use((port) => port.sizes(scope)))
       return Object.fromEntries(found.map((one) => [`${one.kind} ${one.name}`, one.bytes]))
     }
 
-    test("is told of each thing of a scope, with its folders and links, also by a world that saw it come from others", async () => {
+    test("is reported for each item of a scope, with its folders and links, even in a process that did not write them", async () => {
       const world = make()
       expect(await sizes(world)).toEqual({})
       await world.run(place(role("web"), { ...aRole, "files/large": "x".repeat(100_000) }))
@@ -234,7 +234,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(Object.keys(await sizes(world, global))).toEqual(["role other"])
     })
 
-    test("follows what is replaced, moved and removed", async () => {
+    test("follows replacing, moving and removing", async () => {
       const world = make()
       await world.run(place(role("web"), aRole))
       const { "role web": before = 0 } = await sizes(world)
@@ -258,7 +258,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
   })
 
   describe(`${name}: removing and moving`, () => {
-    test("what is removed is gone from its scope alone", async () => {
+    test("a removed item is gone only from its scope", async () => {
       const world = make()
       for (const scope of [jd, global]) await world.run(place(collection("acme.util", scope), aCollection("acme.util")))
       expect(await world.run(remove(collection("acme.util")))).toBe(true)
@@ -280,7 +280,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect((await world.run(list(user("B")))).roles).toEqual([{ name: "web", scope: "user", version: "1.0" }])
     })
 
-    test("what is not there cannot move, and nothing takes the place of another", async () => {
+    test("a missing item cannot move, and nothing takes the place of another", async () => {
       const world = make()
       expect(await faultOf(world, transfer(role("web"), global, "move"))).toMatchObject({
         _tag: "LibraryFault",
@@ -296,7 +296,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await world.run(filesOf(role("web")))).toBeDefined()
     })
 
-    test("a user's things go with the user, and nobody else's", async () => {
+    test("a user's items are removed with the user, and nobody else's", async () => {
       const world = make()
       for (const scope of [jd, user("JDX"), global]) await world.run(place(role("web", scope), aRole))
       await world.run(place(template("t"), aTemplate))
@@ -306,11 +306,11 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       for (const scope of [user("JDX"), global]) expect((await world.run(list(scope))).roles).toHaveLength(1)
     })
 
-    test("what was begun for a user who is removed does not come to whoever has the id next", async () => {
+    test("an installation begun for a removed user does not go to the next user with that id", async () => {
       const world = make()
       await world.run(place(role("web", global), aRole))
       await world.run(place(role("web", ofRecord("JD", "jd1")), aRole))
-      // of one library, as a service has it: what is told here lasts as long as its process
+      // one library, as in a service: what it is told here lasts as long as its process
       await world.run(
         Effect.gen(function* () {
           yield* removeUser("JD", "jd1")
@@ -326,7 +326,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       )
     })
 
-    test("a user who could not be removed to the end may have things again", async () => {
+    test("a user whose removal failed may have items again", async () => {
       const world = make()
       const fails = removeUser("JD", "jd1", Effect.fail("the store is unreachable"))
       await world.run(
@@ -339,7 +339,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       )
     })
 
-    test("nothing is installed between the end of a user's things and what comes last", async () => {
+    test("nothing is installed between the removal of a user's items and the user's final removal", async () => {
       const world = make()
       const order: string[] = []
       await world.run(
@@ -416,7 +416,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await world.run(list(jd))).toEqual({ templates: [], roles: [], collections: [] })
     })
 
-    test("a file that cannot be had leaves what was there", async () => {
+    test("a file that cannot be read leaves the present copy", async () => {
       const world = make()
       await world.run(place(role("web"), aRole))
       const lost = new ContentFault({ doing: "read x", reason: "broken", detail: "lost" })
@@ -432,7 +432,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       expect(await contents(world, role("web"))).toMatchObject(aRole)
     })
 
-    test("names that objects have of their own are names like any other", async () => {
+    test("names of built-in object properties are names like any other", async () => {
       const world = make()
       for (const text of ["constructor", "__proto__"]) await world.run(place(role(text), { ...aRole, "files/__proto__": "x" }))
       expect((await world.run(list(jd))).roles.map((copy) => copy.name)).toEqual(["__proto__", "constructor"])

@@ -1,4 +1,4 @@
-/** Replaces one role again and again, in a process of its own, and tells of each time. For tests that kill it. */
+/** Replaces one role again and again, in a process of its own, and reports each time. For tests that kill it. */
 import { libraryLayer } from "@rangewright/adapter-ansible"
 import type { UserId } from "@rangewright/domain"
 import { ArtifactLibrary } from "@rangewright/ports"

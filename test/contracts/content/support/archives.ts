@@ -1,7 +1,7 @@
 import { type Zippable, zipSync } from "fflate"
 import { gzipSync } from "node:zlib"
 
-/** One entry of a tar, down to what no packer would write. */
+/** One entry of a tar, down to fields that no packer would write. */
 export interface TarEntry {
   readonly name: string
   readonly content?: string | Uint8Array
@@ -9,7 +9,7 @@ export interface TarEntry {
   readonly type?: string
   readonly link?: string
   readonly mode?: number
-  /** A size that is not the content's. */
+  /** A size that differs from the content's. */
   readonly size?: number
 }
 
@@ -39,13 +39,13 @@ const block = (entry: TarEntry): Buffer => {
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
 }
 
-/** Writes a tar by hand: independent of the library that reads it. */
+/** Writes a tar by hand, without the library that reads it. */
 export const tar = (entries: readonly TarEntry[]): Buffer => Buffer.concat([...entries.map(block), Buffer.alloc(1024)])
 export const tarGz = (entries: readonly TarEntry[]): Buffer => gzipSync(tar(entries))
 
 export interface ZipEntry {
   readonly content: string
-  /** The whole Unix mode with its kind. */
+  /** The whole Unix mode, with the file type. */
   readonly mode?: number
 }
 

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net"
 
 export interface GitHttp {
   readonly port: number
-  /** Every request, as `METHOD path`, with the login and password that came with it. */
+  /** Every request, as `METHOD path`, with its login and password. */
   readonly requests: { readonly line: string; readonly authorization: string | undefined }[]
   readonly close: () => Promise<void>
 }
 
-/** Answers by itself, or leaves it to git. */
+/** Answers itself, or leaves the request to git. */
 export type Interceptor = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** Git's own CGI program for the bare repositories below `root`. */
@@ -82,7 +82,7 @@ export const gitHttp = async (
   }
 }
 
-/** Wants this password on every request. */
+/** Requires this password on every request. */
 export const wantsPassword =
   (password: string): Interceptor =>
   (request, response) => {

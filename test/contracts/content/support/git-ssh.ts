@@ -23,7 +23,7 @@ export interface GitSsh {
   readonly port: number
   /** `SHA256:…` of the host key. */
   readonly hostKey: string
-  /** The commands that were asked for. */
+  /** The requested commands. */
   readonly commands: string[]
   readonly close: () => Promise<void>
 }

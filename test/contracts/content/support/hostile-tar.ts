@@ -1,25 +1,25 @@
 import { constants, crc32, deflateRawSync, gzipSync } from "node:zlib"
 import { tar, type TarEntry } from "./archives.ts"
 
-/** An archive that nobody should have to read, named after what is wrong with it. */
+/** A hostile archive, named after what is wrong with it. */
 export interface HostileArchive {
   readonly family: string
   readonly name: string
-  /** Its ending tells the format. */
+  /** Its extension gives the format. */
   readonly filename: string
   readonly bytes: () => Uint8Array
-  /** Undefined: it may be taken for what it is, as long as it costs little. */
+  /** Undefined: it may be accepted, as long as it costs little. */
   readonly refused?: true
 }
 
 const mebibyte = 1024 * 1024
-/** Packed as fast as that goes: most of the largest is zeros. */
+/** Packed as fast as possible: most of the largest is zeros. */
 const gz = (bytes: Uint8Array): Buffer => gzipSync(bytes, { level: 1 })
 const honest: readonly TarEntry[] = [
   { name: "tasks/main.yml", content: "- ansible.builtin.ping:\n" },
   { name: "meta/main.yml", content: "galaxy_info: {}\n" },
 ]
-/** Entries without the end. */
+/** Entries without the end marker. */
 const entries = (list: readonly TarEntry[]): Buffer => tar(list).subarray(0, -1024)
 const end = Buffer.alloc(1024)
 const tgz = (...parts: readonly Uint8Array[]): Buffer => gz(Buffer.concat([...parts, end]))
@@ -39,7 +39,7 @@ const described = (records: Readonly<Record<string, string>>, entry: TarEntry = 
   ),
   entry,
 ]
-/** A header with some of its bytes replaced, and its checksum made good. */
+/** A header with some of its bytes replaced, and its checksum corrected. */
 const patched = (entry: TarEntry, at: number, bytes: Uint8Array | string): Buffer => {
   const block = Buffer.from(entries([entry]))
   Buffer.from(bytes).copy(block, at)
@@ -68,7 +68,7 @@ type Case = readonly [name: string, bytes: () => Uint8Array]
 const family = (of: string, cases: readonly Case[], { either = false, filename = "x.tar.gz" } = {}): readonly HostileArchive[] =>
   cases.map(([name, bytes]) => ({ family: of, name, filename, bytes, ...(either ? {} : { refused: true as const }) }))
 
-/** Paths that no tree may have. `outside` is a folder that must stay as it is. */
+/** Paths that no tree may have. `outside` is a folder that must stay unchanged. */
 export const hostilePaths = (outside: string): readonly string[] => [
   "../x",
   "a/../../x",

@@ -1,12 +1,12 @@
 import { crc32, deflateRawSync } from "node:zlib"
 import { type HostileArchive, hostilePaths, hostileTargets, noise } from "./hostile-tar.ts"
 
-/** One entry of a zip, with what its two headers say of it, down to what no packer would write. */
+/** One entry of a zip with both of its headers, down to fields that no packer would write. */
 interface Part {
   readonly name: string | Buffer
   readonly content?: Uint8Array | string
   readonly deflated?: boolean
-  /** The whole Unix mode with its kind. */
+  /** The whole Unix mode, with the file type. */
   readonly mode?: number
   readonly flags?: number
   readonly method?: number
@@ -14,13 +14,13 @@ interface Part {
   readonly sum?: number
   readonly packedSize?: number
   readonly size?: number
-  /** What the header before the content says otherwise. */
+  /** Fields in which the local header differs. */
   readonly local?: Partial<Pick<Part, "name" | "flags" | "method" | "extra" | "sum" | "packedSize" | "size">>
-  /** What stands behind the content. */
+  /** Data after the content. */
   readonly descriptor?: Buffer
-  /** Where the directory says that it begins, in place of where it does. */
+  /** The offset that the directory claims, instead of the real one. */
   readonly offset?: number
-  /** Only the directory knows it. */
+  /** It is only in the directory. */
   readonly ghost?: boolean
 }
 
@@ -42,7 +42,7 @@ interface End {
   readonly comment?: Buffer
 }
 
-/** Writes a zip by hand: independent of the library that reads it. */
+/** Writes a zip by hand, without the library that reads it. */
 const zipOf = (parts: readonly Part[], { count, directory, comment = Buffer.alloc(0) }: End = {}): Buffer => {
   const [files, central]: [Buffer[], Buffer[]] = [[], []]
   let at = 0
@@ -186,7 +186,7 @@ const overlaps = (): readonly HostileArchive[] => {
   const kernel: Part = { name: "kernel", content: Buffer.alloc(4 * mebibyte), deflated: true }
   const packed = deflateRawSync(Buffer.alloc(4 * mebibyte)).length
   const sum = crc32(Buffer.alloc(4 * mebibyte))
-  /** All entries mean the same content. */
+  /** All entries refer to the same content. */
   const full = (count: number) => () =>
     zipOf([
       kernel,

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** What a path holds: text, bytes, a program, or a link. Undefined removes it. */
+/** The content of a path: text, bytes, an executable, or a link. Undefined removes it. */
 export type Content = string | Uint8Array | { readonly program: string } | { readonly link: string } | undefined
 export type Files = Readonly<Record<string, Content>>
 
-/** Writes files below a folder, as they are. */
+/** Writes files below a folder, unchanged. */
 export const writeFiles = (folder: string, files: Files): void => {
   for (const [path, content] of Object.entries(files)) {
     const at = join(folder, path)
@@ -28,7 +28,7 @@ export interface TestRepository {
   /** Of the bare repository. */
   readonly folder: string
   readonly git: (...args: readonly string[]) => string
-  /** Commits the changed files, and gives the commit's name. */
+  /** Commits the changed files, and returns the commit's name. */
   readonly commit: (files: Files) => string
   readonly tag: (name: string) => void
   /** Commits a tree that no work tree could hold, given as lines for git mktree. */

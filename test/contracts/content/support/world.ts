@@ -12,18 +12,18 @@ export const loopback = [parseNetwork("127.0.0.0/8")].flatMap((network) => netwo
 export interface GitWorld {
   /** Everything of this test. */
   readonly root: string
-  /** What the fetcher keeps. */
+  /** The fetcher's data. */
   readonly folder: string
-  /** Where repositories are served from. */
+  /** The folder of the served repositories. */
   readonly served: string
   readonly run: <A, E>(effect: Effect.Effect<A, E, ContentFetcher | Archives>, more?: Partial<ContentOptions>) => Promise<A>
   readonly fetch: (location: FetchRequest["location"], more?: Partial<ContentOptions>) => Promise<Snapshot>
   readonly fault: (location: FetchRequest["location"], more?: Partial<ContentOptions>) => Promise<ContentFault>
-  /** Nothing half done is left, and no secret. */
+  /** No partial content and no secret is left. */
   readonly expectClean: () => void
 }
 
-/** A data folder and a folder for repositories of their own; removed with the test. Every transport is allowed, to loopback only. */
+/** A data folder and a folder for repositories; removed with the test. Every transport is allowed, to loopback only. */
 export const gitWorld = (options: Partial<ContentOptions> = {}): GitWorld => {
   const root = mkdtempSync(join(tmpdir(), "content-"))
   const [folder, served] = [join(root, "data"), join(root, "served")]

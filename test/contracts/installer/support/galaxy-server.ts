@@ -42,12 +42,12 @@ export interface GalaxyServer {
   readonly requests: readonly { readonly line: string; readonly authorization: string | undefined }[]
   /** Requests for these paths are never answered. */
   readonly hang: (path: RegExp) => void
-  /** The next so many requests for these paths have their connection reset. */
+  /** The next requests for these paths, this many, have their connection reset. */
   readonly breakOff: (path: RegExp, times: number) => void
   readonly close: () => Promise<void>
 }
 
-/** Answers as a Galaxy server does what `ansible-galaxy` asks for: roles of version 1 of its interface, collections of version 3. */
+/** Answers the requests of `ansible-galaxy` as a Galaxy server does: roles with version 1 of its API, collections with version 3. */
 export const galaxyServer = async (): Promise<GalaxyServer> => {
   const releases: TestRelease[] = []
   const requests: { line: string; authorization: string | undefined }[] = []
