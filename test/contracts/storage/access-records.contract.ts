@@ -33,11 +33,11 @@ const given: HeldAccess = {
 const nextPassword = { sealedPassword: "sealed anew" }
 
 export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: what access follows from`, () => {
+  describe(`${storage.name}: access records`, () => {
     const promise = promises(storage)
 
     promise(
-      "everybody but ROOT with the account, and every range with everybody who has it by any path, once",
+      "lists every user but ROOT with their account, and every range with each of its users once, whatever the path",
       Effect.gen(function* () {
         const [records, users, ranges, groups] = [yield* AccessRecords, yield* Users, yield* Ranges, yield* Groups]
         expect(yield* records.stored).toEqual({ users: [], ranges: [] })
@@ -80,7 +80,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     promise(
-      "the machines in a range's pool as they were last seen, also one that is missing, and no templates",
+      "lists the machines in a range's pool as last seen, including missing ones, without templates",
       Effect.gen(function* () {
         const [records, machines] = [yield* AccessRecords, yield* Machines]
         yield* aliceWithLab
@@ -103,7 +103,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     promise(
-      "a range leaves while a run that removes it is unfinished, and with no other run",
+      "shows a range as leaving while a run that removes it is unfinished, and for no other run",
       Effect.gen(function* () {
         const [records, journal] = [yield* AccessRecords, yield* RunJournal]
         yield* aliceWithLab
@@ -124,7 +124,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     promise(
-      "the version of a password is another one with every password that is set, and for another user, and stays otherwise",
+      "changes the version of a password with every new password and for another user, and only then",
       Effect.gen(function* () {
         const [records, users] = [yield* AccessRecords, yield* Users]
         const version = Effect.map(records.stored, (stored) => stored.users[0]?.passwordVersion)
@@ -155,7 +155,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     promise(
-      "what is held is kept as it was written last, by whoever had read what was there",
+      "keeps what is held as it was last written, by a writer that had read the latest version",
       Effect.gen(function* () {
         const records = yield* AccessRecords
         const refused = (version: number) => Effect.flip(records.hold(nothingHeld, version))
@@ -176,7 +176,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     promise(
-      "whom a router was told to let in goes with its range, and nothing is kept of a range that does not exist",
+      "removes what a router was told with its range, and keeps nothing for a range that does not exist",
       Effect.gen(function* () {
         const [records, ranges] = [yield* AccessRecords, yield* Ranges]
         const { range } = yield* aliceWithLab
@@ -199,7 +199,7 @@ export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector
       }),
     )
 
-    it("what is held and told outlives the process", async () => {
+    it("what is held and told survives a restart", async () => {
       const { layer, remove } = await storage.empty()
       try {
         const within = <A, E>(effect: Effect.Effect<A, E, AccessRecords | Ranges | Users>) =>

@@ -28,7 +28,7 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "lists what was recorded, newest first",
+      "lists entries newest first",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
         const anonymous = entry(1, { callerId: undefined, actingAs: undefined, rangeId: undefined, detail: hostileText })
@@ -40,7 +40,7 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "goes through all of it page by page, also while more is recorded",
+      "can be read completely page by page, even while entries are added",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
         for (let second = 0; second < 25; second++) yield* audit.record(entry(second))
@@ -55,7 +55,7 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "finds by who, as whom, what, which range, how it ended, from where and when, and by all of them together",
+      "filters by user, impersonated user, operation, range, outcome, address and time, and by all of them together",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
         const other = { callerId: userId("carol"), actingAs: userId("carol"), operation: "recordLogin", rangeId: undefined }
@@ -80,7 +80,7 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "prunes what is older and says how much went",
+      "prunes older entries and returns their number",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
         for (const second of [0, 1, 2, 3]) yield* audit.record(entry(second))

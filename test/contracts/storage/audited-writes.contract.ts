@@ -47,7 +47,7 @@ const entry = (at: Date, outcome: string = begun): AuditEntry => ({
 })
 
 const draft = (key = "draft"): AuditDraft => ({ key, entry, kept: false })
-/** An entry that no store can take. */
+/** An entry that no store can write. */
 const impossible = (): AuditDraft => ({ ...draft(), entry: () => entry(new Date(Number.NaN)) })
 
 const outcomes = Effect.map(
@@ -63,7 +63,7 @@ const started = deployRun("run")
 const ended = { type: "Ended", status: "success", message: "" } as const
 const global = { type: "global" } as const
 
-/** One of everything, and a run that alice's worker holds. */
+/** One object of every kind, and a run held by alice's worker. */
 const seeded = Effect.gen(function* () {
   yield* aliceWithLab
   yield* (yield* Users).create(newUser("bob", { isAdmin: true }))
@@ -115,7 +115,7 @@ const shown = Effect.gen(function* () {
 const lab = rangeId("LAB")
 const span = { from: 100, to: 110 }
 
-/** The writes that operations make, by the port's name and the method's. */
+/** The writes that operations make, by the names of the port and the method. */
 const writes: Readonly<Record<string, Effect.Effect<unknown, unknown, StoragePorts>>> = {
   "Users.create": Users.use((users) => users.create(newUser("dave"))),
   "Users.change": Users.use((users) => users.change(userId("alice"), { name: "Other" })),
@@ -172,7 +172,7 @@ const writes: Readonly<Record<string, Effect.Effect<unknown, unknown, StoragePor
   "RunJournal.close": RunJournal.use((journal) => journal.close(started.id, 1, ended, "SUCCESS", startedAt)),
 }
 
-/** Every write of the storage ports makes its change and the entry of its operation together. */
+/** Every write of the storage ports stores its change and the entry of its operation atomically. */
 export const auditedWritesContract = (storage: StorageUnderTest): SuiteCollector =>
   describe(`${storage.name}: audited writes`, () => {
     const check = promises(storage)
@@ -195,7 +195,7 @@ export const auditedWritesContract = (storage: StorageUnderTest): SuiteCollector
       )
 
     check(
-      "an operation of several changes, also at the same time, has one entry, whose outcome is told in the end",
+      "an operation of several changes, even concurrent ones, has one entry, which gets the outcome at the end",
       Effect.gen(function* () {
         yield* seeded
         const audited = draft()
@@ -217,7 +217,7 @@ export const auditedWritesContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     check(
-      "a change that is refused leaves no entry, and one that comes after it does",
+      "a refused change leaves no entry, and a later one of the operation does",
       Effect.gen(function* () {
         yield* seeded
         const audited = draft()
@@ -230,7 +230,7 @@ export const auditedWritesContract = (storage: StorageUnderTest): SuiteCollector
     )
 
     check(
-      "an operation that changes something elsewhere has its entry before",
+      "an operation that changes something elsewhere writes its entry first",
       Effect.gen(function* () {
         const audit = yield* AuditTrail
         yield* audit.begin

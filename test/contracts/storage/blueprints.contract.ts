@@ -45,7 +45,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "finds a created blueprint by both of its ids, and its configuration beside it; case counts",
+      "finds a created blueprint by both of its ids, and its configuration; ids are case-sensitive",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -62,7 +62,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses a second blueprint of that id, and one of nobody",
+      "refuses a second blueprint with that id, and one without an existing owner",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -74,7 +74,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "makes one blueprint of those that are made at once with one id",
+      "creates one of several concurrent blueprints with one id",
       Effect.gen(function* () {
         yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -87,7 +87,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "changes what is named and says when; the configuration too",
+      "changes the named fields and the time of change, and likewise the configuration",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -105,7 +105,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps what it requires and where its files lie; another configuration changes neither, unless it brings requirements",
+      "keeps the requirements and the place of its files; a new configuration changes neither, unless it brings requirements",
       Effect.gen(function* () {
         yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -124,7 +124,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "tells what those of an owner take, in bytes, and where their files lie",
+      "lists the sizes of an owner's blueprints in bytes, and the places of their files",
       Effect.gen(function* () {
         const { alice, bob, blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -148,7 +148,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "remembers how the last installation of what it requires ended, which is no change of it",
+      "remembers how the last installation of its requirements ended, without counting as changed",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -164,7 +164,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps one picture beside a blueprint, byte by byte, and gives it to those who know its name",
+      "keeps one thumbnail for a blueprint, byte by byte, and returns it to those who know its name",
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -192,7 +192,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses to change or share a blueprint that is not there, and shares with nobody unknown",
+      "refuses to change or share a missing blueprint, and shares with nobody unknown",
       Effect.gen(function* () {
         const { bob, blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -214,7 +214,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "is shared with users and groups, each once, and taken back; that changes nothing else of it",
+      "is shared with users and groups, once each, and unshared, without any other change",
       Effect.gen(function* () {
         const { bob, carol, blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -242,7 +242,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lists the last changed first, and for a user what is theirs or shared with them or a group of theirs",
+      "lists the last changed first, and for a user those of their own, shared with them or with one of their groups",
       Effect.gen(function* () {
         yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -261,7 +261,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "outlives its owner, and loses what was shared with a user or group that is removed",
+      "stays when its owner is removed, and is no longer shared with a removed user or group",
       Effect.gen(function* () {
         const { alice, bob, blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -279,7 +279,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "is removed with everything of it, and its id is free again",
+      "is removed with everything that belongs to it, and its id is free again",
       Effect.gen(function* () {
         const { bob, blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
@@ -293,7 +293,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps any text as it is",
+      "keeps any text unchanged",
       Effect.gen(function* () {
         yield* aliceWithWeb
         const blueprints = yield* Blueprints

@@ -25,11 +25,11 @@ const lab = Effect.gen(function* () {
 })
 
 export const consoleTicketsContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: tickets of consoles`, () => {
+  describe(`${storage.name}: console tickets`, () => {
     const it = promises(storage)
 
     it(
-      "gives a ticket to the first who takes it, as it was kept",
+      "gives a ticket to its first user, as it was stored",
       Effect.gen(function* () {
         const tickets = yield* lab
         const second = ticket("b".repeat(64), { origin: undefined })
@@ -43,7 +43,7 @@ export const consoleTicketsContract = (storage: StorageUnderTest): SuiteCollecto
     )
 
     it(
-      "gives it to one of many who take it at once",
+      "gives it to one of many concurrent users",
       Effect.gen(function* () {
         const tickets = yield* lab
         yield* tickets.issue(ticket("a"))
@@ -56,7 +56,7 @@ export const consoleTicketsContract = (storage: StorageUnderTest): SuiteCollecto
     )
 
     it(
-      "gives nobody one that has expired, and forgets it with the next",
+      "gives no expired ticket, and deletes it with the next one",
       Effect.gen(function* () {
         const tickets = yield* lab
         yield* tickets.issue(ticket("a"))
@@ -67,14 +67,14 @@ export const consoleTicketsContract = (storage: StorageUnderTest): SuiteCollecto
         expect(yield* tickets.take("b")).toBeDefined()
         yield* tickets.issue(ticket("c", { expiresAt: later(31) }))
         yield* pass(storage, 1)
-        // the same again is no twin: the old one was forgotten
+        // the same again is no duplicate: the old one was deleted
         yield* tickets.issue(ticket("c", { expiresAt: later(60) }))
         expect(yield* tickets.take("c")).toMatchObject({ expiresAt: later(60) })
       }),
     )
 
     it(
-      "a ticket goes with its users and its range, and none is kept for those who are gone",
+      "deletes tickets with their users and range, and stores none for missing ones",
       Effect.gen(function* () {
         const tickets = yield* lab
         for (const hash of ["user", "caller", "range"]) yield* tickets.issue(ticket(hash))

@@ -20,7 +20,7 @@ import type { StorageUnderTest } from "./storage-under-test.ts"
 import { usersContract } from "./users.contract.ts"
 import { vpnRecordsContract } from "./vpn-records.contract.ts"
 
-/** What every adapter of the storage ports promises. */
+/** The tests that every adapter of the storage ports passes. */
 export const storageContracts = (storage: StorageUnderTest): void => {
   for (const contract of [
     accessRecordsContract,

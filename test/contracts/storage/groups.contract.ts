@@ -15,7 +15,7 @@ import { later, promises, type StorageUnderTest } from "./storage-under-test.ts"
 
 const red = "red" as GroupName
 
-/** Alice owns LAB; bob has OTHER; the group red has nobody and nothing. */
+/** Alice owns LAB; bob has OTHER; the group red has no users and no ranges. */
 const twoUsersAndRed = Effect.gen(function* () {
   const { user: alice, range: lab } = yield* aliceWithLab
   const bob = yield* (yield* Users).create(newUser("bob"))
@@ -34,7 +34,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "finds a created group by its name, and refuses a second of that name; case counts",
+      "finds a created group by its name, and refuses a second one; names are case-sensitive",
       Effect.gen(function* () {
         const groups = yield* Groups
         const made = yield* groups.create(newGroup(red, { description: "Attackers" }))
@@ -48,7 +48,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "makes one group of those that are made at once with one name",
+      "creates one of several concurrent groups with one name",
       Effect.gen(function* () {
         const groups = yield* Groups
         const race = Array.from({ length: 8 }, () => Effect.result(groups.create(newGroup(red))))
@@ -58,7 +58,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "counts what belongs to a group, and lists all groups or those of a user",
+      "counts the users and ranges of a group, and lists all groups or those of a user",
       Effect.gen(function* () {
         const { alice, bob, lab, group } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -79,7 +79,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps each user in one role, lists members before managers, and tells a user's groups, the newest first",
+      "keeps each user in one role, lists members before managers, and a user's groups newest first",
       Effect.gen(function* () {
         const { alice, bob } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -133,7 +133,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "leaves those alone who are not what they were, also one who is gone",
+      "skips users whose role has changed since, and removed users",
       Effect.gen(function* () {
         const { alice, bob } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -160,7 +160,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the last manager when it is asked to; of two managers who remove each other at once one stays",
+      "keeps the last manager on request; of two managers who remove each other concurrently one stays",
       Effect.gen(function* () {
         const { alice, bob } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -186,7 +186,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives and takes ranges once",
+      "adds and removes ranges once",
       Effect.gen(function* () {
         const { lab, other } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -203,7 +203,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "tells every path by which users have a range: direct, as a member, as a manager",
+      "lists every path by which users have ranges: direct, as a member, as a manager",
       Effect.gen(function* () {
         const { alice, bob, lab, other } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -267,13 +267,13 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "raises the revision with every change of what users have by groups",
+      "raises the revision with every change of the ranges that users have through groups",
       Effect.gen(function* () {
         const { alice, bob, lab } = yield* twoUsersAndRed
         const groups = yield* Groups
         const ranges = yield* Ranges
         const changes: readonly Effect.Effect<unknown, unknown>[] = [
-          // also of a group that has no ranges
+          // even for a group that has no ranges
           groups.setRoles(red, new Map([[alice.id, "member"]] as const)),
           groups.setRoles(red, new Map([[alice.id, undefined]])),
           groups.addRange(red, lab.id),
@@ -295,7 +295,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "forgets users and ranges that are removed; of a removed group nothing is left but its users and ranges",
+      "forgets removed users and ranges; after a group is removed only its users and ranges remain",
       Effect.gen(function* () {
         const { alice, bob, lab, other } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -326,7 +326,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "has one notice at most, which goes with it and raises the revision, and names those of a user's groups",
+      "has at most one notice, which is removed with it and raises the revision, and lists those of a user's groups",
       Effect.gen(function* () {
         const { bob } = yield* twoUsersAndRed
         const groups = yield* Groups
@@ -355,7 +355,7 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps any description as it is and finds nothing by names that cannot exist",
+      "keeps any description unchanged and finds nothing by impossible names",
       Effect.gen(function* () {
         const groups = yield* Groups
         for (const [i, description] of hostileTexts.entries()) {

@@ -22,7 +22,7 @@ const people = Effect.gen(function* () {
 })
 
 export const identitiesContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: people of a provider`, () => {
+  describe(`${storage.name}: identities at a provider`, () => {
     const it = promises(storage)
 
     it(
@@ -48,7 +48,7 @@ export const identitiesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "are linked to administrators only where that is allowed, and to nobody who is not there",
+      "are linked to administrators only on request, and to no missing user",
       Effect.gen(function* () {
         const identities = yield* people
         const ada = identity("ada", "1")
@@ -62,7 +62,7 @@ export const identitiesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "go with their user",
+      "are removed with their user",
       Effect.gen(function* () {
         const identities = yield* people
         yield* identities.link(identity("alice", "1"), nobodySpecial)
@@ -74,7 +74,7 @@ export const identitiesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "are linked once, however many ask at once, and sign in once",
+      "are linked once under concurrent requests, and each sign-in counts once",
       Effect.gen(function* () {
         const identities = yield* people
         const many = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -90,7 +90,7 @@ export const identitiesContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* identities.spend(signIn)).toBe(false)
         expect(yield* identities.spend({ hash: "b".repeat(64), expiresAt: later(1200) })).toBe(true)
         yield* pass(storage, 1)
-        // forgotten: it could not have been repeated any more
+        // deleted: it could no longer have been repeated
         expect(yield* identities.spend({ ...signIn, expiresAt: later(1200) })).toBe(true)
       }),
     )

@@ -17,7 +17,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "belongs to one owner until it runs out; the generation goes up with each claim",
+      "belongs to one owner until it expires; the generation rises with each claim",
       Effect.gen(function* () {
         const journal = yield* openRun
         expect(yield* journal.claim(run.id, "one", 300)).toBe(1)
@@ -32,7 +32,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "goes to one of many that claim it at once",
+      "goes to one of many concurrent claimants",
       Effect.gen(function* () {
         const journal = yield* openRun
         const claims = Array.from({ length: 10 }, (_, i) => journal.claim(run.id, `worker ${i}`, 300))
@@ -42,7 +42,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "is renewed by its holder, also late, as long as nobody else has claimed it",
+      "is renewed by its holder, even late, as long as nobody else has claimed it",
       Effect.gen(function* () {
         const journal = yield* openRun
         yield* journal.claim(run.id, "one", 300)
@@ -62,7 +62,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
 
     for (const skew of [hour, -hour])
       it(
-        `is kept by no holder that is gone, and lost by none that lives, whose time of day is ${skew} seconds off`,
+        `lasts its exact time, whether the holder lives or not, when the holder's time of day is ${skew} seconds off`,
         Effect.gen(function* () {
           const journal = yield* openRun
           const skewed = aheadBy(skew)
@@ -82,7 +82,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
       )
 
     it(
-      "that would last longer than any can, as after its clock was set back, keeps nobody out",
+      "with an end beyond the longest possible, as after its clock was set back, blocks nobody",
       Effect.gen(function* () {
         const journal = yield* openRun
         yield* journal.claim(run.id, "one", hour)
@@ -92,7 +92,7 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "can be given back by its holder only",
+      "can be released only by its holder",
       Effect.gen(function* () {
         const journal = yield* openRun
         yield* journal.claim(run.id, "one", 300)

@@ -26,7 +26,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "replaces what it knew by a whole observation",
+      "replaces its knowledge with a whole observation",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -58,7 +58,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "counts a machine to a range that is made after it was seen",
+      "assigns a machine to a range that is created after the machine was seen",
       Effect.gen(function* () {
         const machines = yield* Machines
         yield* machines.replace(cluster(startedAt, [machine(102)]))
@@ -69,7 +69,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "shows its own changes at once, and keeps names and addresses that are not told again",
+      "shows its own changes at once, and keeps names and addresses that are not reported again",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -93,7 +93,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the passwords of machines' logins until the machine is removed, whatever an observation misses",
+      "keeps the passwords of machines' logins until the machine is removed, even if an observation lacks it",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -117,7 +117,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the licence of a machine's Windows through observations until it is taken back or the machine is removed",
+      "keeps the Windows licence status through observations until it is revoked or the machine is removed",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -138,7 +138,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.record({ ...machine(102), power: "stopped" })
         yield* machines.replace(cluster(later(1), [{ ...machine(102), cpus: 7 }]))
         expect((yield* machines.ofRange(lab)).map(licence)).toEqual([failed])
-        // nothing of another range, or of a machine that is not there
+        // nothing for another range, or for a missing machine
         yield* machines.keepActivation(rangeId("OTHER"), vmid(102), activated)
         yield* machines.keepActivation(lab, vmid(999), activated)
         expect((yield* machines.ofRange(lab)).map(licence)).toEqual([failed])
@@ -152,7 +152,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps what guests said of their systems until the machine is removed, whatever an observation misses",
+      "keeps the operating systems that guests report until the machine is removed, even if an observation lacks it",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -175,7 +175,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps what a machine that was rolled back is to be set to until that is done, or the machine is removed",
+      "keeps the owed settings of a rolled-back machine until they are applied or the machine is removed",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -206,7 +206,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the snapshots of machines as they were read until the machine is removed, whatever an observation misses",
+      "keeps the snapshots of machines as read until the machine is removed, even if an observation lacks it",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -216,7 +216,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.keepSnapshots(lab, vmid(102), { readAt: startedAt, snapshots: [], current: undefined })
         const kept = { readAt: later(3), snapshots: [first, second], current: "second" }
         yield* machines.keepSnapshots(lab, vmid(102), kept)
-        // whoever has read before that comes too late
+        // an earlier reading comes too late
         yield* machines.keepSnapshots(lab, vmid(102), { ...kept, readAt: later(2), snapshots: [] })
         yield* machines.keepSnapshots(lab, vmid(103), { readAt: later(4), snapshots: [], current: undefined })
         yield* machines.keepSnapshots(rangeId("GONE"), vmid(104), kept)
@@ -235,7 +235,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the newest of the readings of a machine's snapshots, also when they are written at once",
+      "keeps the newest reading of a machine's snapshots, even when several are written at once",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -251,7 +251,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "takes the stages inside a machine back to what they were at a snapshot, and to none where that is not known",
+      "resets the stages inside a machine to those at a snapshot, and to none if they are unknown",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -285,7 +285,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the addresses of others that a guest claims, until it is told again",
+      "keeps foreign addresses that a guest reports until its next report",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -304,7 +304,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets an observation undo what was told by a clock that was set back an hour since",
+      "lets an observation undo changes that were recorded before the clock was set back an hour",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -321,7 +321,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "does not let an observation that began earlier undo what was told since",
+      "does not let an observation undo changes recorded after it began",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -396,7 +396,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "never gives one VMID to two machines, also when ranges reserve at once",
+      "never gives one VMID to two machines, even when ranges reserve concurrently",
       Effect.gen(function* () {
         const machines = yield* Machines
         const ranges = yield* Ranges
@@ -411,7 +411,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives another VMID when the reserved one was taken, and takes reservations back",
+      "gives another VMID if the reserved one was taken, and takes reservations back",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -440,7 +440,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps nothing of machines of a range that is gone",
+      "keeps nothing about machines of a removed range",
       Effect.gen(function* () {
         const machines = yield* Machines
         yield* machines.recordStage(lab, vmid(101), "stage:dc", "print")
@@ -455,7 +455,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "remembers the stages that succeeded inside a machine until the machine is gone",
+      "remembers successful stages inside a machine until the machine is removed",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -486,7 +486,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps machines of ranges, and those with stages, that an observation lacks, and says since when",
+      "keeps machines of ranges, and those with stages, that an observation lacks, with the time since when",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -515,7 +515,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "takes what a guest reports of its addresses as it is, also that it has none any more, and nothing else",
+      "stores the addresses that a guest reports, even none, and changes nothing else",
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
@@ -534,7 +534,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "says since when and why lists are not believed, until they are again, whatever is observed meanwhile",
+      "says since when and why lists are in doubt until that ends, whatever is observed meanwhile",
       Effect.gen(function* () {
         const machines = yield* Machines
         const doubt = Effect.map(machines.freshness, (freshness) => freshness.doubt)

@@ -34,11 +34,11 @@ const record = (zone: string): MigrationRecord => ({
 })
 
 export const migrationRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: records of migrations`, () => {
+  describe(`${storage.name}: migration records`, () => {
     const promise = promises(storage)
 
     promise(
-      "there is none at first, then the one that was saved last, then none",
+      "has none at first, then the last saved one, then none",
       Effect.gen(function* () {
         const records = yield* MigrationRecords
         expect(yield* records.find).toBeUndefined()
@@ -52,7 +52,7 @@ export const migrationRecordsContract = (storage: StorageUnderTest): SuiteCollec
       }),
     )
 
-    it("a record outlives the process", async () => {
+    it("a record survives a restart", async () => {
       const { layer, remove } = await storage.empty()
       try {
         const within = <A, E>(effect: Effect.Effect<A, E, MigrationRecords>) =>

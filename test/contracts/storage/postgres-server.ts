@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { Database, storageLayer } from "@rangewright/adapter-storage"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 
-/** A throw-away PostgreSQL server for tests; undefined where none is given. `tools/postgres-for-tests.sh start` makes one. */
+/** A disposable PostgreSQL server for tests; undefined if none is given. `tools/postgres-for-tests.sh start` starts one. */
 export const testServer = process.env["RANGEWRIGHT_TEST_POSTGRES"]
 export const noServer = "RANGEWRIGHT_TEST_POSTGRES names no server: tools/postgres-for-tests.sh start makes one"
 
@@ -30,7 +30,7 @@ export const createDatabase = async (server: string): Promise<{ readonly url: st
   return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) }
 }
 
-/** What a new database holds: nothing. One statement each, in an order that foreign keys allow. */
+/** Statements that empty a database, in an order that foreign keys allow. */
 export const emptyTables: readonly string[] = [
   "delete from runs",
   "delete from slot_ledgers",

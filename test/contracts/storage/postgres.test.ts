@@ -24,7 +24,7 @@ else {
       for (const statement of emptyTables) await session.run(statement)
       return { layer: storageLayer({ databaseUrl: database.url }), remove: async () => {} }
     },
-    // the server's clock resumes automatically: what it is compared with goes back
+    // the server's clock cannot be advanced, so the leases' ends are moved back instead
     pass: async (seconds) => void (await session.run(`update runs set lease_until = lease_until - ${seconds * 1000}`)),
   }
   storageContracts(postgres)

@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { cluster, deployRun, machine, newGroup, newRange, newUser, rangeId, userId } from "./samples.ts"
 import { later } from "./storage-under-test.ts"
 
-/** Sequences to run. All of an acceptance are 10000. */
+/** The number of sequences. A full acceptance run has 10000. */
 const sequences = Number(process.env["RANGEWRIGHT_MODEL_SEQUENCES"] ?? "150")
 
 const people = ["alice", "bob", "carol"].map(userId)
@@ -22,13 +22,13 @@ interface Sizes {
 }
 type MachineSizes = ReadonlyMap<string, Sizes>
 
-/** The world as a person would note it on paper. Nothing of the product is used here but what users see. */
+/** A model of the world kept independently of the product, from what users see. */
 interface Lab {
   readonly madeFor: UserId
   readonly direct: Set<UserId>
   config: MachineSizes
   there: MachineSizes
-  /** What an unfinished deploy brings about. */
+  /** The machines that an unfinished deploy will create. */
   coming: MachineSizes | undefined
 }
 interface Paper {
@@ -62,7 +62,7 @@ const limitOf = (paper: Paper, person: UserId, resource: keyof Amounts): number 
   return Math.max(0, ...[...(paper.teamsOf.get(person) ?? [])].map((team) => paper.ofTeam.get(team)?.[resource] ?? 0))
 }
 
-/** Whether a change that leads from one amount to another is one that the limits allow. */
+/** Whether the limits allow a change from one amount to another. */
 const allowed = (paper: Paper, person: UserId, now: Amounts, then: Amounts): boolean =>
   quotaResources.every((resource) => {
     const limit = limitOf(paper, person, resource)
@@ -117,7 +117,7 @@ const start: Effect.Effect<Paper, unknown, Users | Groups> = Effect.gen(function
 
 type OfLabs = Extract<Change, { readonly lab: string }>
 
-/** Limits and memberships: nothing refuses them. */
+/** Limits and memberships: never refused. */
 const change = (paper: Paper, wanted: Exclude<Change, OfLabs>) =>
   Effect.gen(function* () {
     const [groups, quotas] = [yield* Groups, yield* Quotas]
@@ -137,7 +137,7 @@ const change = (paper: Paper, wanted: Exclude<Change, OfLabs>) =>
     }
   })
 
-/** Whether the store did what was tried, which has to be what the limits say. */
+/** Whether the store made the change, which must be what the limits say. */
 const isDone = (paper: Paper, who: UserId | undefined, then: Amounts, attempt: Effect.Effect<unknown, unknown>) =>
   Effect.map(Effect.result(attempt), (result) => {
     if (result._tag === "Failure") expect(result.failure).toMatchObject({ _tag: "QuotaExceeded" })
@@ -154,7 +154,7 @@ const make = (paper: Paper, { lab: id, person: owner, machines: config }: Extrac
       paper.labs.set(id, { madeFor: owner, direct: new Set([owner]), config, there: new Map(), coming: undefined })
   })
 
-/** The hypervisor shows what is there. */
+/** The hypervisor shows the existing machines. */
 const observe = ({ labs: noted }: Paper, nth: number) =>
   Effect.gen(function* () {
     const seen = [...noted].flatMap(([id, { there }]) =>
@@ -195,7 +195,7 @@ const changeLab = (paper: Paper, nth: number, lab: Lab, wanted: Exclude<OfLabs, 
         return
       }
       case "see": {
-        // what the deploy has made so far
+        // the machines that the deploy has made so far
         const made = [...(lab.coming ?? [])].filter((_, i) => (wanted.part >> i) % 2 === 1)
         lab.there = new Map([...lab.there, ...made])
         return yield* observe(paper, nth)
@@ -218,7 +218,7 @@ const changeLab = (paper: Paper, nth: number, lab: Lab, wanted: Exclude<OfLabs, 
     }
   })
 
-/** Does a change to the store and on paper. */
+/** Applies a change to the store and to the model. */
 const perform = (paper: Paper, nth: number, wanted: Change): Effect.Effect<void, unknown, StoragePorts> => {
   if (!("lab" in wanted)) return change(paper, wanted)
   const lab = paper.labs.get(wanted.lab)
@@ -226,7 +226,7 @@ const perform = (paper: Paper, nth: number, wanted: Change): Effect.Effect<void,
   return lab === undefined ? Effect.void : changeLab(paper, nth, lab, wanted)
 }
 
-it("any sequence of changes is allowed and counted as on paper, also after a restart", { timeout: 1_800_000 }, async () => {
+it("any sequence of changes is allowed and counted as in the model, even across a restart", { timeout: 1_800_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyChange, { minLength: 10, maxLength: 60, size: "max" }), fc.nat(), async (changes, restart) => {
       const store = makeMemoryStore()

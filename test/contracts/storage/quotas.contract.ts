@@ -34,7 +34,7 @@ export const quotasContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "keeps limits of users and groups, changes what is named, and all or nothing",
+      "stores limits of users and groups, changes the named ones, and all or nothing",
       Effect.gen(function* () {
         yield* lab
         const quotas = yield* Quotas
@@ -59,7 +59,7 @@ export const quotasContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "counts what is there, and what a deploy brings about while it is not over; never the router",
+      "counts existing machines and those of an unfinished deploy, but never the router",
       Effect.gen(function* () {
         yield* lab
         expect((yield* report).used).toEqual({ ram: 0, cpus: 0, vms: 0, ranges: 1 })
@@ -80,7 +80,7 @@ export const quotasContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens no deploy and makes no range above the limit, and leaves no trace of them",
+      "opens no deploy and creates no range above the limit, and leaves no trace of them",
       Effect.gen(function* () {
         yield* lab
         const quotas = yield* Quotas
@@ -96,7 +96,7 @@ export const quotasContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets just as many through as fit when all come at once",
+      "allows exactly as many concurrent requests as fit",
       Effect.gen(function* () {
         yield* (yield* Users).create(newUser("alice"))
         yield* (yield* Quotas).limitUsers([alice], { vms: 7, ranges: 16 })
@@ -118,7 +118,7 @@ export const quotasContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "charges whom a range was made for, whoever it is shared with, and the next one when that user has it no more",
+      "charges the user a range was created for, whoever it is shared with, and the next user when that one loses it",
       Effect.gen(function* () {
         const ranges = yield* Ranges
         const users = yield* Users

@@ -23,7 +23,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "creates a range whole: configuration, owners, lowest number that is neither taken nor reserved",
+      "creates a range completely: configuration, owners, and the lowest number that is neither used nor reserved",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -60,7 +60,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "creates a range as it was before it came here: its state, testing mode and last deployment",
+      "creates an imported range with its state, testing mode and last deployment",
       Effect.gen(function* () {
         const ranges = yield* Ranges
         const past = {
@@ -89,7 +89,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses ids and numbers that are taken, reserved or out of bounds, and owners that do not exist",
+      "refuses ids and numbers that are used, reserved or out of bounds, and owners that do not exist",
       Effect.gen(function* () {
         const ranges = yield* Ranges
         yield* ranges.create(newRange("A"))
@@ -108,7 +108,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "has one range of an ID, in whatever case and however many are made at once",
+      "has one range of an ID, in any letter case and under concurrent requests",
       Effect.gen(function* () {
         const ranges = yield* Ranges
         const ids = ["Race/one", "race/one", "RACE/ONE", "rAce/oNe"]
@@ -119,7 +119,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         const failures = ends.flatMap((end) => (end._tag === "Failure" ? [end.failure] : []))
         expect(failures.map((fault) => fault._tag)).toEqual(["RangeExists", "RangeExists", "RangeExists"])
         expect(yield* ranges.list()).toHaveLength(1)
-        // the others are free again with it
+        // removing it frees its other letter cases, too
         const [first] = yield* ranges.list()
         if (first !== undefined) yield* ranges.remove(first.id)
         expect((yield* ranges.create(newRange("rACE/ONE"))).id).toBe("rACE/ONE")
@@ -127,7 +127,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives different numbers to ranges made at once",
+      "gives different numbers to ranges created concurrently",
       Effect.gen(function* () {
         const ranges = yield* Ranges
         const ids = Array.from({ length: 20 }, (_, i) => `R${i}`)
@@ -137,7 +137,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "changes only the fields that a change names, and when",
+      "changes only the named fields and the time of change",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -152,7 +152,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps until when a range is wanted on, and never an earlier time",
+      "keeps the time until which a range should stay on, and never an earlier one",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -167,7 +167,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives back a configuration exactly as it was uploaded",
+      "returns a configuration exactly as it was uploaded",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -183,7 +183,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps the last look at a router, and notes that testing mode is no longer on where its rules were changed",
+      "keeps the last inspection of a router, and records that testing mode is not on any more when its rules were changed",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -220,7 +220,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "tells by which grants users have ranges",
+      "lists the grants by which users have ranges",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -247,7 +247,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "shows ranges with their machines, narrowed to a user or a range",
+      "shows ranges with their machines, filtered by a user or a range",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -307,7 +307,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "removes a range with everything it has; its number and VMIDs are free again",
+      "removes a range with everything that belongs to it; its number and VMIDs are free again",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -335,7 +335,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "stamps activity, which is no change",
+      "records activity without counting it as a change",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges

@@ -45,7 +45,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "leaves the range alone when a run has no state to show",
+      "leaves the range alone if a run has no state to show",
       Effect.gen(function* () {
         const { range } = yield* aliceWithLab
         const journal = yield* RunJournal
@@ -56,7 +56,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets one unfinished run have a range, and names it to the next; opening the same run again changes nothing",
+      "allows one unfinished run for a range, and names it to the next; opening the same run again changes nothing",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -76,7 +76,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets one of many win when runs of a range are opened at once",
+      "lets one of several concurrently opened runs of a range win",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -89,7 +89,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps runs about something else than a range, one unfinished for each subject",
+      "keeps runs about other subjects than a range, one unfinished for each subject",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -105,7 +105,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const refused = yield* Effect.flip(journal.open(fetchRun("again"), undefined))
         expect(refused).toBeInstanceOf(SubjectTaken)
         expect(refused).toMatchObject({ facts: { run: { id: fetchRun("fetch").id, kind: "source-fetch", subject: source } } })
-        // the same id is another subject of another type, and other subjects are free
+        // the same id is another subject with another type, and other subjects are free
         yield* journal.open(fetchRun("blueprint", { subject: { type: "blueprint", id: source.id } }), undefined)
         yield* journal.open(run, "DEPLOYING")
         expect((yield* journal.active(source))?.id).toBe(fetchRun("fetch").id)
@@ -120,7 +120,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens a run of a range behind the installation's unfinished run, and keeps which one it was",
+      "opens a run of a range behind the installation's unfinished run, and records that one",
       Effect.gen(function* () {
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
@@ -128,7 +128,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const second = deployRun("second", { subject: rangeSubject(rangeId("OTHER")) })
         expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ blockedBy: undefined })
         expect(yield* journal.open(migration, undefined)).toMatchObject({ blockedBy: undefined })
-        // the one that was there goes on, and other subjects are free
+        // the existing one continues, and other subjects are free
         yield* journal.append(run.id, 0, [output("x")], later(1))
         expect(yield* journal.open(fetchRun("fetch"), undefined)).toMatchObject({ blockedBy: undefined })
         expect(yield* journal.open(second, "DEPLOYING")).toEqual({
@@ -145,7 +145,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         ).toBeInstanceOf(SubjectTaken)
         yield* journal.close(migration.id, 0, ended("success"), undefined, later(2))
         yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
-        // which one it was stays known, also when that is gone; opening it again does not ask anew
+        // the recorded one stays, even when it is gone; opening the run again does not change it
         expect(yield* journal.prune(0)).toBe(2)
         expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ blockedBy: migration.id })
         expect(yield* journal.find(second.id)).toMatchObject({ blockedBy: migration.id })
@@ -155,7 +155,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets exactly one of a range and the installation wait for the other when their runs are opened at once",
+      "lets exactly one of a range and the installation wait for the other when their runs are opened concurrently",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -169,7 +169,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           [Effect.andThen(journal.open(migration, undefined), journal.unfinished), ...open(deploys.slice(2))],
           { concurrency: "unbounded" },
         )
-        // whoever the migration does not find, when it looks what it has to wait for, waits itself
+        // a run that the migration does not find when it checks what to wait for waits itself
         const found = new Set(seen.map(({ id }) => id))
         expect(before.every(({ id }) => found.has(id))).toBe(true)
         for (const { id, blockedBy } of racing) expect([undefined, migration.id], id).toContain(blockedBy)
@@ -199,7 +199,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps with a deploy the configuration as it is when that opens; no other run changes what is deployed",
+      "stores the current configuration with a deploy when it opens; no other run changes what is deployed",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -210,7 +210,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* ranges.deployedConfig(lab)).toBe(first)
         yield* journal.open(run, "DEPLOYING")
         yield* ranges.setConfig(lab, "ludus: [] # later\n")
-        // asked for again, it opened when it opened
+        // requested again, it keeps the configuration of its opening
         yield* journal.open(run, "DEPLOYING")
         expect(yield* ranges.deployedConfig(lab)).toBe(first)
         yield* journal.close(run.id, 0, ended("failure"), "ERROR", later(1))
@@ -225,7 +225,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens a run behind one of the same range that was cancelled, which shows in the range's state no more",
+      "opens a run behind a cancelled one of the same range, which no longer shows in the range's state",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -238,7 +238,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ blockedBy: run.id, cancelRequested: false })
         expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: second.id })
         expect((yield* journal.unfinished).map(({ id }) => id).toSorted()).toEqual([run.id, second.id].toSorted())
-        // the one that goes on is not out of the way: nothing passes it
+        // the unfinished one is still in the way: no run overtakes it
         expect(yield* Effect.flip(journal.open(third, "DEPLOYING"))).toMatchObject({ facts: { run: { id: second.id } } })
         expect(yield* stateOf).toBe("DEPLOYING")
         yield* journal.append(run.id, 0, [output("it settles")], later(3))
@@ -254,7 +254,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens a run behind a cancelled one of the same range also when the run that was opened in between is over",
+      "opens a run behind a cancelled one of the same range, even if the run opened in between has ended",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -270,7 +270,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens no run behind a cancelled one that is about something else than a range",
+      "opens no run behind a cancelled one of another subject type",
       Effect.gen(function* () {
         const journal = yield* RunJournal
         yield* journal.open(fetchRun("first"), undefined)
@@ -289,7 +289,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "numbers entries from 1 without gaps and gives them back as they were",
+      "numbers entries from 1 without gaps and returns them unchanged",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -315,7 +315,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "numbers without gaps or twins when appends race",
+      "numbers concurrent entries without gaps or duplicates",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -378,7 +378,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "takes a cancel without the lease, while the run is unfinished",
+      "accepts a cancel without the lease while the run is unfinished",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -396,7 +396,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "takes no cancel that was decided before the journal's last entry, and shows nothing of it",
+      "refuses a cancel decided before the journal's last entry, without a trace",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -413,7 +413,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lists runs newest first, narrowed by subject, type of subject, user, kind, time and number",
+      "lists runs newest first, filtered by subject, subject type, user, kind, time and number",
       Effect.gen(function* () {
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
@@ -448,7 +448,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "goes on behind a run, whatever began meanwhile, and among runs of one moment",
+      "continues after a given run, whatever began meanwhile, and among runs of one moment",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal
@@ -494,7 +494,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps as many deploys however many runs of other kinds came between",
+      "keeps the same number of deploys, however many runs of other kinds came between",
       Effect.gen(function* () {
         yield* aliceWithLab
         const journal = yield* RunJournal

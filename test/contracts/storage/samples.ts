@@ -21,14 +21,14 @@ export const userId = (text: string): UserId => text as UserId
 export const rangeId = (text: string): RangeId => text as RangeId
 export const runId = (text: string): RunId => text.padEnd(15, "0") as RunId
 export const vmid = (n: number): Vmid => n as Vmid
-/** Well-behaved adapters keep any text as it is: a NUL, half a surrogate pair, quotes, and what looks like an escape. */
+/** Correct adapters keep any text unchanged: a NUL, half a surrogate pair, quotes, and what looks like an escape. */
 export const hostileText = "a\u0000b \ud800 c' \" \\ ? $1 :x `d` \u0001 é😀\u2028 __proto__"
 export const hostileTexts = [hostileText, "\u0001", '\u0001"x"', "\u0000", "", " "]
 
-/** A record id of its own for each text of up to 14 letters and digits. */
+/** A unique record id for each text of up to 14 letters and digits. */
 const recordOf = (text: string): RecordId => `${text.toLowerCase().replaceAll(/[^a-z0-9]/gu, "")}z`.padEnd(15, "0") as RecordId
 
-/** Names of groups that differ in case alone are different names. */
+/** Names of groups that differ only in case are different names. */
 const groupRecordOf = (name: string): RecordId =>
   recordOf([...name].map((letter) => (letter === letter.toLowerCase() ? letter : `${letter}9`)).join(""))
 
@@ -163,7 +163,7 @@ export const plan: Plan = {
   criticalPathSeconds: 4,
 }
 
-/** One user and one range that is theirs. */
+/** One user and a range of theirs. */
 export const aliceWithLab = Effect.gen(function* () {
   const user = yield* (yield* Users).create(newUser("alice"))
   const range = yield* (yield* Ranges).create(newRange("LAB", { owners: [user.id], createdBy: user.id }))

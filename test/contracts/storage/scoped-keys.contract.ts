@@ -29,7 +29,7 @@ export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "are kept as they are made, and removed by their owner alone",
+      "are stored as created, and removed only by their owner",
       Effect.gen(function* () {
         const keys = yield* people
         const first = key("first")
@@ -50,7 +50,7 @@ export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "go with their user and with their range, and are made for none that is not there",
+      "are removed with their user and with their range, and cannot be created for missing ones",
       Effect.gen(function* () {
         const keys = yield* people
         yield* keys.create(key("read"))
@@ -66,7 +66,7 @@ export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "go with another password or key of their user, but not with a better hash of the same key",
+      "are removed with a new password or key of their user, but not with a better hash of the same key",
       Effect.gen(function* () {
         const keys = yield* people
         const users = yield* Users
@@ -85,7 +85,7 @@ export const scopedKeysContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "are limited for each user, also where many are made at once, and those that have expired make room",
+      "are limited for each user, even under concurrent requests, and expired ones make room",
       Effect.gen(function* () {
         const keys = yield* people
         yield* keys.create(key("old", { expiresAt: startedAt }))

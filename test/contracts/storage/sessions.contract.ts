@@ -34,11 +34,11 @@ const withUsers = Effect.gen(function* () {
 })
 
 export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: sessions of browsers`, () => {
+  describe(`${storage.name}: browser sessions`, () => {
     const it = promises(storage)
 
     it(
-      "are found by their hash, and listed for their user alone, newest first",
+      "are found by their hash, and listed only for their user, newest first",
       Effect.gen(function* () {
         const { begin, sessions } = yield* withUsers
         const [one, two, other] = [session(1), session(2, { agent: "" }), session(3, { userId: bob })]
@@ -66,7 +66,7 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "remember when they were used last, never go back, and do not come back",
+      "remember their last use, which never goes back, and do not come back",
       Effect.gen(function* () {
         const { begin, sessions } = yield* withUsers
         yield* begin(session(1))
@@ -80,7 +80,7 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "are forgotten when the next one begins after their end, and when a user has too many",
+      "are deleted when the next one begins after their end, and when a user has too many",
       Effect.gen(function* () {
         const { begin, sessions } = yield* withUsers
         yield* begin(session(1, { userId: bob }))
@@ -114,7 +114,7 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "do not begin with a secret that was replaced since it was seen",
+      "do not begin with a secret that was replaced since it was checked",
       Effect.gen(function* () {
         const { sessions, users } = yield* withUsers
         yield* users.setSecrets(alice, { sealedPassword: "old" })
@@ -131,7 +131,7 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "begin before their secret is replaced and end with it, or do not begin, when both come at once",
+      "begin before their secret is replaced and end with it, or do not begin, when both happen concurrently",
       Effect.gen(function* () {
         const { sessions, users } = yield* withUsers
         for (let n = 0; n < 10; n++) {
@@ -144,7 +144,7 @@ export const sessionsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "end with the user, and with the rights of an administrator",
+      "end with the user, and with the loss of administrator rights",
       Effect.gen(function* () {
         const { begin, sessions, users } = yield* withUsers
         yield* begin(session(1))

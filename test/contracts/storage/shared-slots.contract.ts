@@ -32,7 +32,7 @@ const demand = (run: RunId, waiting: number, rest: Partial<SlotDemand> = {}): Sl
   ...rest,
 })
 
-/** Asks for one thing as a process does. */
+/** Asks for one resource as a process does. */
 const say = (slots: number, ...demands: readonly SlotDemand[]) =>
   Effect.gen(function* () {
     const shared = yield* SharedSlots
@@ -41,7 +41,7 @@ const say = (slots: number, ...demands: readonly SlotDemand[]) =>
     return answer
   })
 
-/** The same; how many were granted to each. */
+/** The same; returns the number granted to each. */
 const ask = (slots: number, ...demands: readonly SlotDemand[]) =>
   Effect.map(say(slots, ...demands), (answer) => answer?.granted ?? [])
 
@@ -51,12 +51,12 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
     const it = promises(storage)
 
     it(
-      "are never more than there are, however many ask at once",
+      "never exceed their number under concurrent requests",
       Effect.gen(function* () {
         yield* openRuns
         const asked = ids.map((id) => ask(4, demand(id, 3)))
         yield* Effect.all(asked, { concurrency: "unbounded" })
-        // what was shared out to one that was not asking then, it learns when it asks again
+        // a process learns of slots that it was granted meanwhile when it asks again
         const granted = yield* Effect.forEach(ids, (id) => ask(4, demand(id, 3)))
         const all = granted.flat().reduce((sum, n) => sum + n, 0)
         expect(all).toBeLessThanOrEqual(4)
@@ -65,7 +65,7 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
     )
 
     it(
-      "are free again when they were given back, also for another process",
+      "are free again when they were returned, even for another process",
       Effect.gen(function* () {
         yield* openRuns
         expect(yield* ask(2, demand(one, 3))).toEqual([2])
@@ -76,14 +76,14 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
     )
 
     it(
-      "stay with a run whose process is gone until the next one says what goes on, and are not kept beyond the run",
+      "stay with a run whose process is gone until the next one reports what is in progress, and end with the run",
       Effect.gen(function* () {
         yield* openRuns
         expect(yield* ask(2, demand(one, 5))).toEqual([2])
         yield* pass(storage, leaseSeconds)
         yield* (yield* RunJournal).renew(two, 1, leaseSeconds)
         expect(yield* ask(2, demand(two, 1))).toEqual([0])
-        // it may have stood still, and lets nothing in before it has renewed its lease
+        // it may have been stopped, and gets nothing before it has renewed its lease
         expect(yield* ask(2, demand(one, 5))).toEqual([0])
         expect(yield* (yield* RunJournal).claim(one, "next", leaseSeconds)).toBe(2)
         expect(yield* ask(2, demand(one, 0, { generation: 2, held: 1, had: 10 }))).toEqual([0])
@@ -95,7 +95,7 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
     )
 
     it(
-      "that are given back while the run's lease has lapsed stay taken, and the answer says so until the lease is renewed",
+      "returned while the run's lease has expired stay taken, and the answer says so until the lease is renewed",
       Effect.gen(function* () {
         yield* openRuns
         expect(yield* ask(1, demand(one, 1))).toEqual([1])
@@ -111,7 +111,7 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
     )
 
     it(
-      "of several things are shared out at once, in any order",
+      "of several resources are shared out at once, in any order",
       Effect.gen(function* () {
         yield* openRuns
         const shared = yield* SharedSlots

@@ -41,7 +41,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
     const it = promises(storage)
 
     it(
-      "makes those that are new, in the given order, and finds them like any other",
+      "creates new ones in the given order, and finds them like any other",
       Effect.gen(function* () {
         yield* people
         const blueprints = yield* Blueprints
@@ -59,7 +59,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
     )
 
     it(
-      "renews one that is there by its origin; id, record, owner, shares, time of making and installation stay",
+      "updates an existing one by its origin; id, record, owner, shares, time of creation and installation stay",
       Effect.gen(function* () {
         yield* people
         const blueprints = yield* Blueprints
@@ -94,7 +94,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
     )
 
     it(
-      "makes none when the id of one is another blueprint's, or its owner is nobody",
+      "creates none if the id belongs to another blueprint, or the owner does not exist",
       Effect.gen(function* () {
         yield* people
         const blueprints = yield* Blueprints
@@ -110,7 +110,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
     )
 
     it(
-      "renews one whose owner was removed, and leaves it without",
+      "updates one whose owner was removed, and leaves it without an owner",
       Effect.gen(function* () {
         yield* people
         const blueprints = yield* Blueprints
@@ -140,7 +140,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
     )
 
     it(
-      "removes the named ones of a source, or all of them, and says which; other blueprints stay",
+      "removes the named ones of a source, or all of them, and names them; other blueprints stay",
       Effect.gen(function* () {
         yield* people
         const blueprints = yield* Blueprints

@@ -39,7 +39,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "finds a created source by both of its ids, without content and without what opens it; case counts",
+      "finds a created source by both of its ids, without content and credentials; ids are case-sensitive",
       Effect.gen(function* () {
         yield* aliceWithLabs
         const sources = yield* Sources
@@ -76,7 +76,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses a second source of that id, and one of nobody",
+      "refuses a second source with that id, and one without an existing owner",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -88,7 +88,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "makes one source of those that are made at once with one id",
+      "creates one of several concurrent sources with one id",
       Effect.gen(function* () {
         yield* aliceWithLabs
         const sources = yield* Sources
@@ -101,7 +101,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lists the newest first, then by id; of one owner where asked",
+      "lists the newest first, then by id; of one owner if requested",
       Effect.gen(function* () {
         yield* aliceWithLabs
         const sources = yield* Sources
@@ -116,7 +116,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "changes what is named; another place has no content yet, another ref keeps it",
+      "changes the named fields; a new location has no content yet, a new ref keeps it",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -142,7 +142,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps what opens a source until another is given, or none",
+      "keeps the credentials of a source until others are given, or none",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -155,7 +155,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lands content with all that comes with it; what a manifest leaves out stays as it was",
+      "stores content with everything that comes with it; fields that a manifest omits stay as they were",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -193,7 +193,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses content that was fetched from where the source no longer is",
+      "refuses content that was fetched from a former location of the source",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -206,7 +206,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "knows a source that was made anew under an old id for another one",
+      "distinguishes a source that was recreated under an old id",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -221,7 +221,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "tells which sources are due, the longest due first, and lets one of several take a turn",
+      "lists the sources that are due, the longest due first, and lets one of several processes take a turn",
       Effect.gen(function* () {
         yield* aliceWithLabs
         const sources = yield* Sources
@@ -242,7 +242,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "remembers what was installed from a source, once a kind, name and scope, in order",
+      "remembers what was installed from a source, once for each kind, name and scope, in order",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -274,7 +274,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "leaves out claims of nobody and names that no thing has, and keeps hostile ones as they are",
+      "omits claims of missing users and impossible names, and keeps hostile ones unchanged",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
@@ -293,7 +293,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "releases what is gone in all sources, in its own scope alone",
+      "releases removed items in all sources, but only in their own scope",
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources

@@ -9,27 +9,27 @@ import { skewed } from "../../runs/support/skewed-clock.ts"
 /** An adapter of the storage ports, as the contracts see it. */
 export interface StorageUnderTest {
   readonly name: string
-  /** An empty store. The layer may be made several times: each time is a restart of the process over the same data. */
+  /** An empty store. The layer may be built several times: each time is a restart of the process over the same data. */
   readonly empty: () => Promise<{
     readonly layer: Layer.Layer<StoragePorts, StorageFault>
     readonly remove: () => Promise<void>
   }>
-  /** Lets so many seconds go by on the clock that leases are measured by; absent where that is the test's own. */
+  /** Advances the clock by which leases are measured; absent if that is the test's own clock. */
   readonly pass?: (seconds: number) => Promise<void>
 }
 
-/** When the tests' clock starts: no clock of a test stands at zero, where "never" and "then" look alike. */
+/** The start of the tests' clock, which is not zero: there "never" and "then" would look alike. */
 export const startedAt = new Date("2026-03-01T08:00:00.000Z")
 export const later = (seconds: number): Date => new Date(startedAt.getTime() + seconds * 1000)
 
-/** Lets so many seconds go by, on the test's clock and on that of the storage. */
+/** Advances the test's clock and that of the storage by this many seconds. */
 export const pass = ({ pass: onServer }: StorageUnderTest, seconds: number): Effect.Effect<void> =>
   Effect.andThen(
     TestClock.adjust(seconds * 1000),
     Effect.promise(async () => onServer?.(seconds)),
   )
 
-/** Runs an effect in a process where the time of day is so many seconds ahead. */
+/** Runs an effect in a process whose time of day is this many seconds ahead. */
 export const aheadBy =
   (seconds: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

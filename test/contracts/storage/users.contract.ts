@@ -11,7 +11,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     const it = promises(storage)
 
     it(
-      "finds a created user by id, record and address, however the address is written",
+      "finds a created user by id, record and email address, however the address is written",
       Effect.gen(function* () {
         const users = yield* Users
         const made = yield* users.create(newUser("alice", { email: "Alice@Example.test" }))
@@ -39,7 +39,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "refuses a second user with the same id, hypervisor account or address",
+      "refuses a second user with the same id, hypervisor account or email address",
       Effect.gen(function* () {
         const users = yield* Users
         yield* users.create(newUser("alice"))
@@ -68,7 +68,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives a wished number where it is free and can be given, else the lowest free one",
+      "gives a requested number if it is free and allowed, and otherwise the lowest free one",
       Effect.gen(function* () {
         const users = yield* Users
         const wish = (id: string, number: number) => Effect.map(users.create({ ...newUser(id), number }), (made) => made.number)
@@ -80,7 +80,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lets the number of a removed user rest for a day",
+      "reserves the number of a removed user for a day",
       Effect.gen(function* () {
         const users = yield* Users
         yield* users.create(newUser("alice"))
@@ -103,7 +103,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "gives different numbers to users made at once",
+      "gives different numbers to users created concurrently",
       Effect.gen(function* () {
         const users = yield* Users
         const ids = Array.from({ length: 20 }, (_, i) => `user${i}`)
@@ -118,7 +118,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "changes only the fields that a change names",
+      "changes only the named fields",
       Effect.gen(function* () {
         const users = yield* Users
         const made = yield* users.create(newUser("alice"))
@@ -134,7 +134,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "makes administrators, and takes their rights but from the last one beside ROOT",
+      "promotes administrators, and demotes all but the last one besides ROOT",
       Effect.gen(function* () {
         const users = yield* Users
         const alice = yield* users.create(newUser("alice"))
@@ -146,7 +146,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
         expect((yield* users.forAuthentication(alice.id))?.user).toEqual(promoted)
         expect(yield* Effect.flip(users.setAdmin(alice.id, false))).toBeInstanceOf(LastAdministrator)
         expect(yield* users.find(alice.id)).toEqual(promoted)
-        // who is none loses nothing
+        // a user who is none loses nothing
         expect((yield* users.setAdmin(bob.id, false)).isAdmin).toBe(false)
         yield* users.setAdmin(bob.id, true)
         expect((yield* users.setAdmin(alice.id, false)).isAdmin).toBe(false)
@@ -155,7 +155,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps one of the administrators who take each other's rights at the same time",
+      "keeps one of two administrators who demote each other concurrently",
       Effect.gen(function* () {
         const users = yield* Users
         const ids = ["alice", "bob", "carol"]
@@ -170,7 +170,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps secrets beside the user and changes only those that are named",
+      "keeps secrets separate from the user and changes only the named ones",
       Effect.gen(function* () {
         const users = yield* Users
         const { secrets } = newUser("alice")
@@ -190,7 +190,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "hashes a key anew only while it is the same key",
+      "rehashes a key only while it is the same key",
       Effect.gen(function* () {
         const users = yield* Users
         const { id } = yield* users.create(newUser("alice"))
@@ -220,7 +220,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "stamps activity of many users at once, never backwards, and passes over strangers",
+      "records activity of many users at once, never backwards, and skips unknown ones",
       Effect.gen(function* () {
         const users = yield* Users
         const alice = yield* users.create(newUser("alice"))
@@ -240,7 +240,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keeps any text as it is and finds nothing by ids that cannot exist",
+      "keeps any text unchanged and finds nothing by impossible ids",
       Effect.gen(function* () {
         const users = yield* Users
         const ranges = yield* Ranges

@@ -10,11 +10,11 @@ const bob = userId("bob")
 const key = (name: string) => ({ publicKey: name.padEnd(43, "A") + "=", sealed: `sealed ${name}` })
 
 export const vpnRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
-  describe(`${storage.name}: keys for the VPN`, () => {
+  describe(`${storage.name}: VPN keys`, () => {
     const it = promises(storage)
 
     it(
-      "are kept for each user; the first stays until it is replaced, and goes with the user",
+      "are stored for each user; the first stays until it is replaced, and is removed with the user",
       Effect.gen(function* () {
         const users = yield* Users
         const records = yield* VpnRecords
@@ -87,7 +87,7 @@ export const vpnRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "are kept beside what the server has, which one writer changes at a time",
+      "are stored next to the server's state, which one writer changes at a time",
       Effect.gen(function* () {
         const records = yield* VpnRecords
         expect(yield* records.held).toEqual({ held: nothingHeldByVpn, version: 0 })
@@ -105,7 +105,7 @@ export const vpnRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "keep a removed user's number from others until the server and all routers have forgotten it",
+      "reserve a removed user's number until the server and all routers have forgotten it",
       Effect.gen(function* () {
         const users = yield* Users
         const records = yield* VpnRecords

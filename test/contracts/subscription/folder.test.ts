@@ -12,13 +12,13 @@ const make = () => signedWorld("folder")
 providerContract({ name: "a folder", make })
 signedContract("a folder", make)
 
-test("a folder without an index says how to make one", async () => {
+test("a folder without an index says how to create one", async () => {
   const world = await make()
   const fault = await world.run(Effect.flip(list))
   expect([fault.facts.reason, fault.hint]).toEqual(["not-found", expect.stringContaining("subscription pack")])
 })
 
-test("nothing is read through a link in the place of a package, or of a folder", async () => {
+test("nothing is read through a link in place of a package, or of a folder", async () => {
   const world = await make()
   await world.publish([web])
   const [role] = await world.run(list)

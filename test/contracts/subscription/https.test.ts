@@ -26,7 +26,7 @@ const published = async () => {
 }
 const otherState = (folder: string) => ({ state: join(folder, "..", "other-state") })
 
-test("an index that did not change is not sent again, also after a restart", async () => {
+test("an unchanged index is not sent again, even after a restart", async () => {
   const { world, server } = await published()
   await world.run(list)
   await world.run(list)
@@ -36,7 +36,7 @@ test("an index that did not change is not sent again, also after a restart", asy
   expect(await world.run(list)).toHaveLength(2)
 })
 
-test("a fresh index is not asked for", async () => {
+test("a fresh index is not requested", async () => {
   const { world, server } = await published()
   const run = world.provider({ freshSeconds: 60 })
   await run(list)
@@ -45,7 +45,7 @@ test("a fresh index is not asked for", async () => {
   expect(server.requests.filter((line) => line.includes("index.json"))).toHaveLength(1)
 })
 
-test("all who ask at once share one request, and one who leaves does not end it", async () => {
+test("concurrent callers share one request, and one who leaves does not end it", async () => {
   const { world, server } = await published()
   const answers: (() => void)[] = []
   server.misbehave = (request, response) => {
@@ -71,7 +71,7 @@ test("all who ask at once share one request, and one who leaves does not end it"
   expect(server.requests).toHaveLength(1)
 })
 
-test("while the registry is unreachable its last index serves, also after a restart, and it is left alone for a while", async () => {
+test("while the registry is unreachable its last index is used, even after a restart, and it is not contacted for a while", async () => {
   const { world, server } = await published()
   await world.run(list)
   server.misbehave = (_, response) => response.writeHead(503).end() !== undefined
@@ -83,7 +83,7 @@ test("while the registry is unreachable its last index serves, also after a rest
   expect((await run(Effect.flip(fetchRole(web.role)))).facts.reason).toBe("unreachable")
 })
 
-test("a registry that is unreachable and was never seen is a fault that does not tell the token", async () => {
+test("a registry that is unreachable and was never seen is a fault that does not reveal the token", async () => {
   const { world, server } = await published()
   await server.close()
   const fault = await world.run(Effect.flip(list))
@@ -129,7 +129,7 @@ const misbehaviours: readonly (readonly [string, NonNullable<RegistryServer["mis
 ]
 
 test.each(misbehaviours)(
-  "a registry that %s serves nobody who knows no index, and the last one to who does",
+  "a registry that %s serves nothing to a provider without an index, and the last index to one that has it",
   async (_, misbehave, reason) => {
     const { world, server } = await published()
     await world.run(list)
@@ -139,24 +139,24 @@ test.each(misbehaviours)(
   },
 )
 
-test("who knows an index waits no longer for a newer one than a moment", async () => {
+test("a provider with an index waits only a moment for a newer one", async () => {
   const { world, server } = await published()
   await world.run(list)
   server.misbehave = () => true
   const run = world.provider({ patienceSeconds: 0.05, indexSeconds: 3600 })
   for (const _ of [1, 2]) expect(await run(list)).toHaveLength(1)
-  // the question goes on: nobody asked a second one
+  // the first request continues, and no second one is sent
   expect(server.requests).toEqual(["GET /roles/index.json 200", "GET /roles/index.json misbehaved"])
 })
 
-test("an answer that never comes ends with its deadline", async () => {
+test("a request without an answer ends at its deadline", async () => {
   const { world, server } = await published()
   server.misbehave = () => true
   const fault = await world.provider({ ...otherState(world.folder), indexSeconds: 0.05 })(Effect.flip(list))
   expect(fault.facts.reason).toBe("timeout")
 })
 
-test("a server whose certificate is not of the named authority is not asked", async () => {
+test("a server whose certificate is not from the named authority gets no request", async () => {
   const { world, server } = await published()
   const layer = httpsSubscriptionLayer({
     url: server.url,
@@ -176,7 +176,7 @@ test.each([
   "https://roles.example/?a=b",
   "roles.example",
   "file:///etc",
-])("%s is no URL of a registry", async (url) => {
+])("%s is not a registry URL", async (url) => {
   const layer = httpsSubscriptionLayer({ url, keys: ["ed25519:"], state: "/nowhere" })
   const provided = Layer.provide(layer, memoryContentLayer(makeMemoryContent()))
   const fault = await Effect.runPromise(Effect.flip(Effect.provide(list, provided)))

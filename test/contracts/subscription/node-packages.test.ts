@@ -34,7 +34,7 @@ const refused = (detail: RegExp) => ({
   failure: { kind: "failed", message: expect.stringMatching(detail), hint: expect.stringContaining("sign-packages") },
 })
 
-test("what is signed is read, and a change of the folder is another text", async () => {
+test("signed folders are read, and a change of the folder changes the text", async () => {
   const sets = await signPackages(folder, key)
   expect(sets).toMatchObject([{ for: version, packages: [{ name: "pve-qemu-kvm", version: "10.0.2-4+lab1", bytes: 9 }] }])
   const first = await ask(manifest)
@@ -46,8 +46,8 @@ test("what is signed is read, and a change of the folder is another text", async
   expect(await ask(manifest)).not.toEqual(first)
 })
 
-describe("a folder does not count", () => {
-  test("that is not signed, or not by a trusted key, or not as it is", async () => {
+describe("a folder is refused", () => {
+  test("that is not signed, not by a trusted key, or changed since", async () => {
     expect(await ask(manifest)).toMatchObject(refused(/there is no packages\.json/u))
     await signPackages(folder, key)
     expect(await ask(manifest, [(await newKey(place)).public])).toMatchObject(refused(/none of the trusted keys/u))

@@ -25,7 +25,7 @@ const packed = async (offers: readonly RoleOnOffer[], now = day(1)) => {
   await writeRoles(roles(), offers)
   return pack(now)
 }
-/** Every file of the registry with its bytes. */
+/** Every file of the registry with its content. */
 const contentOf = async () => {
   const names = (await readdir(out(), { recursive: true })).filter((name) => name.includes(".")).toSorted()
   return Promise.all(names.map(async (name) => [name, (await readFile(join(out(), name))).toString("base64")]))
@@ -53,14 +53,14 @@ describe("packing", () => {
     expect(index.roles[0]).toMatchObject({ entitlements: ["PRO_ROLES"], description: "acme_web" })
   })
 
-  test("again without a change leaves every byte as it is", async () => {
+  test("leaves every byte unchanged if nothing changed", async () => {
     await packed([web, base])
     const before = await contentOf()
     expect((await pack(day(2))).changed).toBe(false)
     expect(await contentOf()).toEqual(before)
   })
 
-  test("a month later renews the index, and nothing else", async () => {
+  test("renews the index after a month, and nothing else", async () => {
     const { index: before } = await packed([web, base])
     const { index, changed } = await pack(new Date(before.issuedAt.getTime() + 31 * 24 * 3600 * 1000))
     expect(changed).toBe(true)
@@ -68,7 +68,7 @@ describe("packing", () => {
     expect(index.roles).toEqual(before.roles)
   })
 
-  test("makes the same package of the same role anywhere, with the date of its first", async () => {
+  test("makes the same package of the same role anywhere, with its first date", async () => {
     const { index: first } = await packed([web])
     await appendFile(join(roles(), web.role, "tasks/main.yml"), "- debug: msg=more\n")
     const { index: second } = await pack(day(2))
@@ -79,14 +79,14 @@ describe("packing", () => {
     expect([again?.packageId, again?.package]).toEqual([first.roles[0]?.packageId, first.roles[0]?.package])
   })
 
-  test("counts on where the registry was lost", async () => {
+  test("continues the serial number if the registry was lost", async () => {
     const { index: first } = await packed([web], day(1))
     await rm(out(), { recursive: true })
     const { index: second } = await packed([web, base], day(2))
     expect(second.serial).toBeGreaterThan(first.serial)
   })
 
-  test("keeps the packages of the index before, for who still reads it, and no older ones", async () => {
+  test("keeps the packages of the previous index, for clients that still read it, and no older ones", async () => {
     const versions = ["1.0.0", "2.0.0", "3.0.0"]
     const ids: string[] = []
     for (const [n, version] of versions.entries())
@@ -95,7 +95,7 @@ describe("packing", () => {
     expect(there.toSorted()).toEqual([ids[1], ids[2]].flatMap((id) => [`${id}.json`, `${id}.tar.gz`]).toSorted())
   })
 
-  test("makes files that a web server may read, and leaves git's own out", async () => {
+  test("writes files that a web server may read, and leaves out git's own", async () => {
     await writeRoles(roles(), [web])
     await mkdir(join(roles(), web.role, ".git"))
     await writeFile(join(roles(), web.role, ".git/config"), "secret")
@@ -139,7 +139,7 @@ describe("packing", () => {
       /neither tasks nor meta/u,
     ],
   ]
-  test.each(broken)("refuses a role %s, names it, and leaves the registry as it was", async (_, spoil, expected) => {
+  test.each(broken)("refuses a role %s, names it, and leaves the registry unchanged", async (_, spoil, expected) => {
     await packed([base])
     const index = await readFile(join(out(), "index.json"))
     await writeRoles(roles(), [base, web])
@@ -148,7 +148,7 @@ describe("packing", () => {
     expect(await readFile(join(out(), "index.json"))).toEqual(index)
   })
 
-  test("refuses a folder without roles, one that is not there, and a role whose name is none", async () => {
+  test("refuses a folder without roles, a missing one, and a role with an invalid name", async () => {
     expect(await faultOf(pack())).toContain("roles")
     await mkdir(roles())
     expect(await faultOf(pack())).toContain("contains no role")

@@ -46,7 +46,7 @@ const factsOf = (offer: RoleOnOffer) => ({
   fileCount: Object.keys(filesOf(offer)).length,
 })
 
-/** What every provider of subscription roles promises. */
+/** The tests that every provider of subscription roles passes. */
 export const providerContract = ({ name, make }: ProviderUnderTest): void => {
   describe(`${name}: subscription roles`, () => {
     test("are listed by name, each with its facts and a package of its own", async () => {
@@ -58,7 +58,7 @@ export const providerContract = ({ name, make }: ProviderUnderTest): void => {
       for (const { lastModified } of roles) expect(lastModified.getTime() % 1000).toBe(0)
     })
 
-    test("have packages that hold the very files, sorted by path, with what is a program", async () => {
+    test("have packages with the exact files, sorted by path, and with executables marked", async () => {
       const world = await make()
       await world.publish([web, base])
       for (const offer of [web, base]) {
@@ -74,7 +74,7 @@ export const providerContract = ({ name, make }: ProviderUnderTest): void => {
       }
     })
 
-    test("are those of now: a new version has a new package, and what is gone cannot be fetched", async () => {
+    test("are current: a new version has a new package, and a removed role cannot be fetched", async () => {
       const world = await make()
       await world.publish([web, base])
       const [, before] = await world.run(list)
@@ -86,7 +86,7 @@ export const providerContract = ({ name, make }: ProviderUnderTest): void => {
       expect([fault._tag, fault.facts.reason, fault.kind]).toEqual(["SubscriptionFault", "not-found", "not-found"])
     })
 
-    test("may be asked for by many at once", async () => {
+    test("can be requested concurrently", async () => {
       const world = await make()
       await world.publish([web, base])
       const many = await world.run(

@@ -21,7 +21,7 @@ const webIn = (roles: readonly SubscriptionRole[]): SubscriptionRole => {
   return found
 }
 
-/** What every provider that reads a signed registry promises beside the port: nothing wrong gets through. */
+/** The additional tests that every provider of a signed registry passes: nothing wrong gets through. */
 export const signedContract = (name: string, make: () => Promise<SignedWorld>): void => {
   const published = async () => {
     const world = await make()
@@ -35,7 +35,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
   }
 
   describe(`${name}: an index`, () => {
-    test("that another key signed is not trusted, and the keys that are are named", async () => {
+    test("that another key signed is not trusted, and the trusted keys are named", async () => {
       const world = await make()
       await world.pack([web], { key: await newKey(join(world.folder, "..")) })
       const { reason, message } = await reasonOf(world)
@@ -49,7 +49,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
         "its signature is another's",
         (e: { signatures: { sig: string }[] }) => e.signatures.forEach((s) => (s.sig = btoa("x".repeat(64)))),
       ],
-    ])("is not trusted where %s", async (_, change) => {
+    ])("is not trusted if %s", async (_, change) => {
       const { world } = await published()
       const envelope = await envelopeOf(world, "index.json")
       change(envelope as never)
@@ -57,13 +57,13 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect((await reasonOf(world)).reason).toBe("untrusted")
     })
 
-    test("is not what was signed as something else", async () => {
+    test("is not accepted if it was signed as something else", async () => {
       const { world, files } = await published()
       await world.write("index.json", await world.read(files.statement))
       expect((await reasonOf(world)).reason).toBe("untrusted")
     })
 
-    test("may be signed by several, of whom one is trusted", async () => {
+    test("may have several signatures, one of them trusted", async () => {
       const { world } = await published()
       const envelope = await envelopeOf(world, "index.json")
       envelope.signatures.unshift({ keyid: "somebody", sig: btoa("x".repeat(64)) })
@@ -71,7 +71,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect(await world.run(list)).toHaveLength(2)
     })
 
-    test("that is older than one seen before is a replay, also after a restart", async () => {
+    test("that is older than one seen before is a replay, even after a restart", async () => {
       const world = await make()
       await world.pack([web], { now: new Date("2026-01-01T00:00:00Z") })
       const old = await world.read("index.json")
@@ -84,7 +84,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect(restarted.facts.reason).toBe("untrusted")
     })
 
-    test("with the serial of another one is not trusted", async () => {
+    test("with the serial number of another one is not trusted", async () => {
       const world = await make()
       const now = new Date("2026-01-01T00:00:00Z")
       await world.pack([web], { now })
@@ -95,7 +95,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
     })
 
     test.each(["", "null", "[]", "<html>busy</html>", '{"payload":1,"signatures":[]}'])(
-      "that is %j serves nobody who knows none, and keeps the last one for who does",
+      "that is %j gives nothing to a provider without an index, and keeps the last one of a provider that has it",
       async (text) => {
         const { world } = await published()
         await world.write("index.json", text)
@@ -105,14 +105,14 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       },
     )
 
-    test("that is larger than any index is not read to its end", async () => {
+    test("that exceeds the size limit is not read to its end", async () => {
       const world = await make()
       await mkdir(world.folder, { recursive: true })
       await world.write("index.json", Buffer.alloc(17 * 1024 * 1024, 0x20))
       expect((await reasonOf(world)).reason).toBe("too-large")
     })
 
-    test("that is unreachable for too long does not serve any more", async () => {
+    test("that is unreachable for too long is not used any more", async () => {
       const { world } = await published()
       await unlink(join(world.folder, "index.json"))
       expect(await world.provider()(list)).toHaveLength(2)
@@ -121,14 +121,14 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
   })
 
   describe(`${name}: a package`, () => {
-    test("that is cut off is refused", async () => {
+    test("that is truncated is refused", async () => {
       const { world, files } = await published()
       await world.write(files.tar, (await world.read(files.tar)).subarray(0, -7))
       const { reason, message } = await reasonOf(world, fetchRole(web.role))
       expect([reason, message]).toEqual(["broken", expect.stringMatching(/acme_web 1\.2\.3.*truncated/u)])
     })
 
-    test("with one other byte is not the one that was signed", async () => {
+    test("with one changed byte is not the signed one", async () => {
       const { world, files } = await published()
       const bytes = Buffer.from(await world.read(files.tar))
       bytes[20] = (bytes[20] ?? 0) ^ 1
@@ -136,13 +136,13 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect((await reasonOf(world, fetchRole(web.role))).reason).toBe("untrusted")
     })
 
-    test("that goes on after its end is refused without being read to its own", async () => {
+    test("that continues after its end is refused without being read completely", async () => {
       const { world, files } = await published()
       await world.write(files.tar, Buffer.concat([await world.read(files.tar), Buffer.alloc(1024 * 1024)]))
       expect((await reasonOf(world, fetchRole(web.role))).reason).toBe("too-large")
     })
 
-    test("needs a signature of its own, about itself", async () => {
+    test("needs a signature of its own, for itself", async () => {
       const { world, files } = await published()
       const other = (await world.run(list)).find(({ role }) => role === base.role)
       await world.write(files.statement, await world.read(`packages/${other?.packageId}.json`))
@@ -153,13 +153,13 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
       expect((await reasonOf(world, fetchRole(web.role))).reason).toBe("not-found")
     })
 
-    test("larger than what is allowed here is not asked for", async () => {
+    test("above the size limit of this service is not requested", async () => {
       const { world } = await published()
       const fault = await world.provider({ packageBytes: 10 })(Effect.flip(fetchRole(web.role)))
       expect(fault.facts.reason).toBe("too-large")
     })
 
-    test("with more files or bytes than what is allowed here is refused", async () => {
+    test("with more files or bytes than this service allows is refused", async () => {
       const { world } = await published()
       expect((await world.provider({ tree: { files: 2 } })(Effect.flip(fetchRole(web.role)))).facts.reason).toBe("too-large")
       expect((await world.provider({ tree: { totalBytes: 20 } })(Effect.flip(fetchRole(web.role)))).facts.reason).toBe(
@@ -168,7 +168,7 @@ export const signedContract = (name: string, make: () => Promise<SignedWorld>): 
     })
   })
 
-  test(`${name}: a key that is none is refused at the start`, async () => {
+  test(`${name}: an invalid key is refused at the start`, async () => {
     const world = await make()
     for (const keys of [[], ["ed25519:AAAA"], ["ssh-ed25519 AAAA"], [`${world.key.public.text}=`]]) {
       await expect(world.provider({ keys })(list)).rejects.toMatchObject({ _tag: "SubscriptionFault" })

@@ -23,13 +23,13 @@ const begin = async () => {
     publish: step(() => world.publish([web, base])),
     hide: step(() => rename(file, `${file}.away`)),
     show: step(() => rename(`${file}.away`, file)),
-    /** How many roles are listed, or why none are. */
+    /** The number of listed roles, or why none are listed. */
     listed: Effect.match(list, { onSuccess: ({ length }) => length, onFailure: ({ facts }) => facts.reason }),
     run: <A>(effect: Effect.Effect<A, never, Effect.Services<typeof list>>) => run(Effect.provide(effect, clock)),
   }
 }
 
-test("an index is asked for again when it is not fresh any more, not before", async () => {
+test("an index is requested again when it is not fresh any more, and not before", async () => {
   const { run, listed, publish } = await begin()
   const seen = await run(
     Effect.gen(function* () {
@@ -44,7 +44,7 @@ test("an index is asked for again when it is not fresh any more, not before", as
   expect(seen).toEqual([1, 1, 2])
 })
 
-test("a registry that failed is left alone for a while, then asked again", async () => {
+test("a registry that failed is left alone for a while, then contacted again", async () => {
   const { run, listed, hide, show } = await begin()
   const seen = await run(
     Effect.gen(function* () {
@@ -60,7 +60,7 @@ test("a registry that failed is left alone for a while, then asked again", async
   expect(seen).toEqual(["not-found", "not-found", 1])
 })
 
-test("the last index serves while the registry is unreachable, and no longer than it may", async () => {
+test("the last index is used while the registry is unreachable, up to its limit", async () => {
   const { run, listed, hide, show } = await begin()
   const seen = await run(
     Effect.gen(function* () {
@@ -78,7 +78,7 @@ test("the last index serves while the registry is unreachable, and no longer tha
   expect(seen).toEqual([1, 1, "not-found", 1])
 })
 
-test("a clock that is set back makes no index fresh for ever", async () => {
+test("a clock that is set back does not make an index fresh forever", async () => {
   const { run, listed, publish } = await begin()
   const seen = await run(
     Effect.gen(function* () {

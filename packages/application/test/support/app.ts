@@ -133,7 +133,7 @@ export interface TestApp {
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
   /** Calls the handler as `user`, with decoded input. */
   readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
-  /** The same, without what the answer's headers say. */
+  /** The same, without the answer's headers. */
   readonly call: (operationId: string, user: User, request?: Request) => Promise<unknown>
   /** The fault that the call fails with. */
   readonly fails: (operationId: string, user: User, request?: Request) => Promise<Fault>
@@ -171,7 +171,7 @@ export interface TestAppOptions {
   readonly settings?: Partial<SettingsShape>
   /** The VPN server, or keys and a real one; absent: there is none. */
   readonly vpn?: MemoryVpn | Layer.Layer<VpnKeys | VpnServer>
-  /** The app before its process was restarted, whose state is kept. */
+  /** The app before its process was restarted; its state is kept. */
   readonly after?: Pick<TestApp, "artifacts" | "builds" | "store" | "world">
   /** Scope of the app's services. Default: the running test. */
   readonly scope?: Scope.Scope

@@ -17,7 +17,7 @@ export const webConfig = `ludus:
     linux: true
     roles: [acme.hello, pub.docker]
 `
-/** What the source ships: one of everything, a blueprint that needs all of it, and things that nothing needs. */
+/** The content of the source: one item of each kind, a blueprint that needs all of them, and items that nothing needs. */
 export const labsFiles: MemoryFiles = {
   "source.yml": "name: Acme Labs\nauthors: [Acme]\nlicense: MIT\n",
   "blueprints/web/blueprint.yml": "id: web\nname: A web server\nversion: 1.0.0\nconfig: range-config.yml\ntags: [web]\n",
@@ -81,7 +81,7 @@ export interface Labs {
   readonly app: TestApp
   readonly admin: User
   readonly ada: User
-  /** Changes what the source ships from now on. */
+  /** Changes the content of the source from now on. */
   readonly ship: (files: MemoryFiles) => void
   readonly install: (body?: Body, as?: User) => Promise<Result>
   readonly installOnly: (selection: Selected, more?: Body) => Promise<Result>

@@ -77,7 +77,7 @@ const complain = (schema: Returns, value: unknown, at: string, key: string, out:
   }
 }
 
-/** What an answer's data violates of the published return schema; nothing where that is absent. */
+/** Violations of the published return schema by an answer's data; empty if the schema is absent. */
 export const complaintsAbout = (method: string, path: string, data: unknown): string[] => {
   const match = matchRoute(method, normalisePath(path.split("?")[0]!))
   const returns = match === undefined ? undefined : document?.paths[match.method.path]?.[method]?.returns
@@ -86,7 +86,7 @@ export const complaintsAbout = (method: string, path: string, data: unknown): st
   return [...new Set(out)]
 }
 
-/** Fails when a successful answer is not what the published schema promises, or an error's body has not its shape. */
+/** Fails if a successful answer violates the published schema, or an error's body has the wrong shape. */
 export const checkAnswer = (method: string, path: string, answer: Answer): void => {
   if (answer.status !== 200) return
   const complaints = complaintsAbout(method, path, answer.data)

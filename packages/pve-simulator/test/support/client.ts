@@ -14,13 +14,13 @@ export type { Answer } from "./answers.ts"
 export interface Lab {
   readonly sim: Simulator
   readonly clock: ManualClock
-  /** Sends a request as root's token, or as `token`; lets time pass until it is answered. Every answer is checked against the schema. */
+  /** Sends a request with root's token, or with `token`; advances time until it is answered. Every answer is checked against the schema. */
   readonly call: (method: string, path: string, parameters?: Readonly<Record<string, unknown>>, as?: As) => Promise<Answer>
-  /** The same for a call that must succeed; the answer is its data. */
+  /** The same for a call that must succeed; returns its data. */
   readonly ok: (method: string, path: string, parameters?: Readonly<Record<string, unknown>>, as?: As) => Promise<unknown>
-  /** Makes a call that starts a task, lets time pass until it ends, and answers how it ended. */
+  /** Makes a call that starts a task, advances time until it ends, and returns how it ended. */
   readonly task: (method: string, path: string, parameters?: Readonly<Record<string, unknown>>) => Promise<string>
-  /** Lets time pass until a task ends. */
+  /** Advances time until a task ends. */
   readonly settle: (upid: string) => Promise<string>
 }
 
@@ -50,7 +50,7 @@ const readAnswer = (response: SimResponse): Answer => {
   }
 }
 
-/** A promise's value, letting simulated time pass while it waits. */
+/** A promise's value, advancing simulated time while it waits. */
 export const passing = async <A>(clock: ManualClock, promise: Promise<A>): Promise<A> => {
   let done = false
   const watched = promise.finally(() => (done = true))
@@ -63,7 +63,7 @@ export const passing = async <A>(clock: ManualClock, promise: Promise<A>): Promi
   return await watched
 }
 
-/** A simulator on a manual clock with a client that lets time pass. */
+/** A simulator on a manual clock with a client that advances time. */
 export const createLab = (options: SimulatorOptions = {}): Lab => {
   const clock = createManualClock()
   const sim = createSimulator({ ...options, clock })

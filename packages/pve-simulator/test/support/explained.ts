@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import type { Difference } from "./recording.ts"
 
-/** Fails for a difference that nothing explains, and for an explanation of what does not differ. */
+/** Fails for a difference without an explanation, and for an explanation without a difference. */
 export const expectExplained = (
   differences: readonly Difference[],
   explained: Readonly<Record<string, readonly number[]>>,
@@ -17,7 +17,7 @@ export const expectExplained = (
   ).toEqual([])
 }
 
-/** The recorded server did its work with a disk that answers at once and without a status daemon. */
+/** The recorded server had a disk that responds at once, and no status daemon. */
 export const instant = {
   linkedClone: 0,
   allocation: 0,

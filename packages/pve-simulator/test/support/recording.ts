@@ -25,7 +25,7 @@ export interface Difference {
 const upidShape = /UPID:([^:\s]+):[0-9A-F]{8}:[0-9A-F]{8}:[0-9A-F]{8}:([^:]*):([^:]*):([^:]*):/g
 const wireUpid = /UPID(?::|%3A)[^\s"/]+?(?::|%3A)(?=["/]|$)/g
 
-/** What two servers cannot share: identifiers, times, digests, addresses of cards, token names. */
+/** Values that two servers cannot share: identifiers, times, digests, addresses of network cards, token names. */
 const masked = (text: string): string =>
   text
     .replaceAll(upidShape, "UPID:$1:$2:$3:")
@@ -34,7 +34,7 @@ const masked = (text: string): string =>
     .replaceAll(/BC:24:11(:[0-9A-F]{2}){3}/g, "MAC")
     .replaceAll(/creation-qemu=[\d.]+,ctime=\d+/g, "META")
 
-/** Members whose value is the machine's or the moment's. */
+/** Members whose value depends on the machine or the time. */
 const volatile = new Set([
   "pid",
   "pstart",
@@ -54,7 +54,7 @@ const volatile = new Set([
 
 const canonical = (value: unknown, key = ""): unknown => {
   if (volatile.has(key) && value !== null) return `<${key}>`
-  // The same member comes as a number or as text, as it happened to be read.
+  // The same member may be a number or a string, depending on how the server read it.
   if (key === "saved") return String(value)
   if (key === "content" && typeof value === "string") return value.split(",").toSorted().join(",")
   if (typeof value === "string") return masked(value)
@@ -154,6 +154,6 @@ const learn = (learned: Map<string, string>, recorded: string, simulated: string
     if (text && typeof ours === "string") learned.set(theirs, ours)
     if (Array.isArray(theirs) && Array.isArray(ours)) learnTasks(learned, theirs as Task[], ours as Task[])
   } catch {
-    // A body that is no JSON teaches nothing.
+    // A body that is not JSON has nothing to learn from.
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** Reference data stands beside the repository; tests that compare with it are skipped where it is absent. */
+/** Reference data is kept next to the repository; tests that compare with it are skipped if it is absent. */
 const folder = fileURLToPath(new URL("../../../../../shared/pve/", import.meta.url))
 
 export const hasReference = existsSync(folder)

@@ -9,14 +9,14 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** An HTTPS server of the files of a folder, with entity tags, that counts what is asked and can be made to misbehave. */
+/** An HTTPS server for the files of a folder, with entity tags, that records requests and can be made to misbehave. */
 export interface RegistryServer {
   readonly url: string
   readonly ca: string
   readonly token: string
   /** `GET /path 200`, in order. */
   readonly requests: string[]
-  /** Answers in the place of the server while it is set; true: it has. */
+  /** Answers instead of the server while it is set; true: it has answered. */
   misbehave: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   readonly close: () => Promise<void>
 }

@@ -7,7 +7,7 @@ export interface RoleOnOffer {
   readonly version: string
   readonly description: string
   readonly entitlements: readonly string[]
-  /** Beside the metadata; a text that begins with `#!` is a program. */
+  /** Files besides the metadata; a text that begins with `#!` is an executable. */
   readonly files: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,7 @@ export const base: RoleOnOffer = {
   files: { "tasks/main.yml": "- debug: msg=base\n", [`defaults/${"long/".repeat(30)}main.yml`]: "a: 1\n" },
 }
 
-/** All files of the role, with the metadata that its facts make. */
+/** All files of the role, with the metadata made from its facts. */
 export const filesOf = ({ version, description, entitlements, files }: RoleOnOffer): Readonly<Record<string, string>> => ({
   "meta/main.yml": `galaxy_info:\n  description: ${description}\n`,
   "meta/version.yml": `version: "${version}"\n`,
@@ -37,7 +37,7 @@ export const filesOf = ({ version, description, entitlements, files }: RoleOnOff
 
 export const isProgram = (text: string): boolean => text.startsWith("#!")
 
-/** Makes the folder hold exactly these roles. */
+/** Makes the folder contain exactly these roles. */
 export const writeRoles = async (folder: string, roles: readonly RoleOnOffer[]): Promise<void> => {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })

@@ -21,11 +21,11 @@ import { type RoleOnOffer, writeRoles } from "./roles-folder.ts"
 
 /** A signed registry on disk, and providers that read it; a test may change any byte of it. */
 export interface SignedWorld extends ProviderWorld {
-  /** Where the registry lies. */
+  /** The folder of the registry. */
   readonly folder: string
   readonly key: SigningKey
   readonly server: RegistryServer | undefined
-  /** A provider of its own; with the same state as the others, as after a restart. */
+  /** A separate provider with the same state as the others, as after a restart. */
   readonly provider: (options?: Partial<SubscriptionOptions>) => ProviderWorld["run"]
   /** Packs with another key than the trusted one, or at another time. */
   readonly pack: (roles: readonly RoleOnOffer[], options?: { readonly key?: SigningKey; readonly now?: Date }) => Promise<void>
@@ -41,10 +41,10 @@ afterEach(async () => {
 export const newKey = async (folder: string): Promise<SigningKey> =>
   createKeyFile(join(folder, `key-${randomBytes(4).toString("hex")}`))
 
-/** The warnings are what the tests make happen. */
+/** The tests cause the warnings on purpose. */
 const quiet = Logger.layer([])
 
-/** The world of one test; it goes with the test. */
+/** The world of one test; removed with the test. */
 export const signedWorld = async (place: "folder" | "https"): Promise<SignedWorld> => {
   const root = await mkdtemp(join(tmpdir(), "rangewright-subscription-"))
   undo.push(() => rm(root, { recursive: true, force: true }))
