@@ -45,7 +45,7 @@ const wrongNames = {
   userID: ["user", "users", "user_id", "user-id", "USER_ID", "userID[]", "username", "userName", "uid"],
 } as const
 
-/** Selectors in bodies: the member, and the expected status for a caller who names something that is not theirs. Null: it names a new object. */
+/** Selectors in bodies: the member, and the status for callers who name something that is not theirs. Null: it names a new object. */
 const bodySelectors: Readonly<Record<string, readonly [name: string, foreign: string, expected: number] | null>> = {
   applyBlueprintToRange: ["rangeID", "R2", 403],
   createBlueprintFromRange: ["rangeID", "R2", 403],
@@ -177,7 +177,7 @@ export const cellsOf = (
   ...ofBodies(service, operation),
 ]
 
-/** Sends the request of a cell and describes what is wrong with its answer. Operations that change something get a service of their own from `fresh`. */
+/** Sends a cell's request and describes what is wrong with the answer. Changing operations get a service of their own from `fresh`. */
 export const wrongWith = async (
   shared: WholeService,
   fresh: (needs: ReturnType<typeof needsOf>) => Promise<WholeService>,

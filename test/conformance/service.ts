@@ -228,7 +228,7 @@ const seedBlueprints = Effect.gen(function* () {
   yield* blueprints.shareWithGroup(id, "G1" as GroupName)
 })
 
-/** Passwords, hypervisor accounts, groups, a blueprint, a machine in R1 with its configuration, and one failed run of R1, whose id it returns. */
+/** Passwords, hypervisor accounts, groups, a blueprint, a machine in R1 with configuration, and a failed run of R1; returns the run's id. */
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore

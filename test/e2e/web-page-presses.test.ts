@@ -54,7 +54,7 @@ describe.skipIf(noBrowser !== undefined)(
       removeFolders()
     })
 
-    /** Presses each button of these pages as this user, and fills in dialogs; returns the refused requests with the button that caused each. */
+    /** Presses each button of these pages as this user, and fills in dialogs; returns refused requests with the button that caused each. */
     const pressAll = async (
       user: string,
       paths: readonly string[],

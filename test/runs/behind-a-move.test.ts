@@ -209,7 +209,7 @@ describe("a deploy that was planned before a run changed the whole installation"
 describe("a process that dies at any moment between a deploy and a run about the whole installation", () => {
   type Order = readonly ["deploy", "move"] | readonly ["move", "deploy"]
 
-  /** Starts both in this order; dies at the gate's moment. The next process requests again, in the same order, what was not acknowledged. */
+  /** Starts both in this order; dies at the gate's moment. The next process repeats unacknowledged requests in the same order. */
   const bothRuns = async (order: Order, at?: number) => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)

@@ -56,7 +56,7 @@ export const openBrowser = async (
 
 /** One browser for all tests of a file, since starting one takes seconds. */
 export interface SharedBrowser {
-  /** A window for this test, isolated like a browser of its own: nothing else shares its cookies, storage, cache and connections. Closed with the test. */
+  /** A window for this test, with its own cookies, storage, cache and connections, as in a browser of its own. Closed with the test. */
   readonly open: (look?: Look) => Promise<BrowserContext>
   readonly close: () => Promise<void>
 }

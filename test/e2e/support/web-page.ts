@@ -39,7 +39,7 @@ export const pendingRequests = (context: BrowserContext): (() => number) => {
   return () => open.size
 }
 
-/** In a page: the focused element, and whether it has a visible outline, or frame of a machine in the diagram. Null: nothing has the focus. */
+/** In a page: the focused element, and whether it has a visible outline, or frame of a machine in the diagram. Null: no focus. */
 const focusSeen = `(() => {
   if (document.activeElement === document.body) return null
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)

@@ -17,7 +17,7 @@ export const watchRevocations = (site: Site) => {
   const gone = new Set<string>()
   const undone: string[] = []
   const underWay = new Set<AccessOperation>()
-  /** Facts that an operation removed from the store while its answer said that the hypervisor does not know yet, and that are still there. */
+  /** Facts that an operation removed from the store, answering that the hypervisor does not know yet, and that are still there. */
   const pending = new Map<string, AccessOperation>()
   /** Whether `GET /access` shows the router as stale: a refused change may be taken back from it a little later. */
   const isShown = (fact: string): boolean => {

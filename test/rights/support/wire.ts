@@ -29,7 +29,7 @@ const users = ["BOSS", "BOB", "CAT"] as const
 export const othersAccount = "carol@pve"
 const othersGroup = "students"
 
-/** One node, a service with an API token, and foreign objects. BOB has DEN, CAT has it through the group TEAM; each also has an own range. */
+/** One node, a service with an API token, and foreign objects. BOB has DEN, CAT has it through the group TEAM; each has an own range too. */
 export const makeWireSite = async (): Promise<WireSite> => {
   const site = makeSite()
   const sim = createSimulator({ clock: { now: site.clock.now, schedule: site.clock.schedule } })

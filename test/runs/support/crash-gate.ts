@@ -26,7 +26,7 @@ export interface WatchingGate extends CrashGate {
 const textOf = (data: unknown): string =>
   JSON.stringify(data, (_name, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value))
 
-/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. `outlives`: what a new process finds if this one dies now. */
+/** `crashAt`: the moment (from 1) of the process's death; undefined: never. `outlives`: what a new process finds if this one dies now. */
 export const makeCrashGate = (crashAt?: number, outlives?: () => unknown): WatchingGate => {
   const trace: string[] = []
   const distinct: number[] = []

@@ -20,8 +20,8 @@ export const makePauseGate = (pauseAt: number): PauseGate => {
 
   const stand = Effect.suspend(() => (state === "paused" ? Deferred.await(awake) : Effect.void))
   /**
-   * The rest of the process continues for a moment here, unlike in a process stopped by a signal. The calls that it reaches then are never made,
-   * except for the store's own fences.
+   * The rest of the process continues for a moment here, unlike in a process stopped by a signal. The calls that it reaches then are
+   * never made, except for the store's own fences.
    */
   const enter = (name: string) =>
     Effect.suspend(() => (state === "paused" && !name.startsWith("RunJournal.") ? Effect.never : stand))

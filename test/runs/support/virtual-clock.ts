@@ -8,12 +8,12 @@ interface Timer {
   readonly wake: () => void
 }
 
-/** Turns of the event loop without a new timer after which everything counts as asleep: longer than any chain of fibers that wake each other. */
+/** Turns of the event loop without a new timer after which everything counts as asleep; more than any chain of waking fibers takes. */
 const idleTurns = 12
 
 export interface VirtualClock extends Clock.Clock {
   readonly now: () => number
-  /** Calls back once, this many milliseconds from now; returns a function that cancels it. Callbacks due at one instant run in the order of scheduling. */
+  /** Calls back once, this many milliseconds from now; returns what cancels it. Callbacks due at one instant run in order of scheduling. */
   readonly schedule: (millis: number, call: () => void) => () => void
   /** Says that something is awake that yields to others: time stands still until it sleeps. */
   readonly stir: () => void

@@ -193,8 +193,8 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     expect(arrives(name, "198.51.100.1")).toBe(true)
   }
   /**
-   * An SSH server on the server's host, reachable from this host. While `hold` exists, commands that change something do not begin: they say so in `held`,
-   * and have no effect.
+   * An SSH server on the server's host, reachable from this host. While `hold` exists, commands that change something do not begin:
+   * they say so in `held`, and have no effect.
    */
   const openSsh = async () => {
     const [here, there] = [`172.31.${process.pid % 250}.1`, `172.31.${process.pid % 250}.2`]
