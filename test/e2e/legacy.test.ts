@@ -104,11 +104,13 @@ test(
     const migrate = async (query = ""): Promise<readonly string[]> =>
       (await service.root.send<{ readonly result: string }>("POST", `/migrate/sqlite${query}`)).result.split("\n")
     expect(await migrate("?dryRun=true")).toEqual([
-      "The migration would import 1 user, 1 range, 0 further accesses and 3 machines.",
+      "The migration would import 1 user, 1 range, 0 further grants of access and 3 machines.",
       "ROOT keeps the key of this service, in the file root-api-key of its data folder; the command root-key gives it the older one.",
     ])
     expect((await service.as(oldKey).ask("GET", "/user")).status).toBe(401)
-    expect((await migrate())[0]).toBe("The migration is complete: 1 user, 1 range, 0 further accesses and 3 machines imported.")
+    expect((await migrate())[0]).toBe(
+      "The migration is complete: 1 user, 1 range, 0 further grants of access and 3 machines imported.",
+    )
 
     const owner = service.as(oldKey)
     expect(await owner.get("/user")).toMatchObject([{ userID: "JD", name: "Jo Doe", isAdmin: true, proxmoxUsername: "jd" }])

@@ -114,7 +114,7 @@ const service = (world = oldVms()) => {
 describe("an installation of the first generation", () => {
   it("that does not exist leaves nothing to import", async () => {
     expect(await service().run(importLegacy(false))).toBe(
-      `Nothing to migrate: there is no database of an older installation (${join(folder, "ludus.db")}).`,
+      `Nothing to migrate: no database of an older installation was found (${join(folder, "ludus.db")}).`,
     )
   })
 
@@ -123,7 +123,7 @@ describe("an installation of the first generation", () => {
     const { store, world, run } = service()
     const told = [
       "! the range of user JD: testing is on, but its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
-      "! the API key of user AB: its hash is not one of bcrypt with a cost of 4 to 14",
+      "! the API key of user AB: its hash is not a bcrypt hash with a cost of 4 to 14",
       "! user AB: the file users/ann/range-config.yml was left out: it is a link",
       "! user EV: ../../etc is not a valid account name",
       "! machines of the database whose range was not imported: 1",
@@ -131,13 +131,13 @@ describe("an installation of the first generation", () => {
       "! JD-mine (VM 107) is left unchanged: the configuration has no such machine",
     ]
     expect((await run(importLegacy(true))).split("\n")).toEqual([
-      "The migration would import 2 users, 2 ranges, 1 further access and 1 machine.",
+      "The migration would import 2 users, 2 ranges, 1 further grant of access and 1 machine.",
       ...told,
     ])
     expect(store.users.size).toBe(0)
     expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
     expect((await run(importLegacy(false))).split("\n")).toEqual([
-      "The migration is complete: 2 users, 2 ranges, 1 further access and 1 machine imported.",
+      "The migration is complete: 2 users, 2 ranges, 1 further grant of access and 1 machine imported.",
       ...told,
     ])
     expect([...store.users.values()].map(({ user }) => [user.id, user.number, user.isAdmin, user.hypervisorUsername])).toEqual([
@@ -212,7 +212,7 @@ describe("an installation of the first generation", () => {
     const { run } = service(world)
     world.fault = ({ port }) => (port === "hypervisor" ? { when: "before", reason: "away" } : undefined)
     expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 2 users, 2 ranges, 1 further access and 0 machines/u,
+      /^The migration is complete: 2 users, 2 ranges, 1 further grant of access and 0 machines/u,
     )
     const shown = await run(Machines.use((machines) => machines.ofRange("JD" as RangeId)))
     expect(shown.map(({ vmid, name, power, address }) => [vmid, name, power, address])).toEqual([
@@ -221,7 +221,7 @@ describe("an installation of the first generation", () => {
     ])
     world.fault = () => undefined
     expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 0 users, 0 ranges, 0 further accesses and 1 machine/u,
+      /^The migration is complete: 0 users, 0 ranges, 0 further grants of access and 1 machine/u,
     )
   })
 
@@ -321,7 +321,7 @@ describe("an installation of the first generation", () => {
     await run(Users.use((users) => users.remove("AB" as UserId)))
     store.ranges.delete("AB" as never)
     expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 1 user, 2 ranges, 1 further access and 0 machines imported\./u,
+      /^The migration is complete: 1 user, 2 ranges, 1 further grant of access and 0 machines imported\./u,
     )
   })
 

@@ -187,7 +187,7 @@ describe("disguised machines", () => {
     const told = await enable({ vmIDs: `LAB-one,LAB-two,LAB-web,${router.vmid},9001,nobody,100` })
     expect(told.success).toEqual(["LAB-one"])
     expect(told.errors).toEqual([
-      { item: "LAB-two", reason: expect.stringContaining("does not run (it is stopped)") },
+      { item: "LAB-two", reason: expect.stringContaining("is not running (it is stopped)") },
       { item: "LAB-web", reason: expect.stringContaining("does not run Windows") },
       { item: `${router.vmid}`, reason: expect.stringContaining("is the router of the range") },
       { item: "9001", reason: "VM 9001 is not a machine of range LAB" },

@@ -165,7 +165,7 @@ describe("patched packages", () => {
 
 describe("the status", () => {
   it("is what the last observation found, and asks no node", async () => {
-    expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("pve1: not looked at yet") })
+    expect(await status()).toMatchObject({ status: "unknown", message: expect.stringContaining("pve1: not checked yet") })
     await service.run(lookAtPackages)
     expect(await status()).toMatchObject({ status: "standard" })
     // an update of the node

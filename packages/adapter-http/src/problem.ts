@@ -89,7 +89,7 @@ export const problemOf = (fault: Fault, form: ProblemForm, requestId: string): P
 
 /** A bug is never described to the caller: the request id leads the operator to the log entry that describes it. */
 export const defectProblem = (form: ProblemForm, requestId: string): Problem => {
-  const text = `Something went wrong inside the service; its log says what, under request ${requestId}`
+  const text = `Something went wrong inside the service; its log has the details under request ${requestId}`
   return form === "record" ? renderRecord(500, text, []) : render(500, "Defect", text, undefined, [], requestId)
 }
 

@@ -15,7 +15,7 @@ export const makeMemoryProvider = (): MemoryProvider => ({ codes: new Map(), rea
 
 /** Accepts anyone with a valid code. */
 export const memoryProviderLayer = (provider: MemoryProvider): Layer.Layer<IdentityProvider> => {
-  const away = new ProviderFault({ doing: "ask the provider of identities", reason: "unavailable", detail: "it is unreachable" })
+  const away = new ProviderFault({ doing: "query the identity provider", reason: "unavailable", detail: "it is unreachable" })
   const whenReached = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E | ProviderFault> =>
     Effect.suspend((): Effect.Effect<A, E | ProviderFault> => (provider.reachable ? work : Effect.fail(away)))
   return Layer.succeed(IdentityProvider, {

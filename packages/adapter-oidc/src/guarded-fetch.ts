@@ -52,7 +52,8 @@ export const guardedFetch = (issuer: URL, options: OidcOptions) => {
   return async (text: string, { method, headers, body, signal }: Asked): Promise<Response> => {
     const url = new URL(text)
     const own = url.origin === issuer.origin
-    if (url.protocol !== "https:" && !(own && isOnThisHost(url))) throw new Trouble("broken", `${url.host} is named without TLS`)
+    if (url.protocol !== "https:" && !(own && isOnThisHost(url)))
+      throw new Trouble("broken", `the provider's URL at ${url.host} does not use TLS`)
     const until = signal ?? AbortSignal.timeout(10_000)
     try {
       const asked = { method, headers, signal: until, ...(ca === undefined ? {} : { ca }) }
@@ -64,7 +65,7 @@ export const guardedFetch = (issuer: URL, options: OidcOptions) => {
       const { statusCode: status = 0, headers: told } = answer
       if (status >= 300 && status < 400) {
         answer.destroy()
-        throw new Trouble("broken", `${url.host} redirects, which nothing that proves an identity does`)
+        throw new Trouble("broken", `${url.host} redirects, and redirects are not followed where identities are verified`)
       }
       const bytes = await bytesOf(answer, mostBytes)
       if (bytes === undefined) throw new Trouble("broken", `the answer of ${url.host} is larger than ${mostBytes / 1024} KiB`)
@@ -81,7 +82,7 @@ export const guardedFetch = (issuer: URL, options: OidcOptions) => {
       })
     } catch (error) {
       if (error instanceof Trouble) throw error
-      if (until.aborted) throw new Trouble("timeout", `${url.host} does not answer in time`)
+      if (until.aborted) throw new Trouble("timeout", `${url.host} did not answer in time`)
       const { code, message } = error as NodeJS.ErrnoException
       throw new Trouble("unavailable", `${url.host} cannot be reached (${code ?? message.slice(0, 200)})`)
     }

@@ -9,7 +9,7 @@ import { issuerUrl, type OidcOptions, timeoutOf } from "./options.ts"
 import { redeem } from "./redeem.ts"
 import { faultOf } from "./trouble.ts"
 
-const ask = "ask the provider of identities"
+const ask = "query the identity provider"
 /** Concurrent exchanges of codes, in total and for one client network. */
 const [ofAll, ofOne] = [16, 4]
 
@@ -64,7 +64,7 @@ export const oidcLayer = (options: OidcOptions): Layer.Layer<IdentityProvider> =
   Layer.sync(IdentityProvider, () => make(options))
 
 const nobody = new ProviderFault({
-  doing: "sign in with a provider of identities",
+  doing: "sign in with an identity provider",
   reason: "unavailable",
   detail: "none is configured",
   hint: "Set oidc_issuer and the other oidc_ keys.",

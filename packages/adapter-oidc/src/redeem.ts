@@ -49,7 +49,8 @@ export const redeem = async (
   })
   await oauth.validateApplicationLevelSignature(server, answer, how)
   const token = oauth.getValidatedIdTokenClaims(tokens)
-  if (token === undefined || !isSubject(token.sub)) throw new Trouble("broken", "the provider's ID token names nobody")
+  if (token === undefined || !isSubject(token.sub))
+    throw new Trouble("broken", "the provider's ID token has no valid subject (sub)")
   const lacks = [...wanted, "email", "email_verified"].some((claim) => token[claim] === undefined)
   const more = lacks && server.userinfo_endpoint !== undefined ? await userInfo() : {}
   return { issuer: issuer.href, subject: token.sub, claims: together(token, more) }

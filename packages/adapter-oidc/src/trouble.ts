@@ -40,7 +40,7 @@ const claimOf = ({ cause }: Error): string | undefined => {
   return typeof claim === "string" ? claim : undefined
 }
 
-const proves = "Compare oidc_issuer, oidc_client_id and oidc_client_secret with what the provider says of this client."
+const proves = "Compare oidc_issuer, oidc_client_id and oidc_client_secret with the client's registration at the provider."
 
 /**
  * The fault for a failure of the library, the network or our own checks. The library's errors contain responses, so none of their text is
@@ -61,5 +61,5 @@ export const faultOf = (doing: string, cause: unknown): ProviderFault | CodeRefu
   if (claim === "nonce") return new CodeRefused({ because: "it belongs to another sign-in" })
   if (claim !== undefined && claim in claims) return broken(`the provider's ID token is not valid: ${claims[claim]}`, proves)
   const { code } = cause as NodeJS.ErrnoException
-  return broken(`the provider cannot be relied on: ${failures[code ?? ""] ?? "its answer is not what OpenID Connect demands"}`)
+  return broken(`the provider cannot be trusted: ${failures[code ?? ""] ?? "its answer does not conform to OpenID Connect"}`)
 }

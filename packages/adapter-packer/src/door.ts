@@ -331,7 +331,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
     if (writes && query.size > 0) throw new Refusal(400, `the fields of ${method} must be in its body`)
     const path = `/${segments.slice(2).join("/")}`
     const call = segments[0] === "api2" && segments[1] === "json" ? knownCall(method, segments.slice(2)) : undefined
-    if (call === undefined) throw new Refusal(403, `builds do not call ${method} ${path.slice(0, 200)}`)
+    if (call === undefined) throw new Refusal(403, `builds may not call ${method} ${path.slice(0, 200)}`)
     switch (call.kind) {
       case "login": {
         asked.resume()
@@ -363,12 +363,12 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
         if (!nodeDownloads)
           throw new Refusal(
             403,
-            "the node downloads nothing for builds: remove iso_download_pve from the template, or ask an administrator to set template_node_downloads",
+            "nodes may not download images for builds: remove iso_download_pve from the template, or ask an administrator to set template_node_downloads",
           )
         const fields = await readForm(asked)
         const url = fields.get("url") ?? ""
         const because = await refuses(url)
-        if (because !== undefined) throw new Refusal(403, `the node does not fetch ${url}: ${because}`)
+        if (because !== undefined) throw new Refusal(403, `the node may not fetch ${url}: ${because}`)
         return passOn(response, { method, segments: call.segments, query, body: formBody(fields) })
       }
       case "new-disk": {
@@ -379,7 +379,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
         if (!isItsOwn || !(await isFree(vmid)))
           throw new Refusal(
             403,
-            `builds make no disk ${fields.get("filename") ?? ""} for VM ${vmid}: only for VMs that do not exist yet`,
+            `builds may not create the disk ${fields.get("filename") ?? ""} for VM ${vmid}: they may create disks only for VMs that do not exist yet`,
           )
         const answered = await keep(vmid, { loose: sizeIn(fields.get("size") ?? "", 1024) })
         return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })
@@ -395,7 +395,7 @@ export const openDoor = ({ hypervisor, account, caps, numbers, nodeDownloads, re
       }
       case "clone": {
         const fields = await readForm(asked)
-        if (fields.has("snapname")) throw new Refusal(403, "builds clone a template as it is, not a snapshot of it")
+        if (fields.has("snapname")) throw new Refusal(403, "builds may clone a template, but not a snapshot of it")
         const like = await likeVm(call.segments[1] ?? "", call.segments[3] ?? "")
         const answered = await keep(vmidIn(fields, "newid"), like, true)
         return passOn(response, { method, segments: call.segments, query, body: formBody(fields), answered })

@@ -39,12 +39,12 @@ export const openImageStorage = (
 
   /** Waits for a task; fails when the task fails. */
   const untilDone = async (task: unknown, signal: AbortSignal): Promise<void> => {
-    if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not say what it does")
+    if (typeof task !== "string" || !task.startsWith("UPID:")) throw new Error("the hypervisor did not return a task")
     for (;;) {
       const status = await ask("GET", `/tasks/${encodeURIComponent(task)}/status`, signal)
       if (isRow(status) && status["status"] === "stopped") {
         if (status["exitstatus"] === "OK") return
-        throw new Error(`the hypervisor did not take it: ${String(status["exitstatus"]).slice(0, 300)}`)
+        throw new Error(`the hypervisor did not accept it: ${String(status["exitstatus"]).slice(0, 300)}`)
       }
       await after(pollMillis, undefined, { signal })
     }

@@ -78,12 +78,12 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
         await handle.writeFile(part)
       }
       const told = Option.getOrUndefined(yield* Effect.timeoutOption(servers.fetch(url, most, keep), longestSeconds * 1000))
-      if (told === undefined) return `it did not come within ${longestSeconds / 3600} hours`
+      if (told === undefined) return `it was not downloaded within ${longestSeconds / 3600} hours`
       if (told.state !== "there") return told.because
       return { file, bytes: told.bytes, sha256: sha256.digest("hex"), sha512: sha512.digest("hex") }
     })
 
-  const noRoom = `the images that are kept take the ${Math.floor(storageBytes / 1024 ** 3)} GiB that template_image_storage allows`
+  const noRoom = `the stored images already take the ${Math.floor(storageBytes / 1024 ** 3)} GiB that template_image_storage allows`
   const within = <A>(work: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: work, catch: because })
 
   /** The volume of an image that is still there unmodified. */
@@ -120,7 +120,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
       return yield* failed(
         doing,
         `${url} has the checksum ${has}, and the template names ${sum}`,
-        "GET /templates/check tells which images have changed. Correct iso_checksum where the new one is what you want.",
+        "GET /templates/check shows which images have changed. Update iso_checksum if you want the new image.",
       )
     const task = yield* within((signal) => storage.send(image, signal))
     // even when the build is aborted: stopping the task might leave half a file
@@ -128,7 +128,7 @@ export const openImages = async ({ folder, storageBytes, servers }: ImageOptions
     const volume = storage.volumeOf(image.sha256)
     const shown = (yield* within(storage.list)).find((one) => one.volume === volume)
     if (shown?.changedAt === undefined || shown.bytes !== image.bytes)
-      return yield* Effect.fail("the storage does not show it as it was uploaded")
+      return yield* Effect.fail("the storage does not list it as it was uploaded")
     const { changedAt } = shown
     yield* within(() => receipts.add(image, changedAt))
     return volume

@@ -39,7 +39,7 @@ export const tellWaiting = ({ say, look, now = Date.now }: WaitingOptions) => {
 
   const why = (): string =>
     typed === 0
-      ? "it boots"
+      ? "it is booting"
       : fetched === undefined
         ? "it has not fetched its answers yet. Check on its console whether it is installing; if it waits for an address or for the answers, it cannot reach this host"
         : `${fetched.by} fetched ${fetched.path} at ${clock(fetched.at)}, so the installation is running, or has finished and the system has no guest agent`
@@ -72,10 +72,10 @@ export const tellWaiting = ({ say, look, now = Date.now }: WaitingOptions) => {
         } else if (!asked) {
           asked = true
           since = told = now()
-          void tell(node, vmid, "has no guest agent that answers yet")
+          void tell(node, vmid, "has no responding guest agent yet")
         } else if (now() - told >= reminderMillis) {
           told = now()
-          void tell(node, vmid, `has had no guest agent that answers for ${minutes(now() - since)}`)
+          void tell(node, vmid, `has had no responding guest agent for ${minutes(now() - since)}`)
         }
         return
       }

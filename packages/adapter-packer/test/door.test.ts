@@ -177,7 +177,7 @@ it("where the node may download for builds, it downloads what is public", async 
     await ask("POST", at, "url=http://127.0.0.1/x", { "content-type": `${form["content-type"]}; x=json` }),
   ]
   expect(refusals.map(({ status }) => status)).toEqual([403, 403, 400, 400, 400, 415])
-  expect(refusals[0]?.body).toContain("the node does not fetch http://127.0.0.1/x: it is not public")
+  expect(refusals[0]?.body).toContain("the node may not fetch http://127.0.0.1/x: it is not public")
   expect(seen).toEqual([])
   expect((await ask("POST", at, "url=https://images.example/x;url=http://[::1]/", form)).status).toBe(200)
   expect([...new URLSearchParams(seen[0]?.body)]).toEqual([["url", "https://images.example/x;url=http://[::1]/"]])

@@ -207,7 +207,7 @@ describe("an image that is not kept", () => {
   it("is left to Packer where the storage does not take it", async () => {
     sim.faults.add({ kind: "fail-task", type: "imgcopy", text: "import failed: No space left on device", when: "before" })
     expect(await Effect.runPromise((await service())(template))).toBe(template)
-    expect(said.at(-1)).toMatch(/is not kept for other builds: the hypervisor did not take it: import failed: No space/u)
+    expect(said.at(-1)).toMatch(/is not kept for other builds: the hypervisor did not accept it: import failed: No space/u)
     expect([volumes(), spooled()]).toEqual([[], []])
   })
 

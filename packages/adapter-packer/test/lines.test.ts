@@ -66,11 +66,11 @@ describe("why a build waits", () => {
     waiting.onCall({ method: "DELETE", path: "/nodes/pve/qemu/1", status: 403, body: '{"message":"Permission check failed\\n"}' })
     expect(said).toEqual([
       expect.stringMatching(
-        /^VM 120 has no guest agent that answers yet: it is running, and has not used an address that this host can see; it has not fetched its answers yet\./u,
+        /^VM 120 has no responding guest agent yet: it is running, and has not used an address that this host can see; it has not fetched its answers yet\./u,
       ),
       "192.0.2.70 fetches /preseed.cfg (14:00:00 UTC)",
       expect.stringMatching(
-        /^VM 120 has had no guest agent that answers for 6 minutes: it is running and uses the address 192\.0\.2\.70; 192\.0\.2\.70 fetched \/preseed\.cfg at 14:00:00 UTC/u,
+        /^VM 120 has had no responding guest agent for 6 minutes: it is running and uses the address 192\.0\.2\.70; 192\.0\.2\.70 fetched \/preseed\.cfg at 14:00:00 UTC/u,
       ),
       expect.stringContaining("for 11 minutes: it is stopped; "),
       expect.stringContaining("for 16 minutes: its state cannot be determined; "),

@@ -440,7 +440,7 @@ describe("auto-shutdown", () => {
       (await app.call("extendAutoShutdown", ada, { range: await app.range("LAB"), body: { duration } })) as AutoShutdownAnswer
     const until = (await extend("6h")).stopsAt ?? ""
     expect(new Date(until).getTime()).toBeGreaterThanOrEqual(now + 6 * hour)
-    const asked = { kind: "request", text: `somebody asked for it until ${until}` }
+    const asked = { kind: "request", text: `somebody requested it until ${until}` }
     // asking for less never shortens the time that is left
     expect(await extend("5h")).toMatchObject({ stopsAt: until, keptAliveBy: [asked] })
     expect((await extend("0.01s")).stopsAt).toBe(until)

@@ -270,7 +270,7 @@ describe("the builds of one user", () => {
     const [first, second] = await Promise.allSettled([start(ada, ["all"]), start(ada, names.toReversed())])
     const all = [first, second].flatMap((one) => (one.status === "fulfilled" ? [one.value] : []))
     expect(all.flatMap(({ builds }) => builds)).toHaveLength(10)
-    expect(all.map(({ result }) => result).join()).toContain("needs another request later: the limit is 10 builds for each user")
+    expect(all.map(({ result }) => result).join()).toContain("needs another request later: each user may have at most 10 builds")
     expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
       kind: "conflict",
       message: "Cannot build templates: you already have 10 builds waiting or running, and the limit is 10",

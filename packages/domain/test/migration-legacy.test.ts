@@ -236,7 +236,7 @@ describe("the import of an installation of the first generation", () => {
       "user AA: x; rm -rf / is not a valid account name",
       "user BB: the account taken belongs to user ZZ",
       "user CC: the range number 7 belongs to range ZZ",
-      "the API key of user DD: its hash is not one of bcrypt with a cost of 4 to 14",
+      "the API key of user DD: its hash is not a bcrypt hash with a cost of 4 to 14",
       "user DD: the file f was left out: it is a link",
       "user YY: the existing user with this name has the account yy, not other",
       "user ZZ: the existing range ZZ has the number 7, not 10",

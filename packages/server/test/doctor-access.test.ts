@@ -126,7 +126,7 @@ describe("the doctor's check of access", () => {
     const held = { ...nothingHeld, accounts: { [bob]: { admin: false, password: "1" }, ...Object.fromEntries(many) } }
     await run(AccessRecords.use((records) => records.hold(held, 0)))
     const [first] = await findings()
-    expect(first?.detail).toMatch(/^revoked, but not on the hypervisor yet: bob@pve still exists; .*; and 3 more$/u)
+    expect(first?.detail).toMatch(/^revoked, but not yet on the hypervisor: bob@pve still exists; .*; and 3 more$/u)
   })
 
   test("says why nothing could be compared", async () => {

@@ -34,7 +34,7 @@ describe("the doctor's check of the certificate", () => {
   test("checks the operator's if there is one, and says when it is not a certificate", async () => {
     const tlsCert = join(data, "cert.pem")
     await make(tlsCert)
-    const hint = "Renew it, and restart the service, which reads it at its start."
+    const hint = "Renew it, and restart the service, which reads it at startup."
     expect(checkCertificate({ data, tlsCert }, last)).toMatchObject([{ level: "warn", hint }])
     writeFileSync(tlsCert, "no certificate")
     expect(checkCertificate({ data, tlsCert }, made)).toMatchObject([{ level: "fail", hint }])

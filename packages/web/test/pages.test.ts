@@ -265,7 +265,7 @@ describe("what needs an administrator", () => {
       { ...deploy, id: "r1", status: "failure" },
     ] as unknown as RunHead[]
     expect(needsOf({ ...nothing, runs, ranges: [range([], { rangeID: "BO", rangeState: "ABORTED" })] })).toEqual([
-      { tone: "warn", title: "The last change of BO was stopped before its end", href: "/ui/runs/r2" },
+      { tone: "warn", title: "The last change of BO was stopped before it finished", href: "/ui/runs/r2" },
     ])
   })
   test("is no fetch of a source that was never added: one that is there says itself that it failed", () => {

@@ -108,7 +108,7 @@ describe("a single VM that is looked up", () => {
     const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
     const row = { id: "qemu/20001", type: "qemu", vmid: 20_001, status: "stopped" }
     const contradictions: readonly (readonly [Falsehood, string])[] = [
-      [listing(), "its number is in use, but no node has it"],
+      [listing(), "its VMID is in use, but no node has it"],
       [listing({ ...row, node: "pve1" }), "the cluster lists it on node pve1, which does not have it"],
       [listing({ ...row, node: "pve2" }), "the cluster lists it on node pve2, which does not have it"],
     ]
@@ -204,7 +204,7 @@ describe("a VM that is to be deleted and is not found", () => {
       ),
     ).toEqual({
       reason: "locked",
-      detail: "its number is in use, but no node has it",
+      detail: "its VMID is in use, but no node has it",
     })
     const start = rig.sim.clock.now()
     expect(
@@ -214,7 +214,7 @@ describe("a VM that is to be deleted and is not found", () => {
       ),
     ).toEqual({
       reason: "locked",
-      detail: "it is not certain that the VM is gone: its number is in use, but no node has it",
+      detail: "it is not certain that the VM is gone: its VMID is in use, but no node has it",
     })
     rig.sim.faults.add({ kind: "quorum-lost" })
     expect((await faultOf(rig, handlerTransport(rig.sim.handle))).detail).toContain("the cluster has lost quorum")

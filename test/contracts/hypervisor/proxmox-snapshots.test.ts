@@ -289,7 +289,7 @@ describe("snapshots on Proxmox", () => {
       (body) =>
         [
           `says ${body}`,
-          "does not tell the time",
+          "does not report the time",
           (rig: Rig) =>
             rig.sim.faults.add({
               kind: "garbage",

@@ -29,7 +29,7 @@ const failureIn = (message: string): { readonly name: string; readonly reason: s
   const reason = afterSqueezed(message, at + marker.length)
     .replace(/^[\s:.]+/u, "")
     .replace(/^- /u, "")
-  return { name: text.slice(1, at), reason: reason === "" ? "the tool does not say why" : reason }
+  return { name: text.slice(1, at), reason: reason === "" ? "the tool gave no reason" : reason }
 }
 
 /**

@@ -108,7 +108,7 @@ const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Outp
     const scratch = yield* scratchFolder(bench.settings)
     const reasons = new Map<WantedArtifact, string>()
     const note = (all: readonly WantedArtifact[], messages: Messages) => {
-      const tidy = (reason: string) => tidyReason(reason, scratch) || "the tool does not say why"
+      const tidy = (reason: string) => tidyReason(reason, scratch) || "the tool gave no reason"
       const told = roleFailures(messages)
       // messages about other roles do not explain this failure
       const otherwise = tidy((all.length === 1 ? messages : generalMessages(messages)).join(" "))

@@ -57,7 +57,7 @@ const library = (root: string, shipped: Shipped): Context.Service.Shape<typeof A
     Effect.flatMap(there(doing, artifact), (found) =>
       found ? onDisk(doing, () => folderEntries(doing, folderOf(artifact))) : Effect.undefined,
     )
-  const missing = (doing: string) => new LibraryFault({ doing, reason: "missing", detail: "it is not there" })
+  const missing = (doing: string) => new LibraryFault({ doing, reason: "missing", detail: "it is not installed" })
 
   return {
     list: (scope) => {

@@ -98,7 +98,7 @@ export const readMultipart = async (
       })
       for (const limit of ["filesLimit", "fieldsLimit", "partsLimit"] as const)
         parser.once(limit, () => reject(unreadable("it has more parts than the operation accepts")))
-      parser.once("error", () => reject(unreadable("it is broken or ended early")))
+      parser.once("error", () => reject(unreadable("it is malformed or ended early")))
       parser.once("finish", () => resolve())
       request.pipe(parser)
     })

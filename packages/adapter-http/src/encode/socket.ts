@@ -35,7 +35,7 @@ export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | un
   if (isSocket) return upgrade
   throw new InvalidInput({
     what: "Cannot answer: this address opens a web socket, which the request does not ask for",
-    hint: "Connect with a client for web sockets (wss://…), such as noVNC; proxies in between must forward upgrades.",
+    hint: "Connect with a client for web sockets (wss://…), such as noVNC; proxies in between must forward WebSocket upgrades.",
   })
 }
 

@@ -143,7 +143,7 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
         yield* refuse(artifactFault(doing, target))
         yield* refuseGone(doing, to)
         const files = artifacts.get(keyOf(artifact))
-        if (files === undefined) return yield* new LibraryFault({ doing, reason: "missing", detail: "it is not there" })
+        if (files === undefined) return yield* new LibraryFault({ doing, reason: "missing", detail: "it is not installed" })
         if (artifacts.has(keyOf(target)))
           return yield* new LibraryFault({ doing, reason: "exists", detail: `${describeArtifact(target)} already exists` })
         artifacts.set(keyOf(target), files)

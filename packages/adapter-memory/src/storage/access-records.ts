@@ -59,7 +59,7 @@ export const accessRecordsLayer = (store: MemoryStore): Layer.Layer<AccessRecord
     hold: (held, version) =>
       atomically(function* () {
         if (store.held.version !== version)
-          return yield* Result.fail(new StaleVersion({ what: "what is given on the hypervisor" }))
+          return yield* Result.fail(new StaleVersion({ what: "the record of rights granted on the hypervisor" }))
         store.held = { held, version: version + 1 }
       }),
     told: Effect.sync(() => new Map(store.told)),

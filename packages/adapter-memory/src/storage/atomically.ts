@@ -23,7 +23,7 @@ export const writesTo = (store: MemoryStore) => {
       const draft = yield* CurrentAudit
       const entry = draft === undefined || draft.kept ? undefined : draft.entry(now)
       if (entry !== undefined && Number.isNaN(entry.at.getTime()))
-        return yield* new StorageFault({ doing: "record who did what", because: "the entry has no time" })
+        return yield* new StorageFault({ doing: "write to the audit trail", because: "the entry has no time" })
       const value = yield* Effect.fromResult(change(now))
       if (draft !== undefined && entry !== undefined) {
         keepEntry(store, entry, draft.key)

@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
   {
     text: /invalid lock token|could not acquire lock for SDN/iu,
     verdict: "locked",
-    hint: "Somebody has locked the SDN configuration; it is retried when it is released.",
+    hint: "The SDN configuration is locked; the change is retried when the lock is released.",
   },
   { text: /checksum mismatch|detected modified configuration/iu, verdict: "locked", hint: "It was changed in the meantime." },
   // a worker that its parent gave up on ends before doing anything

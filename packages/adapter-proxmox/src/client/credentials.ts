@@ -88,7 +88,7 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
     const data = recordOf(reply.success.data)
     const [ticket, csrf] = [text(data, "ticket"), text(data, "CSRFPreventionToken")]
     if (ticket === undefined || csrf === undefined)
-      return yield* fault("failed", "no ticket in the answer (a second factor is asked for?)")
+      return yield* fault("failed", "the answer contains no ticket (the account may require a second factor)")
     return { ticket, csrf, issuedAt: yield* monotonicMillis }
   })
   const fresh = Effect.gen(function* () {

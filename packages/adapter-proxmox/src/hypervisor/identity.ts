@@ -60,7 +60,7 @@ export const movedAway =
   <A>(change: Effect.Effect<A, HypervisorFault>): Effect.Effect<A, HypervisorFault> =>
     Effect.catchIf(change, isAbsent, ({ facts }) =>
       Effect.fail(
-        new HypervisorFault({ doing, reason: "locked", detail: `it has left node ${node} meanwhile (${facts.detail})` }),
+        new HypervisorFault({ doing, reason: "locked", detail: `it has left node ${node} in the meantime (${facts.detail})` }),
       ),
     )
 

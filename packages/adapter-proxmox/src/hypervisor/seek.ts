@@ -66,7 +66,7 @@ export const findElsewhere = Effect.fnUntraced(function* (
   }
   const detail =
     listed === undefined
-      ? "its number is in use, but no node has it"
+      ? "its VMID is in use, but no node has it"
       : `the cluster lists it on node ${listed}, which does not have it`
   return yield* new HypervisorFault({
     doing,

@@ -126,7 +126,7 @@ export const proveHost = Effect.fnUntraced(function* (shell: Shell, action: Host
   return yield* new HypervisorFault({
     doing,
     reason: "failed",
-    detail: `node ${action.node} does not show it`,
+    detail: `node ${action.node} does not show the change`,
     hint: `Check ip address and ip route on node ${action.node}, and start again.`,
   })
 })

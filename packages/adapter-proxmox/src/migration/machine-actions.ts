@@ -83,7 +83,7 @@ export const moveNics = Effect.fnUntraced(function* (
         doing,
         reason: "failed",
         detail: `${move.nic} is ${change.network === undefined ? "gone" : `on ${change.network}`}, but should have moved from ${move.from} to ${move.to}`,
-        hint: "Somebody changed it meanwhile. Start again, which creates a new plan.",
+        hint: "Somebody has changed it in the meantime. Start again, which creates a new plan.",
       })
     if (change.type === "write") changes[move.nic] = change.text
   }

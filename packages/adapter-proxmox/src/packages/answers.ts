@@ -25,7 +25,7 @@ export const parsePackages = (listed: string): Result.Result<readonly Omit<NodeP
   const found: Omit<NodePackage, "offered">[] = []
   for (const line of linesOf(listed)) {
     const [name = "", version = "", status = "", ...more] = line.split("\t")
-    const unclear = Result.fail(`dpkg-query lists ${saying(line)}`)
+    const unclear = Result.fail(`dpkg-query printed an unexpected line: ${saying(line)}`)
     if (!isPatchable(name) || more.length > 0 || !/^[uihrp][nciuUFHWt][R ]?$/u.test(status)) return unclear
     // never installed, or only its configuration is left
     if (status[1] === "n" || status[1] === "c") continue
@@ -41,14 +41,17 @@ export const parseOffered = (listed: string): Result.Result<ReadonlyMap<string, 
   for (const line of linesOf(listed)) {
     const [name = "", version = "", where = ""] = line.split(" | ").map((text) => text.trim())
     const known = offered.get(name)
-    if (known === undefined || !isPackageVersion(version) || where === "") return Result.fail(`apt-cache lists ${saying(line)}`)
+    if (known === undefined || !isPackageVersion(version) || where === "")
+      return Result.fail(`apt-cache printed an unexpected line: ${saying(line)}`)
     if (!known.includes(version) && known.length < 100) offered.set(name, [...known, version])
   }
   return Result.succeed(offered)
 }
 
 export const parseArchitecture = (text: string): Result.Result<string, string> =>
-  isArchitecture(text.trim()) ? Result.succeed(text.trim()) : Result.fail(`dpkg names its architecture ${saying(text)}`)
+  isArchitecture(text.trim())
+    ? Result.succeed(text.trim())
+    : Result.fail(`dpkg printed an unexpected architecture: ${saying(text)}`)
 
 /**
  * Why what `apt-get --simulate` would do is not exactly these versions; undefined when it is. Which packages stay as they are does not
@@ -61,7 +64,7 @@ export const simulationProblem = (said: string, wanted: readonly PackageVersion[
     const [plain = ""] = name.split(":")
     const version = wanted.find((one) => one.name === plain)?.version
     if (version === undefined || act !== "Inst")
-      return `apt would also ${act === "Inst" ? "install" : "remove"} ${saying(name)}, which is not what was asked for`
+      return `apt would also ${act === "Inst" ? "install" : "remove"} ${saying(name)}, which was not requested`
     if (!rest.includes(`(${version} `)) return `apt would install another version than ${version}: ${saying(line)}`
   }
   return undefined

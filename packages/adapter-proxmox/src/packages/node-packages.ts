@@ -45,7 +45,10 @@ const folderName = /^\/var\/lib\/rangewright-packages\.[A-Za-z0-9]{12}$/u
 const hints: readonly (readonly [RegExp, string])[] = [
   [/command not found|no such file|not found$/iu, "The node must be a Proxmox VE host with apt and dpkg, and the account root."],
   [/dpkg was interrupted/iu, "Run dpkg --configure -a on the node, then start again."],
-  [/could not get lock|unable to acquire/iu, "Something else installs packages on the node: wait for its end, then start again."],
+  [
+    /could not get lock|unable to acquire/iu,
+    "Another program is installing packages on the node: wait until it has finished, then start again.",
+  ],
 ]
 
 /**
@@ -153,7 +156,8 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
         "--directory",
         `${folderParent}/rangewright-packages.XXXXXXXXXXXX`,
       ])).trim()
-      if (!folderName.test(folder)) return yield* fault(doing, "unexpected", `mktemp names the folder ${saying(folder)}`)
+      if (!folderName.test(folder))
+        return yield* fault(doing, "unexpected", `mktemp printed an unexpected folder: ${saying(folder)}`)
       const removal = Effect.ignore(run(node, doing, ["rm", "-rf", folder]))
       return yield* use(folder).pipe(
         // when the connection broke, apt may still read the folder
@@ -169,7 +173,8 @@ export const sshNodePackages = (nodes: readonly string[], shell: Pick<NodeShell[
         timeoutSeconds: changeSeconds,
       })
       const [sum = ""] = (yield* run(node, doing, ["sha256sum", path])).split(" ")
-      if (sum !== wanted.sha256) return yield* fault(doing, "refused", `${packageFileName(wanted)} did not arrive as it was sent`)
+      if (sum !== wanted.sha256)
+        return yield* fault(doing, "refused", `${packageFileName(wanted)} was changed or truncated on the way to the node`)
       const fields = yield* run(node, doing, [
         "dpkg-deb",
         "--show",

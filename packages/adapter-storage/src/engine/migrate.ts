@@ -94,7 +94,7 @@ export const migrateSqlite = async (
     if (broken.length > 0)
       throw new StorageFault({
         doing: `migrate ${file}`,
-        because: `rows refer to rows that are gone: ${JSON.stringify(broken.slice(0, 3))}`,
+        because: `rows refer to rows that no longer exist: ${JSON.stringify(broken.slice(0, 3))}`,
       })
     await connection.execute("pragma foreign_keys = on")
   } finally {

@@ -18,7 +18,7 @@ const serverReasons: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/u, "the database server refuses connections"],
   [/^(ENOTFOUND|EAI_AGAIN)$/u, "the database server's name is unknown"],
   [/^(ECONNRESET|EPIPE|ETIMEDOUT|08...|57P0.)$/u, "the connection to the database server is lost"],
-  [/^28...$/u, "the database server refuses our credentials"],
+  [/^28...$/u, "the database server refuses the service's credentials"],
   [/^3D...$/u, "the database does not exist"],
   [/^53100$/u, "the database server's disk is full"],
   [/^53...$/u, "the database server is out of resources"],

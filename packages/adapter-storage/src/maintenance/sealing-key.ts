@@ -53,7 +53,7 @@ export const adoptSealingKey = ({
 /** Stores ROOT's API key, sealed. */
 export const keepSealedRootKey = (sealed: string): Effect.Effect<void, StorageFault, Database> =>
   Database.use((database) =>
-    database.write("keep the key of ROOT", (tx) =>
+    database.write("store the key of ROOT", (tx) =>
       Effect.gen(function* () {
         yield* refuseForeignSeal(tx, database.engine, sealed)
         yield* tx((db) => db.updateTable("sealing_key").set({ sealed_root_key: sealed }).execute())

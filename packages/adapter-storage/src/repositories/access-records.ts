@@ -91,7 +91,7 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
       toStoredAccess,
     )
     const told = database.prepared(
-      "read what routers were given",
+      "read the access granted on routers",
       "select range_id, users from told_routers",
       (rows) => new Map(rows.map(readTold).map(({ rangeId, users }) => [rangeId, users])),
     )
@@ -100,14 +100,14 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
       withoutMachines: withoutMachines(),
       storedOf: (range) => storedOf(range, range, range, range),
       held: Effect.gen(function* () {
-        const row = yield* database.read("read what was given on the hypervisor", (db) =>
+        const row = yield* database.read("read the rights granted on the hypervisor", (db) =>
           db.selectFrom("held_access").select(["record", "version"]).where("id", "=", id).executeTakeFirst(),
         )
         if (row === undefined) return { held: nothingHeld, version: 0 }
         return yield* Effect.try({ try: () => readHeld(row), catch: () => damaged })
       }),
       hold: (held, version) =>
-        database.write("keep what is given on the hypervisor", (tx) =>
+        database.write("store the rights granted on the hypervisor", (tx) =>
           Effect.gen(function* () {
             const next = heldAccess.write({ held, version: version + 1 })
             const written = yield* tx((db) =>
@@ -126,13 +126,13 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
                     .returning("id")
                     .executeTakeFirst(),
             )
-            if (written === undefined) return yield* new StaleVersion({ what: "what is given on the hypervisor" })
+            if (written === undefined) return yield* new StaleVersion({ what: "the record of rights granted on the hypervisor" })
           }),
         ),
       told: told(),
       tell: (range, users) =>
         // serialized like the removal of a range, which therefore cannot happen between the read and the write
-        database.serializedWrite(`keep what the router of ${range} was given`, (tx) =>
+        database.serializedWrite(`store the access granted on the router of ${range}`, (tx) =>
           Effect.gen(function* () {
             const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", range).executeTakeFirst())
             if (found === undefined) return

@@ -36,7 +36,7 @@ const meant =
       ...(until === undefined ? [] : [eb("id", "<=", edge(eb, "<", until))]),
     ])
 
-const recording = "record who did what"
+const recording = "write to the audit trail"
 
 export const auditLayer: Layer.Layer<AuditTrail, never, Database> = Layer.effect(
   AuditTrail,
@@ -47,7 +47,7 @@ export const auditLayer: Layer.Layer<AuditTrail, never, Database> = Layer.effect
       // any transaction writes the entry with it, even one that changes nothing
       begin: database.write(recording, () => Effect.void),
       list: (limit, filter = {}) =>
-        database.read("list who did what", (db) =>
+        database.read("read the audit trail", (db) =>
           db
             .selectFrom("audit_entries")
             .selectAll()

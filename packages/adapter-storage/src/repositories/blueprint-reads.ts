@@ -62,7 +62,7 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
   const idsFor = prepared("list the ids of blueprints", `select b.id from blueprints b where ${usableBy}`, every(readId))
   // reads only the length of a text
   const sizes = prepared(
-    "count what blueprints take",
+    "count the disk space of blueprints",
     `select b.id, b.record_id, b.bundle_snapshot,
        octet_length(b.config) + coalesce(octet_length(b.requirements), 0) + coalesce(octet_length(t.content), 0) as bytes
      from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id where b.owner = ?`,

@@ -68,7 +68,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           }),
         ),
       setInstallation: (id, { status, error, at }) =>
-        database.write(`say what was installed for blueprint ${id}`, (tx) =>
+        database.write(`store what was installed for blueprint ${id}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -99,7 +99,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           }),
         ),
       unshareWithUser: (id, userId) =>
-        database.serializedWrite(`take blueprint ${id} from ${userId}`, (tx) =>
+        database.serializedWrite(`stop sharing blueprint ${id} with ${userId}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("blueprint_users").where("blueprint_id", "=", id).where("user_id", "=", userId).executeTakeFirst(),
@@ -123,7 +123,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           }),
         ),
       unshareWithGroup: (id, group) =>
-        database.serializedWrite(`take blueprint ${id} from group ${group}`, (tx) =>
+        database.serializedWrite(`stop sharing blueprint ${id} with group ${group}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("blueprint_groups").where("blueprint_id", "=", id).where("group_name", "=", group).executeTakeFirst(),

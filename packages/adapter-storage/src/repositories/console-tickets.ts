@@ -18,7 +18,7 @@ export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> =
     )
     return {
       issue: (ticket) =>
-        database.write("keep the ticket of a console", (tx) =>
+        database.write("store the ticket of a console", (tx) =>
           Effect.gen(function* () {
             yield* requireUser(tx, ticket.callerId)
             yield* requireUser(tx, ticket.userId)
@@ -31,7 +31,7 @@ export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> =
       take: Effect.fnUntraced(function* (hash) {
         // anybody may send any text: only an existing ticket is worth a write transaction
         if ((yield* isKept(hash)).length === 0) return undefined
-        return yield* database.write("take the ticket of a console", (tx) =>
+        return yield* database.write("redeem the ticket of a console", (tx) =>
           Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
             const taken = yield* tx((db) =>

@@ -119,7 +119,7 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
           }),
         ),
       removeRange: (name, rangeId) =>
-        database.serializedWrite(`take range ${rangeId} from group ${name}`, (tx) =>
+        database.serializedWrite(`remove range ${rangeId} from group ${name}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("group_ranges").where("group_name", "=", name).where("range_id", "=", rangeId).executeTakeFirst(),

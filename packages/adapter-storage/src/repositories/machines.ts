@@ -67,7 +67,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       database.prepared(`read ${table}`, `select * from ${table} where range_id = ?`, (rows) => meaning(rows.map(read)))
 
     return {
-      replace: (cluster) => database.serializedWrite("keep an observation", (tx) => replaceMachines(tx, cluster)),
+      replace: (cluster) => database.serializedWrite("store an observation", (tx) => replaceMachines(tx, cluster)),
       missing: missing(),
       doubt: (at, reason) =>
         database.serializedWrite("store whether lists are trusted", (tx) =>
@@ -90,7 +90,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       }),
       templates: templates(),
       record: ({ address, foreignAddresses, ...machine }) =>
-        database.serializedWrite(`keep the state of machine ${machine.vmid}`, (tx) =>
+        database.serializedWrite(`store the state of machine ${machine.vmid}`, (tx) =>
           Effect.gen(function* () {
             const recordedAt = new Date(yield* Clock.currentTimeMillis)
             const row = machines.write({ ...machine, recordedAt, address, ...(foreignAddresses && { foreignAddresses }) })
@@ -124,7 +124,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           }),
         ),
       reported: (vmid, { address, foreignAddresses }) =>
-        database.serializedWrite(`keep the addresses of machine ${vmid}`, (tx) =>
+        database.serializedWrite(`store the addresses of machine ${vmid}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db.updateTable("machines").set(machines.write({ address, foreignAddresses })).where("vmid", "=", vmid).execute(),
@@ -154,7 +154,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       ofRange,
       find: database.prepared(doing, `${ownMachines} and m.vmid = ?`, first(toRangeMachine)),
       away: (since, reason) =>
-        database.serializedWrite("keep that the hypervisor is unreachable", (tx) =>
+        database.serializedWrite("store that the hypervisor is unreachable", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -192,7 +192,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       ),
       keepSystem: (rangeId, vmid, system) => {
         const row = machineSystems.write({ rangeId, vmid, system })
-        return database.write(`keep the operating system of machine ${vmid}`, (tx) =>
+        return database.write(`store the operating system of machine ${vmid}`, (tx) =>
           ifThere(
             tx,
             rangeId,
@@ -213,7 +213,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       },
       keepActivation: (rangeId, vmid, activation) => {
         const { activation: text } = machines.write({ activation })
-        return database.serializedWrite(`keep the licence of machine ${vmid}`, (tx) =>
+        return database.serializedWrite(`store the licence of machine ${vmid}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db.updateTable("machines").set({ activation: text }).where("vmid", "=", vmid).where("pool", "=", rangeId).execute(),
@@ -233,7 +233,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           ),
       ),
       owe: (rangeId, vmid, owed) =>
-        database.write(`keep what machine ${vmid} is to be set to`, (tx) =>
+        database.write(`store the settings owed to machine ${vmid}`, (tx) =>
           ifThere(
             tx,
             rangeId,
@@ -260,7 +260,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           ),
       ),
       keepLogin: (rangeId, vmid, { current, pending }) =>
-        database.write(`keep the login of machine ${vmid}`, (tx) =>
+        database.write(`store the login of machine ${vmid}`, (tx) =>
           ifThere(
             tx,
             rangeId,
@@ -281,19 +281,19 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         (rows) => new Map(rows.map(({ vmid, readAt, snapshots, current }) => [vmid, { readAt, snapshots, current }])),
       ),
       keepSnapshots: (rangeId, vmid, kept) =>
-        database.serializedWrite(`keep the snapshots of machine ${vmid}`, (tx) =>
+        database.serializedWrite(`store the snapshots of machine ${vmid}`, (tx) =>
           ifThere(tx, rangeId, keepSnapshots(tx, rangeId, vmid, kept)),
         ),
       keepStages: (rangeId, vmid, snapshot) =>
-        database.write(`keep the stages of machine ${vmid} with its snapshot`, (tx) =>
+        database.write(`store the stages of machine ${vmid} with its snapshot`, (tx) =>
           ifThere(tx, rangeId, keepStages(tx, rangeId, vmid, snapshot)),
         ),
       recallStages: (rangeId, vmid, snapshot) =>
-        database.write(`recall the stages of machine ${vmid}`, (tx) =>
+        database.write(`restore the stages of machine ${vmid}`, (tx) =>
           ifThere(tx, rangeId, recallStages(tx, rangeId, vmid, snapshot)),
         ),
       recordStage: (rangeId: RangeId, vmid, stepKey, fingerprint) =>
-        database.write(`keep that ${stepKey} is done`, (tx) =>
+        database.write(`store that ${stepKey} is done`, (tx) =>
           ifThere(
             tx,
             rangeId,

@@ -9,7 +9,7 @@ const id = "networks"
 const read = migrationRecords.reader({ only: ["record"] })
 
 const damaged = new RecordDamaged({
-  what: "the record of how the networks were before they moved",
+  what: "the record of the networks before the migration",
   hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: bridges can then no longer be restored, and a running migration saves a new record.",
 })
 

@@ -69,11 +69,11 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       inspection: (id) =>
-        database.read(`read what the router of range ${id} has`, (db) =>
+        database.read(`read the inspection of the router of range ${id}`, (db) =>
           db.selectFrom("router_inspections").selectAll().where("range_id", "=", id).execute().then(first(toInspection)),
         ),
       keepInspection: (id, { at, ...found }) =>
-        database.serializedWrite(`keep what the router of range ${id} has`, (tx) =>
+        database.serializedWrite(`store the inspection of the router of range ${id}`, (tx) =>
           Effect.gen(function* () {
             const range = yield* tx((db) =>
               db.selectFrom("ranges").select("testing_mode").where("id", "=", id).executeTakeFirst(),
@@ -128,14 +128,14 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       revoke: (id, userId) =>
-        database.serializedWrite(`take range ${id} from ${userId}`, (tx) =>
+        database.serializedWrite(`revoke range ${id} from ${userId}`, (tx) =>
           Effect.map(
             tx((db) => db.deleteFrom("range_grants").where("range_id", "=", id).where("user_id", "=", userId).executeTakeFirst()),
             ({ numDeletedRows }) => numDeletedRows > 0n,
           ),
         ),
       touch: (stamps) =>
-        database.serializedWrite("stamp the activity of ranges", (tx) =>
+        database.serializedWrite("store when ranges were last used", (tx) =>
           Effect.forEach(
             inOrder(stamps),
             ([id, at]) =>

@@ -25,7 +25,7 @@ export const refuseForeignSeal = (
     )
     if (current === undefined || ids.every((id) => id === current.key_id)) return
     return yield* new StorageFault({
-      doing: "keep a secret",
+      doing: "store a secret",
       because: `its key was changed to ${current.key_id} since this service started: give it that key and restart it`,
     })
   })

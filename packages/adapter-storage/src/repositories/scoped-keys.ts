@@ -16,7 +16,7 @@ export const scopedKeysLayer: Layer.Layer<ScopedKeys, never, Database> = Layer.e
     return {
       create: (key) =>
         // serialized, so that the count cannot change before the insert
-        database.serializedWrite("keep an API key", (tx) =>
+        database.serializedWrite("store an API key", (tx) =>
           Effect.gen(function* () {
             const { userId, scope } = key
             yield* requireUser(tx, userId)

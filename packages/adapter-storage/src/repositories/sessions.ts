@@ -66,7 +66,7 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
       find: (hash) => Effect.map(byHash(hash), ({ session }) => session),
       of: ofUser,
       touch: (hash, at) =>
-        database.write("stamp the use of a session", (tx) =>
+        database.write("store when a session was last used", (tx) =>
           tx((db) =>
             db
               .updateTable("sessions")

@@ -109,7 +109,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           }),
         ),
       commitSync: (source, result) =>
-        database.write(`take the content of source ${source.id}`, (tx) =>
+        database.write(`store the content of source ${source.id}`, (tx) =>
           Effect.gen(function* () {
             const before = yield* find(tx, database.engine, source.recordId)
             if (before === undefined) return yield* new SourceNotFound({ source: source.id })
@@ -118,7 +118,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           }),
         ),
       setOutcome: (recordId, { status, error }) =>
-        database.write("write how a sync ended", (tx) =>
+        database.write("store the result of a sync", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -134,7 +134,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           Effect.asVoid(tx((db) => db.deleteFrom("sources").where("record_id", "=", recordId).execute())),
         ),
       postpone: (recordId, from, to) =>
-        database.write("move the next sync of a source", (tx) =>
+        database.write("reschedule the next sync of a source", (tx) =>
           Effect.map(
             tx((db) =>
               db

@@ -175,7 +175,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
           }),
         ),
       touch: (stamps) =>
-        database.write("stamp the activity of users", (tx) =>
+        database.write("store when users were last active", (tx) =>
           Effect.forEach(
             inOrder(stamps),
             ([id, at]) =>

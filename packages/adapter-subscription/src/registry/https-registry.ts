@@ -36,7 +36,7 @@ const bodyOf = async ({ doing, path, most }: Wanted, response: IncomingMessage):
   const tooLarge = () => fault(doing, "too-large", `${path} is larger than ${most} bytes`)
   if (Number(response.headers["content-length"] ?? 0) > most) throw tooLarge()
   if ((response.headers["content-encoding"] ?? "identity") !== "identity")
-    throw fault(doing, "broken", `the registry sent ${path} in an encoding that was not asked for`)
+    throw fault(doing, "broken", `the registry sent ${path} in an encoding that was not requested`)
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {

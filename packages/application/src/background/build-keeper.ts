@@ -19,7 +19,7 @@ export const keepBuilds = Effect.gen(function* () {
     const run = yield* journal.find(id)
     if (run?.kind !== templateBuildName || run.endedAt === undefined) continue
     yield* Effect.andThen(builder.clear(id), templates.close(id)).pipe(
-      Effect.andThen(Effect.logInfo(`Removed what build ${id} of ${run.subject.id} had left`)),
+      Effect.andThen(Effect.logInfo(`Removed what build ${id} of ${run.subject.id} had left behind`)),
       // a failure for one must not affect the others
       Effect.catch((fault) => Effect.logWarning(fault.message)),
     )

@@ -65,7 +65,7 @@ type Unpacked = Effect.Success<ReturnType<typeof unpacked>>
 const manifestOf = (archive: Unpacked): Effect.Effect<BlueprintManifest, InvalidInput | Failed> =>
   Effect.gen(function* () {
     if (!archive.has(manifestFile))
-      return yield* refused(`the archive does not contain ${manifestFile}, or not in its only folder`)
+      return yield* refused(`the archive has no ${manifestFile}, neither at its top nor in its only folder`)
     const text = (yield* archive.text(manifestFile)) ?? (yield* refused(`${manifestFile} is not UTF-8 text`))
     const read = yield* longWork(() => readBlueprintManifest(text))
     if (Result.isSuccess(read)) return read.success

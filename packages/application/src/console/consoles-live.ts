@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
         session.seenAt = now
         if (answer.value !== undefined) yield* close(session, codes.refused, answer.value)
       } else if (now - session.seenAt > blindMillis)
-        yield* close(session, codes.failed, "the store cannot say whether it may stay open")
+        yield* close(session, codes.failed, "the store could not be asked whether it may stay open")
     }
   })
   const look = Effect.suspend(() =>

@@ -30,7 +30,7 @@ export const diskMembers = (user: Pick<User, "id" | "isAdmin">) =>
     const limitDiskBytes = diskLimit(yield* Settings, user)
     const counted = yield* Effect.option(
       Effect.tapError(diskReport(user.id), ({ message }) =>
-        Effect.logWarning(`what ${user.id} keeps on this host is not shown: ${message}`),
+        Effect.logWarning(`the disk use of ${user.id} on this host could not be counted: ${message}`),
       ),
     )
     return Option.match(counted, {

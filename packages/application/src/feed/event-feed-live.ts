@@ -203,7 +203,7 @@ const make = Effect.gen(function* () {
       lastEventId === undefined
         ? note("ready", "the stream begins here", seq)
         : cursor === undefined || changed
-          ? note("reset", "what happened since is no longer known", seq)
+          ? note("reset", "the events since then are no longer available", seq)
           : undefined
     if (begin !== undefined) cursor = seq
     let at = cursor ?? seq

@@ -3,7 +3,7 @@ import { anyEndOfRun, outcomeFault, RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { changeTexts, packagesRun, type PackageTarget } from "./packages-run.ts"
 
-const keepRunning = "Machines that run keep the emulator with which they were started until they are shut down and started again."
+const keepRunning = "Running machines keep the emulator they were started with until they are shut down and started again."
 
 /**
  * Installs these packages on all nodes in a run, and waits for its end; a caller that leaves does not end the run. Returns the outcome as

@@ -37,7 +37,7 @@ const wrongNode = (to: PackageTarget, node: string, because: string) =>
     hint:
       to === "custom"
         ? "Sign packages for exactly the version that the node has, or go back first: POST /antisandbox/install-standard. docs/guides/anti-sandbox.md says how."
-        : "Update the node's lists of packages (apt-get update).",
+        : "Update the node's package lists (apt-get update).",
   })
 
 interface Missing {
@@ -80,7 +80,7 @@ const change = work({
       if (manifest?.digest !== digest)
         return yield* new Conflict({
           what: `Cannot ${changeTexts[to]} on node ${node}: the signed folder has changed since the run began`,
-          hint: "Start again: nodes that have what is now signed stay as they are.",
+          hint: "Start again: nodes that already have the packages signed now are left as they are.",
         })
       const sets = manifest?.sets ?? (yield* readableSets)
       const missing = yield* missingOn(to, sets, node, yield* lookAtNode(node, sets))

@@ -12,7 +12,7 @@ const summaries: Readonly<Record<PackagesState, string>> = {
   unknown: "It is not known which QEMU packages all nodes have.",
 }
 
-const keepRunning = "Machines that run may have been started with other ones."
+const keepRunning = "Running machines may have been started with other ones."
 
 /**
  * The result of the last checks of the nodes. Only administrators see the version on each node, since it reveals the node's
@@ -25,9 +25,7 @@ export const packagesStatus = (isAdmin: boolean) =>
     const status = joinStates([...looks.map(({ look }) => look?.state ?? "unknown"), ...others().map(() => "unknown" as const)])
     const each = [
       ...looks.map(({ node, look }) =>
-        look === undefined
-          ? `${node}: not looked at yet`
-          : `${node}: ${look.state} (${look.text}), seen ${look.at.toISOString()}`,
+        look === undefined ? `${node}: not checked yet` : `${node}: ${look.state} (${look.text}), seen ${look.at.toISOString()}`,
       ),
       ...others().map((node) => `${node}: unknown (node_packages_nodes does not name it)`),
     ]

@@ -74,7 +74,7 @@ const outcomeText = (legacy: LegacyInstallation, dryRun: boolean, { users, range
   const what = [
     count(users, "user"),
     count(ranges, "range"),
-    `${count(grants, "further access", "further accesses")} and ${count(machines, "machine")}`,
+    `${count(grants, "further grant of access", "further grants of access")} and ${count(machines, "machine")}`,
   ].join(", ")
   const isIdle = users + ranges + grants + machines === 0
   const done = isIdle
@@ -98,7 +98,7 @@ export const importLegacy = (dryRun: boolean) =>
   Effect.gen(function* () {
     const { place, read } = yield* LegacyData
     const legacy = yield* read
-    if (legacy === undefined) return `Nothing to migrate: there is no database of an older installation (${place}).`
+    if (legacy === undefined) return `Nothing to migrate: no database of an older installation was found (${place}).`
     if (legacy.takenOver !== undefined)
       return `Nothing to migrate: ${legacy.takenOver} says that another service has imported ${place}, and later changes there are not in it. Remove that file to import it here anyway.`
     const planned = Effect.map(target, (here) => planImport(legacy, here))

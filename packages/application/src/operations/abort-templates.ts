@@ -18,8 +18,8 @@ export const abortTemplates = operation({
   target: "none",
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the builds are aborted, and nothing of them is left; or they are still stopping, as the answer says",
-    500: "the user builds nothing",
+    200: "the builds were aborted and cleaned up, or are still stopping: the answer says which",
+    500: "the user has no build that waits or runs",
   },
   handle: ({ user }) =>
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ export const abortTemplates = operation({
         result:
           ended._tag === "Some"
             ? `Aborted the build of ${names}.${late}`
-            : `The build of ${names} is being aborted, and still cleans up.${late}`,
+            : `The build of ${names} is being aborted, and is still cleaning up.${late}`,
       }
     }),
 })

@@ -15,7 +15,7 @@ export const antiSandboxInstallCustom = operation({
   target: "none",
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "all nodes have the custom packages; machines that run keep what they were started with",
+    200: "all nodes have the custom packages; running machines keep what they were started with",
     ...packagesStatuses,
   },
   handle: ({ caller }) => Effect.map(changePackages("custom", caller.id), (result) => ({ result })),

@@ -15,6 +15,6 @@ export const antiSandboxStatus = operation({
     type: "json",
     schema: Schema.Struct({ result: Schema.Struct({ status: Schema.String, message: Schema.String }) }),
   },
-  statuses: { 200: "what the last look found; administrators also read the versions of each node" },
+  statuses: { 200: "what the last check found; administrators also read the versions of each node" },
   handle: ({ user }) => Effect.map(packagesStatus(user.isAdmin), (result) => ({ result })),
 })

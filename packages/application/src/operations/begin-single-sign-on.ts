@@ -20,8 +20,8 @@ export const beginSingleSignOn = operation({
   base: "/ui",
   group: "User",
   origin: "ours",
-  does: "begin to sign in with a provider",
-  summary: "Begin to sign in with the provider: the address for the browser, and a cookie for its return",
+  does: "start to sign in with an identity provider",
+  summary: "Start to sign in with the identity provider: returns the URL for the browser, and a cookie for its return",
   access: "anonymous",
   target: "none",
   body: {
@@ -35,15 +35,15 @@ export const beginSingleSignOn = operation({
   },
   output: { type: "session", schema: Schema.Struct({ url: Schema.String }) },
   statuses: {
-    200: "the address at the provider, and the cookie",
+    200: "the URL at the provider, and the cookie",
     400: "the page is not at the address that the provider sends browsers back to",
     401: "the password is wrong, or nobody is signed in",
-    403: "another page than the service's own asks",
+    403: "the request comes from a page that is not the service's",
     404: "no provider is configured",
     413: "the body is larger than 4096 bytes",
     429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
-    502: "the provider is unreachable or cannot be relied on",
+    502: "the provider is unreachable or cannot be trusted",
   },
   handle: ({ body, caller, session, meta }) =>
     Effect.gen(function* () {

@@ -35,7 +35,7 @@ export const buildTemplates = operation({
   does: "build templates",
   summary: "Build templates in the background; those that are built or being built are skipped",
   access: "user",
-  accessNote: "one's own templates and those that come with the service",
+  accessNote: "your own templates and those that come with the service",
   target: "none",
   body: { type: "json", schema: Body, required: true },
   output: { type: "json", schema: Result },

@@ -58,10 +58,9 @@ export const checkTemplates = operation({
   group: "Template",
   origin: "ours",
   does: "check templates",
-  summary:
-    "Whether the images that templates are installed from are still there and have their checksums, and evaluation periods",
+  summary: "Whether the images that templates are installed from still exist and match their checksums, and evaluation periods",
   access: "user",
-  accessNote: "one's own templates and those of everybody",
+  accessNote: "your own templates and those of everybody",
   target: "none",
   query: { name: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Array(CheckedTemplateItem) },

@@ -87,7 +87,7 @@ export const createRange = operation({
     400: "the range ID or the name is missing; the body is malformed",
     403: "only administrators give ranges to others; the blueprint is not shared with the caller; the quota of the first owner allows no more ranges",
     404: "no blueprint has this ID",
-    409: `the range ID is not allowed, reserved, taken (in whatever case) or below a range that the caller does not own; the number is out of bounds, reserved or taken; the pool belongs to somebody else; ${waitCutShort}`,
+    409: `the range ID is not allowed, reserved, taken (in any letter case) or below a range that the caller does not own; the number is out of bounds, reserved or taken; the pool belongs to somebody else; ${waitCutShort}`,
     500: "the range was created, but the blueprint could not be applied; try to apply it again",
     502: hypervisorAway,
   },

@@ -19,7 +19,7 @@ export const deleteTemplate = operation({
   does: "delete a template",
   summary: "Delete a template: what was built from it, and its files unless they come with the service",
   access: "user",
-  accessNote: "one's own files and what was built for oneself; administrators all",
+  accessNote: "your own files and what was built for you; administrators: all",
   target: "none",
   recordedFirst: true,
   path: { name: Schema.String },

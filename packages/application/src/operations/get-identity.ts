@@ -9,8 +9,8 @@ export const getIdentity = operation({
   route: "GET /user/identity",
   group: "User",
   origin: "ours",
-  does: "read to whom a user is connected",
-  summary: "The person at the identity provider to whom the user is connected",
+  does: "read which person a user is connected to",
+  summary: "The person at the identity provider that the user is connected to",
   access: "user",
   target: "none",
   output: {
@@ -23,7 +23,7 @@ export const getIdentity = operation({
       ),
     }),
   },
-  statuses: { 200: "the people who sign in as the user, one at most of each provider" },
+  statuses: { 200: "the people who sign in as the user, at most one for each provider" },
   handle: ({ user }) =>
     Effect.map(
       Identities.use((identities) => identities.ofUser(user.id)),

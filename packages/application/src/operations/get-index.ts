@@ -17,7 +17,7 @@ export const getIndex = operation({
     schema: Schema.Struct({ version: Schema.String, result: Schema.String, serviceVersion: Schema.String }),
   },
   statuses: {
-    200: "the version that clients go by, the service's own, and a line about it",
+    200: "the version that clients rely on, the service's own version, and a line that describes it",
     400: undefined,
     401: "no valid credentials",
   },

@@ -14,7 +14,7 @@ export const getPackerLogs = operation({
   does: "read the log of a template's build",
   summary: "Log of the user's newest build, or of a running one, whole or from a given position",
   access: "user",
-  accessNote: "one's own builds",
+  accessNote: "your own builds",
   target: "none",
   query: {
     tail: Schema.optionalKey(WholeNumberText),

@@ -17,7 +17,7 @@ const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
   const seen = isClosed(testing) ? { rules: inspection.rules, at: inspection.at.getTime() } : inspection.since
   if (seen?.rules !== "changed") return []
   const way = isClosed(testing) ? howTo("PUT /testing/start", {}, id) : "a reboot of the router"
-  return [`something on it changed them, seen at ${new Date(seen.at).toISOString()}: ${way} loads them again`]
+  return [`something on it has changed them, as seen at ${new Date(seen.at).toISOString()}: ${way} loads them again`]
 })
 
 export const getRangeDrift = operation({

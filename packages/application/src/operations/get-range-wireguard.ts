@@ -11,7 +11,7 @@ export const getRangeWireguard = operation({
   origin: "ours",
   does: "read who reaches a range through the VPN",
   summary:
-    "Who may reach the range through the VPN, by which address, and whether its server lets them in; everybody for administrators, else only oneself. Reads the store only",
+    "Who may reach the range through the VPN, by which address, and whether its server lets them in; administrators see everybody, others only themselves. Reads only the store",
   access: "range-access",
   target: "range",
   wholeKeyOnly: true,

@@ -22,7 +22,7 @@ export const getRunLog = operation({
   origin: "ours",
   does: "read the log of a run",
   summary:
-    "Lines of a run's log: the last ones, those from a line or an event on, of a step, or with a text; with download the whole log as a file",
+    "Lines of a run's log: the last ones, those from a line or an event onward, those of a step, or those that contain a text; with download, the whole log as a file",
   access: "range-access",
   accessNote: runAccess,
   target: "none",

@@ -13,6 +13,6 @@ export const getSession = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: SignedIn },
-  statuses: { 200: "who asks; sessionID is null where a key or a token was sent" },
+  statuses: { 200: "the caller; sessionID is null when a key or a token was sent" },
   handle: ({ caller, session }) => Effect.succeed(signedIn(caller, session)),
 })

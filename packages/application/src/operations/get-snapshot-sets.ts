@@ -18,6 +18,6 @@ export const getSnapshotSets = operation({
     refresh: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: SnapshotSets },
-  statuses: { 200: "the sets, the one that was taken last first" },
+  statuses: { 200: "the sets, most recently taken first" },
   handle: ({ range, query }) => snapshotSets(range, query.refresh === true),
 })

@@ -15,7 +15,7 @@ export const getTemplateLogHistoryById = operation({
   does: "read an old log of a template's build",
   summary: "One build with its log",
   access: "user",
-  accessNote: "one's own builds; administrators all",
+  accessNote: "your own builds; administrators: all",
   target: "none",
   path: { logID: Schema.String },
   output: { type: "json", schema: LogHistoryDetailResponse },

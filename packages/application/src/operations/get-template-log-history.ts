@@ -14,7 +14,7 @@ export const getTemplateLogHistory = operation({
   does: "list the logs of templates' builds",
   summary: "The user's builds, newest first",
   access: "user",
-  accessNote: "one's own builds",
+  accessNote: "your own builds",
   target: "none",
   output: { type: "json", schema: Schema.Array(LogHistoryEntry) },
   statuses: { 200: "one entry for each build that is kept" },

@@ -13,7 +13,7 @@ export const getTemplatePicture = operation({
   does: "read the picture of a template",
   summary: "The picture of a template from its files",
   access: "user",
-  accessNote: "one's own templates and those that come with the service",
+  accessNote: "your own templates and those that come with the service",
   target: "none",
   path: { name: Schema.String },
   output: { type: "binary", contentType: "image/*" },
@@ -29,7 +29,7 @@ export const getTemplatePicture = operation({
       const bytes = file?.kind === "file" ? yield* file.read : undefined
       const contentType = bytes && pictureTypeOf(bytes)
       if (bytes === undefined || contentType === undefined)
-        return yield* new NotFound({ what: `There is no picture of a template ${JSON.stringify(name.slice(0, 100))}` })
+        return yield* new NotFound({ what: `Template ${JSON.stringify(name.slice(0, 100))} does not exist or has no picture` })
       return { contentType, bytes }
     }).pipe(hostFailures),
 })

@@ -13,7 +13,7 @@ export const getTestingBlocked = operation({
   route: "GET /testing/blocked",
   group: "Testing",
   does: "report what testing mode blocked",
-  summary: "What the range's machines tried to reach while testing and did not, as the router counted it",
+  summary: "What the range's machines tried to reach while testing and the router blocked, with its counts",
   access: "range-access",
   target: "range",
   query: {

@@ -11,7 +11,7 @@ export const getVpnStatus = operation({
   group: "Host",
   origin: "ours",
   does: "read the status of the VPN",
-  summary: "Whether the VPN's server lets in the right users, and what has not reached it yet; reads the store only",
+  summary: "Whether the VPN's server lets in the right users, and what has not reached it yet; reads only the store",
   access: "admin",
   target: "none",
   output: {

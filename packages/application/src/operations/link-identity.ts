@@ -17,7 +17,7 @@ export const linkIdentity = operation({
   base: "/ui",
   group: "User",
   origin: "ours",
-  does: "connect a user to somebody at the provider",
+  does: "connect a user to a person at the identity provider",
   summary:
     "Connect the caller to the person who has just signed in at the provider, after POST /single-sign-on with the caller's password",
   access: "user",
@@ -28,13 +28,13 @@ export const linkIdentity = operation({
   statuses: {
     200: "from now on this person signs in as the caller",
     400: "a field is missing or not valid",
-    401: "nobody is signed in; this browser did not begin this, or the provider does not accept the code",
-    403: "it was not begun with the caller's password, or another page than the service's own asks",
+    401: "nobody is signed in; this browser did not start this sign-in, or the provider does not accept the code",
+    403: "it was not started with the caller's password, or the request comes from a page that is not the service's",
     404: "no provider is configured",
     409: "the person or the caller is connected already",
     413: "the body is larger than 8192 bytes",
     429: "too many failed sign-ins came before; Retry-After says how many seconds to wait",
-    502: "the provider is unreachable or cannot be relied on",
+    502: "the provider is unreachable or cannot be trusted",
   },
   handle: ({ body, caller, meta }) =>
     Effect.gen(function* () {
@@ -44,8 +44,8 @@ export const linkIdentity = operation({
       const [verifier = "", mark = ""] = (meta.signIn ?? "").split("~")
       if (!hasher.equal(mark, yield* linkMark(verifier, caller.id)))
         return yield* new Forbidden({
-          reason: `Cannot connect ${caller.id} to ${name}: this did not begin with the password of ${caller.id}`,
-          hint: "Begin again under Account.",
+          reason: `Cannot connect ${caller.id} to ${name}: this sign-in was not started with the password of ${caller.id}`,
+          hint: "Start again under Account.",
         })
       const { issuer, subject } = yield* personOnPage(id, body, meta)
       const createdAt = new Date(yield* Clock.currentTimeMillis)
@@ -53,7 +53,7 @@ export const linkIdentity = operation({
       const outcome = yield* identities.link(identity, { administrators: true })
       if (outcome !== "linked")
         return yield* new Conflict({
-          what: `Cannot connect ${caller.id} to ${name}: ${outcome === "user-taken" ? "you are connected to somebody else there" : "the person that you signed in as is connected to a user already"}`,
+          what: `Cannot connect ${caller.id} to ${name}: ${outcome === "user-taken" ? "you are connected to another person there" : "the person that you signed in as is already connected to a user"}`,
           hint: "Remove that connection first: DELETE /user/identity.",
         })
       return { json: { result: `You can sign in with ${name} from now on` }, cookies: { signIn: undefined } }

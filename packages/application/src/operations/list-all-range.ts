@@ -32,7 +32,7 @@ export const listAllRange = operation({
   output: { type: "marked-json", schema: Schema.Array(RangeObject) },
   statuses: {
     200: "the ranges, ascending by number, or those that the query asks for",
-    400: "sort, limit, cursor or fields is not of this list",
+    400: "sort, limit, cursor or fields is not valid for this list",
   },
   handle: ({ user, query }) =>
     Effect.gen(function* () {

@@ -16,7 +16,10 @@ export const listAllUsers = operation({
   target: "none",
   query: pageQuery(["userNumber", "userID", "name", "dateCreated", "dateLastActive"], UserObject.fields),
   output: { type: "marked-json", schema: Schema.Array(UserObject) },
-  statuses: { 200: "all users, or those that the query asks for", 400: "sort, limit, cursor or fields is not of this list" },
+  statuses: {
+    200: "all users, or those that the query asks for",
+    400: "sort, limit, cursor or fields is not valid for this list",
+  },
   handle: ({ query }) =>
     Effect.gen(function* () {
       const users = yield* Users

@@ -10,7 +10,7 @@ export const listNodes = operation({
   group: "Host",
   origin: "ours",
   does: "list the nodes",
-  summary: "The nodes of the hypervisor: what is used of them, and what ranges were promised",
+  summary: "The nodes of the hypervisor: what is in use, and what is allocated to ranges",
   access: "admin",
   target: "none",
   output: { type: "json", schema: NodesObject },

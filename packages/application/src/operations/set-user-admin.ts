@@ -20,8 +20,8 @@ export const setUserAdmin = operation({
   audited: ["isAdmin"],
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user has the rights asked for, here and on the hypervisor; existing keys and tokens have them at once",
-    400: "isAdmin is missing; ROOT always is an administrator; nobody changes their own rights",
+    200: "the user has the requested rights, here and on the hypervisor; existing keys and tokens have them immediately",
+    400: "isAdmin is missing; ROOT is always an administrator; nobody can change their own rights",
     404: "no user has this ID",
     409: "no other administrator would be left",
     502: "the hypervisor is unreachable or refused; rights that were revoked are gone here all the same",

@@ -64,7 +64,7 @@ const byKey = Effect.fnUntraced(function* (apiKey: string, meta: RequestMeta) {
 })
 
 const refusedInvite = new Unauthenticated({
-  reason: "The invitation was used, replaced by a change of your user, or has ended",
+  reason: "The invitation was already used, was invalidated by a change to your user, or has expired",
   hint: "Sign in with your password, or ask an administrator for another invitation.",
 })
 
@@ -116,12 +116,12 @@ export const startSession = operation({
     200: "who is signed in, and the cookie",
     400: "a field is missing or not valid; the new password is not acceptable",
     401: "the credentials are wrong",
-    403: "the request comes from a page that is not the service's; the provider's person may not sign in",
+    403: "the request comes from a page that is not the service's; the person at the provider may not sign in",
     404: "no provider is configured",
     413: "the body is larger than 8192 bytes",
     429: "too many wrong passwords or failed sign-ins came before; Retry-After says how many seconds to wait",
     500: "unexpected server failure",
-    502: "the provider is unreachable or cannot be relied on; the hypervisor is unreachable where a user is made or a password is set",
+    502: "the provider is unreachable or cannot be trusted; the hypervisor is unreachable while a user is created or a password is set",
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {

@@ -16,7 +16,7 @@ export const streamEvents = operation({
   access: "user",
   // a stream outlives the request, and would not end with the key
   wholeKeyOnly: true,
-  accessNote: "each event reaches those who may read what it is about",
+  accessNote: "each event reaches those who may read its object",
   target: "none",
   query: { topics: Schema.optionalKey(Schema.String) },
   output: { type: "events", schema: LiveData },

@@ -23,7 +23,7 @@ export const syncSource = operation({
     200: "the content was fetched; nothing was installed, so no item has a result",
     ...sourceStatuses,
     403: diskLimitReached,
-    409: `where the source comes from was changed meanwhile; ${sourceWaitCutShort}`,
+    409: `the origin of the source was changed in the meantime; ${sourceWaitCutShort}`,
     500: "the content cannot be fetched or read: the source keeps what it had",
   },
   handle: ({ path, query, user }) =>

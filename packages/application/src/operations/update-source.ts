@@ -34,7 +34,7 @@ export const updateSource = operation({
     ...sourceStatuses,
     400: "a member is not allowed or does not fit the source; the archive cannot be read; the body is malformed",
     403: `global needs an administrator; ${diskLimitReached}`,
-    409: `where the source comes from was changed meanwhile; ${sourceWaitCutShort}`,
+    409: `the origin of the source was changed in the meantime; ${sourceWaitCutShort}`,
     413: "the archive is too large",
   },
   handle: ({ path, query, body, file, user }) =>

@@ -17,7 +17,7 @@ export const update = operation({
   body: { type: "json", required: true, schema: Schema.Struct({ name: Schema.String }) },
   output: { type: "json", schema: TestingResult },
   statuses: {
-    200: "the run was started that updates the machines; GET /runs/{id} tells how it ended",
+    200: "the run that updates the machines was started; GET /runs/{id} shows how it ended",
     400: "no machine is named; the body is malformed or wrongly typed",
     409: "testing is on; a run is changing the range; it has not been deployed; the name matches no Windows machine",
     502: hypervisorAway,

@@ -87,7 +87,7 @@ export const inspectRouter = (
     yield* requireNoRun(range)
     const testing = (yield* ranges.find(range.id))?.testing ?? range.testing
     if (isClosed(testing) !== isClosed(range.testing))
-      return yield* refuse(doing, "testing was started or stopped meanwhile", "Ask again.")
+      return yield* refuse(doing, "testing was started or stopped in the meantime", "Ask again.")
     const at = new Date(yield* Clock.currentTimeMillis)
     const before = isClosed(range.testing) ? undefined : ((yield* ranges.inspection(range.id)) ?? { ...found, at })
     const inspection = before === undefined ? { ...found, at } : seenOpen(before, found, at.getTime())

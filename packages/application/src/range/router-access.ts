@@ -107,7 +107,7 @@ export const updateRouters = (
 const slowRouter = (doing: string, { id }: Range, seconds: number): Failed =>
   new Failed({
     what: `Cannot ${doing}: the router of ${id} has not finished after ${seconds} s`,
-    hint: `Its run continues; GET /ranges/logs shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
+    hint: `Its run continues; GET /range/logs shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
   })
 
 /** The text about ranges whose routers could not be updated; none when there are none. */

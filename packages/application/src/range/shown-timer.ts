@@ -25,7 +25,7 @@ export const shownTimer = Effect.fnUntraced(function* (range: Range) {
     ...(other === undefined ? [] : [{ kind: "run" as const, text: `run ${other.id} is changing the whole installation` }]),
     ...(stayOnUntil === undefined || stayOnUntil.getTime() <= now
       ? []
-      : [{ kind: "request" as const, text: `somebody asked for it until ${stayOnUntil.toISOString()}` }]),
+      : [{ kind: "request" as const, text: `somebody requested it until ${stayOnUntil.toISOString()}` }]),
     // use since then has moved the end
     ...(session === undefined || endsAt === undefined || endsAt.getTime() > now
       ? []

@@ -108,7 +108,7 @@ const stepsOf = (plan: AccessPlan) => {
     )
     if (made.length === 0) return []
     // one step for the next phase to wait for, instead of a dependency of each of its steps on each step of this phase
-    const over = end.step({ key: `${phase}-over`, title: "Go on", after: made.map(({ key }) => key), estimate: 0 }, {})
+    const over = end.step({ key: `${phase}-over`, title: "Continue", after: made.map(({ key }) => key), estimate: 0 }, {})
     after = [over.key]
     return [...made, over]
   })
@@ -118,7 +118,7 @@ const stepsOf = (plan: AccessPlan) => {
 /** Brings accounts, groups, pools and rights on the hypervisor in line with what is stored. Only one such run exists at a time. */
 export const accessRun = runKind({
   name: "reconcile-access",
-  doing: "a change of who may use what",
+  doing: "a change of access",
   request: Schema.Struct({}),
   whenBusy: "join",
   plan: () =>

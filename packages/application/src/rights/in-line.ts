@@ -113,8 +113,8 @@ export const bringInLine = ({
     return yield* new HypervisorFault({
       doing,
       reason: "locked",
-      detail: "access kept changing meanwhile",
-      hint: "Repeat it.",
+      detail: "access kept changing in the meantime",
+      hint: "Repeat the call.",
     })
   })
 

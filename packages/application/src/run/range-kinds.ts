@@ -24,7 +24,7 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "destroy-vm": "the removal of a VM",
   power: "a power change",
   "auto-shutdown": "an automatic shutdown",
-  access: "a change of who may use it",
+  access: "a change of access to it",
   "snapshot-create": "a snapshot",
   "snapshot-rollback": "a rollback to a snapshot",
   "snapshot-remove": "the removal of a snapshot",

@@ -27,7 +27,7 @@ export const ClientAnswer = Schema.Struct({
 })
 
 const over = new CodeRefused({
-  because: "this browser has not begun to sign in, began again since, or took longer than ten minutes",
+  because: "this browser has not started this sign-in, has started another one since, or took longer than ten minutes",
 })
 
 interface Redeemed {

@@ -24,14 +24,14 @@ const notAdmitted = Effect.fnUntraced(function* (
   because: string,
   hint = askAnAdministrator,
 ) {
-  yield* Effect.logWarning("somebody whom the provider of identities knows was not admitted", { issuer, subject, because })
+  yield* Effect.logWarning("a person whom the identity provider authenticated was not admitted", { issuer, subject, because })
   return yield* new Forbidden({ reason: `Cannot sign in with ${name}: ${because}`, hint })
 })
 
 const problems: Readonly<Record<Exclude<LinkOutcome, "linked">, (user: User) => string>> = {
-  administrator: ({ id }) => `user ${id} is an administrator, and has not been connected to anybody there`,
-  "user-taken": ({ id }) => `user ${id} is connected to somebody else there`,
-  "person-taken": () => "you signed in twice at the same time; try again",
+  administrator: ({ id }) => `user ${id} is an administrator, and is not connected to an account there`,
+  "user-taken": ({ id }) => `user ${id} is connected to another account there`,
+  "person-taken": () => "you signed in twice at the same time; sign in again",
 }
 
 const howToConnect = (name: string) =>

@@ -49,7 +49,7 @@ const uninstall = work({
   input: Step,
   settle: ({ recordId, removal, because }) =>
     removal === undefined
-      ? Effect.fail(new Failed({ what: `${because ?? "it is needed"}; use force to remove it` }))
+      ? Effect.fail(new Failed({ what: `${because ?? "it is still needed"}; use force to remove it` }))
       : Effect.as(takeAway({ recordId }, removal), { changed: true }),
 })
 

@@ -30,13 +30,15 @@ const inOneFolder = (entries: readonly ArtifactEntry[]) => {
     [],
   )
   if (root === undefined)
-    return Effect.fail(invalid("Cannot add the template: the archive must hold exactly one folder, that contains everything"))
+    return Effect.fail(invalid("Cannot add the template: the archive must hold exactly one folder, which contains everything"))
   if (scratchFolders.has(root))
     return Effect.fail(invalid(`Cannot add the template: its folder cannot be named ${root}`, "Rename the folder."))
   const link = entries.find(({ kind }) => kind === "link")
   if (link !== undefined)
     return Effect.fail(
-      invalid(`Cannot add the template: ${JSON.stringify(link.path.slice(0, 200))} is a link; a template holds none`),
+      invalid(
+        `Cannot add the template: ${JSON.stringify(link.path.slice(0, 200))} is a link, and templates must not contain links`,
+      ),
     )
   return Effect.succeed(entries.map((entry) => ({ ...entry, path: entry.path.slice(root.length + 1) })))
 }

@@ -165,7 +165,7 @@ const checkOne = Effect.fnUntraced(function* (scope: LibraryScope, template: str
   const files = yield* library.files({ scope, kind: "template", name: template })
   const builder = files?.find(({ path }) => isBuilder(path))
   if (builder?.kind !== "file")
-    return { template, images: [], notChecked: "its builder file is not there" } satisfies CheckedTemplate
+    return { template, images: [], notChecked: "its builder file is missing" } satisfies CheckedTemplate
   if (builder.size > longestText)
     return { template, images: [], notChecked: "its builder file is too long to be read" } satisfies CheckedTemplate
   const named = readBuilderImages(builder.path, new TextDecoder().decode(yield* builder.read))
@@ -224,7 +224,7 @@ export const checkTemplates = Effect.fnUntraced(function* (user: User, only: str
   const rest = wanted.slice(mostTemplates).map(([template]): CheckedTemplate => ({
     template,
     images: [],
-    notChecked: `one request checks ${mostTemplates} templates: name it with ?name=`,
+    notChecked: `one request checks at most ${mostTemplates} templates: check this one with ?name=`,
   }))
   return [...done.value, ...rest] as readonly CheckedTemplate[]
 }, hostFailures)

@@ -112,7 +112,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
     let room = toBuild.length > 0 ? yield* roomFor(user) : 0
     for (const template of toBuild) {
       if (room === 0) {
-        skipped.push({ template, because: `needs another request later: the limit is ${mostOfUser} builds for each user` })
+        skipped.push({ template, because: `needs another request later: each user may have at most ${mostOfUser} builds` })
         continue
       }
       const request = templateBuild.request(templateSubject(template), {

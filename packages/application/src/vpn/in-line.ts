@@ -97,7 +97,7 @@ export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings
     return yield* new VpnFault({
       doing: "update the VPN's server",
       reason: "unexpected",
-      detail: `it still differs after ${looksAtMost} changes: somebody else changes it too, or it does not show what it was given`,
+      detail: `it still differs after ${looksAtMost} changes: something else changes it too, or it does not apply the changes`,
     })
   },
 ).pipe(

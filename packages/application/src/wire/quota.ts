@@ -13,7 +13,7 @@ const diskFields = {
   ...limitDisk,
   usedDiskBytes: Schema.optionalKey(
     Schema.Int.annotate({
-      description: `What is kept as ${keptOnHost}, as the limit counts it: files have a share of their folders beside their bytes. Absent: it could not be counted. What is being uploaded or fetched is not in it. Where several instances serve, it is what lies on the host of the one that answers`,
+      description: `What is kept as ${keptOnHost}, as the limit counts it: each file counts its bytes and a share of its folders. Absent: it could not be counted. Uploads and fetches in progress are not included. With several instances, it is what lies on the host of the one that answers`,
     }),
   ),
 }

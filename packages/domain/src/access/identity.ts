@@ -52,7 +52,7 @@ export const verifiedEmailOf = (person: ProvenPerson): string | undefined => {
 export const admissionProblem = (person: ProvenPerson, { domains }: AdmissionRules): string | undefined => {
   if (domains.length === 0) return undefined
   const email = verifiedEmailOf(person)
-  if (email === undefined) return "the provider gives no verified e-mail address of this person"
+  if (email === undefined) return "the provider has no verified e-mail address for this person"
   const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase()
   return domains.includes(domain) ? undefined : "e-mail addresses of this domain are not admitted"
 }

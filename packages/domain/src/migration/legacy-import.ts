@@ -90,7 +90,7 @@ export const planImport = (legacy: LegacyInstallation, target: ImportTarget): Le
       users.push(imported)
       known.users.set(id, { ...imported, defaultRangeId: undefined })
       if (imported.apiKeyHash === undefined)
-        skipped.push(`the API key of user ${id}: its hash is not one of bcrypt with a cost of 4 to 14`)
+        skipped.push(`the API key of user ${id}: its hash is not a bcrypt hash with a cost of 4 to 14`)
     }
     const imported = importedRange(user, range, skipped)
     skipped.push(...user.unread.map((file) => `user ${id}: ${file}`))

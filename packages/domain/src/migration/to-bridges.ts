@@ -53,7 +53,7 @@ export const planReturn = (installation: Installation, options: MigrationOptions
 
 const noRecord: MigrationBlocker = {
   code: "no-record",
-  message: "there is no record of the bridges before a migration",
+  message: "no migration has recorded the bridges",
   hint: "An installation that started with VNets cannot be rolled back; create the bridges and move the machines by hand.",
 }
 

@@ -17,7 +17,7 @@ const strangerWarnings = ({ strangers }: MigrationPicture, leaving: ReadonlySet<
   const all = new Set([...leaving].flatMap((network) => strangers.get(network) ?? []))
   return [...all].map(
     (machine) =>
-      `${machineLabel(machine)} is attached to ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it will no longer reach the machines that move`,
+      `${machineLabel(machine)} is attached to ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in none of our pools, and stays there: it will no longer reach the machines that move`,
   )
 }
 

@@ -129,7 +129,7 @@ const chosen = ({ range, config, world }: AntiSandboxInput["deploy"], vmid: Vmid
   if (observed.power !== "running")
     return refused(
       mark.machine,
-      `${label} does not run (it is ${observed.power}), and ${isOn ? "a disguise" : "the original settings of Windows"} has to be applied while it runs. Power it on first`,
+      `${label} is not running (it is ${observed.power}), and ${isOn ? "a disguise" : "the original settings of Windows"} has to be applied while it runs. Power it on first`,
     )
   if (isOn && mark.undisguised === undefined && detail.hardware !== undefined && !canBeKept(detail.hardware))
     return refused(

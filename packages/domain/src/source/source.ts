@@ -106,7 +106,7 @@ export class SourceExists extends defineFault(
 
 /** The origin changed while content was fetched from the old one. */
 export class SourceMoved extends defineFault("SourceMoved", "conflict", (f: { readonly source: string }) => ({
-  message: `Cannot take the content that was fetched for source ${f.source}: its origin was changed meanwhile`,
+  message: `Cannot store the content that was fetched for source ${f.source}: its origin was changed in the meantime`,
   hint: "Sync it again.",
 })) {}
 

@@ -157,7 +157,7 @@ const makeSlotAllocator = Effect.fnUntraced(function* (ask: AskForSlots): Effect
         // every run of this process depends on this loop: a defect in one round must not end it
         Effect.catchDefect((defect) =>
           Effect.andThen(
-            Effect.logError("A round of sharing slots failed, and is repeated", defect),
+            Effect.logError("Sharing slots failed; it will be repeated", defect),
             Effect.sync(() => {
               for (const queue of due) retry.add(queue)
             }),

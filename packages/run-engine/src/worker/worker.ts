@@ -168,7 +168,7 @@ const handleWorkerFailure = <R>(
   const error = Cause.squash(cause)
   if (error instanceof LeaseLost) return Effect.logWarning(`${error.message}; another worker continues it`)
   if (error instanceof JournalUnreadable && error.facts.newer === true) return leave(error.message)
-  const message = isFault(error) ? error.message : "the service has a bug; its log says more"
+  const message = isFault(error) ? error.message : "the service has a bug; its log has the details"
   return Effect.logError(`Run ${head.id} crashed`, cause).pipe(
     Effect.andThen(giveUp({ status: "failure", message })),
     Effect.ignoreCause,

@@ -9,7 +9,7 @@ import { packagesOf } from "../config/node-packages.ts"
 import { readNamedFile } from "./named-file.ts"
 
 const none = Effect.fail(
-  new PackagesFault({ doing: "look after the packages of nodes", reason: "refused", detail: "nothing is configured for it" }),
+  new PackagesFault({ doing: "manage the packages of nodes", reason: "refused", detail: "nothing is configured for it" }),
 )
 
 const nothing = Layer.merge(

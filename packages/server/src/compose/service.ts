@@ -146,7 +146,7 @@ export const startService = async (config: Config): Promise<RunningService> => {
     const requests = requestFibers(Effect.runForkWith(context))
     closers.push(async () => {
       const left = await requests.end(cleanUpGrace)
-      if (left > 0) log.warn({ left }, "requests did not finish in time: what they were changing may be half done")
+      if (left > 0) log.warn({ left }, "requests did not finish in time: their changes may be incomplete")
     })
     const ui = await loadUi(config.webFolder ?? usualWebFolder, { strictTransport: isStrict(config) })
     const app = httpOf(container, config, runtime, requests.run, ui)

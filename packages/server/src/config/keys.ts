@@ -76,7 +76,7 @@ export const keys = {
     default: "*",
   }),
   webFolder: optionalText(service, "web_folder", {
-    about: "Folder of the built web page, which is served at /ui. It is read once, at the start.",
+    about: "Folder of the built web page, which is served at /ui. It is read once, at startup.",
     default: undefined,
     shown: "packages/web/dist of the service's own folder",
   }),
@@ -87,7 +87,7 @@ export const keys = {
 
   tlsCert: optionalText(tls, "tls_cert", {
     about:
-      "Certificate chain, PEM file, read at the start: restart the service when you have renewed it. Without it, the service creates its own.",
+      "Certificate chain, PEM file, read at startup: restart the service after you renew it. Without it, the service creates its own.",
     default: undefined,
   }),
   tlsKey: optionalText(tls, "tls_key", { about: "Private key of tls_cert, PEM file.", default: undefined }),
@@ -252,7 +252,7 @@ export const keys = {
     default: 0,
   }),
   natNetwork: optionalText(network, "ludus_nat_interface", {
-    about: "Bridge or VNet of the NAT network 192.0.2.0/24, where routers have their outer side.",
+    about: "Bridge or VNet of the NAT network 192.0.2.0/24, to which routers' outer interfaces are attached.",
     default: undefined,
     shown: "vmbr1000; ludusnat in cluster mode",
   }),
@@ -356,7 +356,7 @@ export const keys = {
   }),
   deployShown: wholeNumber(0, 60)(ranges, "deploy_shown", {
     about:
-      "Minimum number of seconds for which a deploy shows as DEPLOYING, even if there is nothing to do: clients that poll every two seconds wait until they have seen it.",
+      "Minimum number of seconds for which a deploy shows as DEPLOYING, even if there is nothing to do: clients poll every two seconds and wait until they have seen it.",
     default: 5,
   }),
   inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {

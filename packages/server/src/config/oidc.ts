@@ -36,7 +36,7 @@ export const oidcProblems = (config: OidcConfig): readonly string[] => {
     ...(own === undefined || isOrigin(own)
       ? []
       : [
-          `oidc_public_url: ${own} is not where browsers have the page: https, a host and a port, such as https://lab.example.org:8080`,
+          `oidc_public_url: ${own} is not a URL at which browsers open the page: https, a host and a port, such as https://lab.example.org:8080`,
         ]),
     ...(config.oidcScopes.includes("openid") ? [] : ["oidc_scopes: openid must be among them"]),
     ...config.oidcRedirectUrls
@@ -44,9 +44,9 @@ export const oidcProblems = (config: OidcConfig): readonly string[] => {
       .map((text) => `oidc_redirect_urls: ${text} is neither an https URL nor one of the browser's own host`),
     ...domains
       .filter((text) => text !== anyDomain && !isDnsName(text))
-      .map((text) => `oidc_domains: ${text} is no domain such as example.org`),
+      .map((text) => `oidc_domains: ${text} is not a domain such as example.org`),
     ...(config.oidcNewUsers === "create" && domains.length === 0
-      ? ["oidc_domains: needed with oidc_new_users: create; `*` makes a user of everybody whom the provider lets in"]
+      ? ["oidc_domains: needed with oidc_new_users: create; `*` creates a user for everybody whom the provider lets in"]
       : []),
   ]
 }

@@ -30,7 +30,7 @@ export const checkAccess: Effect.Effect<
   const { revocations } = pendingAccess(held, desired)
   const routers = (yield* staleRouters).map(({ range }) => range.id)
   const found = [
-    ...told("revoked, but not on the hypervisor yet", revocations, repair),
+    ...told("revoked, but not yet on the hypervisor", revocations, repair),
     ...told("the hypervisor differs from what is stored", changes.map(changeText), repair),
     ...told("cannot be reconciled", plan.notes, "Fix what each of them names; the service tries again on its own."),
     ...told(

@@ -16,8 +16,8 @@ export const checkCertificate = (config: Pick<Config, "data" | "tlsCert">, now: 
   if (config.tlsCert === undefined && !existsSync(own)) return []
   const renew =
     config.tlsCert === undefined
-      ? `Remove ${own}, and restart the service, which then makes a new one: clients that have pinned it need its fingerprint.`
-      : "Renew it, and restart the service, which reads it at its start."
+      ? `Remove ${own}, and restart the service, which then creates a new one: clients that have pinned it need the new fingerprint.`
+      : "Renew it, and restart the service, which reads it at startup."
   try {
     const until = new X509Certificate(readFileSync(path)).validToDate
     const day = until.toISOString().slice(0, 10)

@@ -17,7 +17,7 @@ export const checkProvider = (config: Config): Effect.Effect<readonly Finding[]>
             warn(
               what,
               message,
-              hint ?? "People sign in with passwords and keys meanwhile. Compare oidc_issuer and oidc_ca_file.",
+              hint ?? "Check oidc_issuer and oidc_ca_file. Until then, people can sign in only with passwords and keys.",
             ),
           ]),
         ),

@@ -35,7 +35,9 @@ const judge = (config: Config, state: string): Effect.Effect<Finding> =>
   Effect.gen(function* () {
     const licenses = yield* LicenseProvider
     const { active, message } = yield* licenses.current
-    return active ? ok("licence", message) : warn("licence", message, "Until then the service includes what needs no licence.")
+    return active
+      ? ok("licence", message)
+      : warn("licence", message, "Until then, the service offers only what needs no licence.")
   }).pipe(
     Effect.provide(bindLicense(config, knownInstance(config.data), state)),
     Effect.catch(({ message, hint }) => Effect.succeed(warn("licence", message, hint ?? "Check license_file and license_keys."))),

@@ -67,7 +67,7 @@ export const ask = async (method: string, address: string, init: RequestInit = {
     response = await fetch(address, { ...init, method, headers, credentials: "same-origin", redirect: "error" })
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause
-    throw new Refusal(0, "The service does not answer.", "Check that it runs and that this computer reaches it.")
+    throw new Refusal(0, "The service does not answer.", "Check that it is running and that this computer can reach it.")
   }
   if (response.ok) return response
   const refusal = await refusalOf(response)

@@ -13,9 +13,9 @@ export const kindText = {
   skipped: (because: string) => `skipped: ${because}`,
   retried: (text: string) => `${text} (tried again)`,
   moved: (machine: string, from: number, to: number) => `VM ${from} is taken; ${machine} becomes VM ${to}`,
-  waiting: (reason: string) => `Waits: ${reason}`,
-  continued: (reason: string) => `Goes on: ${reason}`,
-  resumed: "The service was restarted; the run goes on where it was.",
+  waiting: (reason: string) => `Waiting: ${reason}`,
+  continued: (reason: string) => `Continues: ${reason}`,
+  resumed: "The service was restarted; the run continues where it stopped.",
   cancelled: (by: string) => `${by} cancelled the run.`,
   ended: (status: keyof typeof ends, message: string) => (message === "" ? ends[status] : `${ends[status]} ${message}`),
 }

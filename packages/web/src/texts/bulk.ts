@@ -27,7 +27,7 @@ export const bulk = {
     snapshot: "One snapshot of this name is taken of each machine.",
     rollback: "Every machine goes back to the snapshot of this name. Everything done since is lost.",
   },
-  plans: "What it would do to each",
+  plans: "What it would change in each",
   planned: { planning: "Planning", nothing: "Nothing to do", changes: "Changes", refused: "Refused" },
   snapshotName: "Name of the snapshot",
   reports: {
@@ -37,8 +37,8 @@ export const bulk = {
     snapshot: "Taking snapshots",
     rollback: "Rolling back",
   },
-  begun: "A run is at work on it.",
-  blocked: "Waits for another run on this range.",
+  begun: "A run is working on it.",
+  blocked: "Waiting for another run on this range.",
   ended: "Done",
-  notBegun: "The service did not say whether it began. Look at the range's runs.",
+  notBegun: "The service did not report whether it started. Check the range's runs.",
 } as const

@@ -1,7 +1,7 @@
 /** Texts of the configuration editor. */
 export const config = {
   intro:
-    "One YAML file describes the range. It is checked as you type; no machine changes until you deploy. Ctrl+Space completes, the mouse over a key explains it.",
+    "One YAML file describes the range. It is checked as you type; no machine changes until you deploy. Ctrl+Space completes; hover over a key for its description.",
   save: "Save",
   saveAndDeploy: "Save and review the deploy",
   saved: "Saved.",
@@ -14,13 +14,13 @@ export const config = {
   unsaved: "Not saved",
   notLoaded: "The editor could not be loaded.",
   would: "What would change",
-  wouldSaved: "By the configuration that is stored. Save yours to see what it would change.",
-  changedTitle: "The configuration was changed meanwhile",
+  wouldSaved: "Based on the stored configuration. Save yours to see what it would change.",
+  changedTitle: "The configuration has changed in the meantime",
   changedText:
-    "Somebody else saved it since you opened it. Nothing of theirs was overwritten. These lines went (-) and came (+):",
+    "Somebody else saved it since you opened it. Nothing of theirs was overwritten. These lines were removed (-) and added (+):",
   theirs: "What was changed",
-  takeTheirs: "Take theirs, drop mine",
-  keepMine: "Keep mine and go on editing",
+  takeTheirs: "Use theirs, discard mine",
+  keepMine: "Keep mine and continue editing",
   schema: {
     type: (types: string) => `Type: ${types}`,
     oneOf: (values: string) => `One of: ${values}`,

@@ -20,7 +20,7 @@ export const recordOAuth2Login = operation({
   base: "/",
   group: "User",
   origin: "page",
-  does: "log in with a provider",
+  does: "log in with an identity provider",
   summary: "Log in with a code from the identity provider",
   access: "anonymous",
   target: "none",
@@ -33,7 +33,7 @@ export const recordOAuth2Login = operation({
     403: "this person may not sign in",
     413: "the body is larger than 16384 bytes",
     429: "too many failed sign-ins came before; Retry-After says how many seconds to wait",
-    502: "the provider is unreachable or cannot be relied on",
+    502: "the provider is unreachable or cannot be trusted",
   },
   handle: ({ body, meta }) =>
     Effect.gen(function* () {
