@@ -307,7 +307,7 @@ describe.skipIf(noBrowser !== undefined)(
       await page.getByText("The configuration is valid.").waitFor()
       await page.getByRole("button", { name: "Save", exact: true }).click()
       const dialog = page.getByRole("dialog", { name: "The configuration has changed in the meantime" })
-      await dialog.getByRole("button", { name: "Take theirs, drop mine" }).click()
+      await dialog.getByRole("button", { name: "Use theirs, discard mine" }).click()
       await page.locator(".cm-line", { hasText: "# theirs" }).waitFor()
       expect(await page.getByText("Not saved").count()).toBe(0)
       await page.getByRole("navigation").getByRole("link", { name: "Plan", exact: true }).click()

@@ -84,7 +84,7 @@ describe("hostile content of a repository", () => {
       "Unicode",
     ],
     ["a name of two lines", (r) => [`100644 blob ${r.blob("x")}\t"a\\nb"`], "control character"],
-    ["a name that is no text", (r) => [`100644 blob ${r.blob("x")}\t"\\377"`], "no text"],
+    ["a name that is no text", (r) => [`100644 blob ${r.blob("x")}\t"\\377"`], "not valid text"],
   ]
   test.each(crafted)("%s is refused and named, and nothing of it stays", async (_, lines, words) => {
     const world = gitWorld()
