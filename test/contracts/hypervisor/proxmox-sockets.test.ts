@@ -57,10 +57,13 @@ const inOneProcess = (): World => {
 }
 
 const sockets: HypervisorUnderTest = { name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() }
-hypervisorContracts(sockets)
-// viewers need real time, which the other rigs do not have
-consoleContract(sockets)
-consoleContract({ name: "Proxmox in one process", make: async () => inOneProcess() })
+// each test has a world of its own, and waits more than it works
+describe.concurrent("in real time", () => {
+  hypervisorContracts(sockets)
+  // viewers need real time, which the other rigs do not have
+  consoleContract(sockets)
+  consoleContract({ name: "Proxmox in one process", make: async () => inOneProcess() })
+})
 
 const observe = Hypervisor.use((h) => h.observe)
 
