@@ -179,16 +179,25 @@ describe.skipIf(noBrowser !== undefined)(
       await named("Runs")
     })
 
-    test("shows nothing more of a range, and offers nothing, once it was taken from who looks at it", async () => {
+    test.each([
+      ["is told by an event", false],
+      ["was not yet told of events", true],
+    ])("shows and offers nothing more of a range that was taken from its viewer, whose page %s", async (_when, isLate) => {
       const { service, ada, browser } = lab
       await ada.send("POST", "/ranges/assign/BO/EVIL")
       const page = await (await browser()).newPage()
+      const revoked = Promise.withResolvers<void>()
+      await page.route("**/api/v2/events", async (route) => {
+        if (isLate) await revoked.promise
+        await route.continue()
+      })
       await signIn(page, service.url, "BO")
       await page.goto(`${service.url}/ui/ranges/EVIL`)
       const deploy = page.getByRole("link", { name: "Review and deploy" })
       await deploy.waitFor()
       await ada.send("DELETE", "/ranges/revoke/BO/EVIL")
-      await page.getByText("or you no longer have access to it").waitFor()
+      revoked.resolve()
+      await page.getByText(/you no longer have access to it|You do not have access to range EVIL/u).waitFor()
       await deploy.waitFor({ state: "detached" })
       expect(await page.getByText("About", { exact: true }).count()).toBe(0)
     })

@@ -45,6 +45,11 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   let stale = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
+  const refuse = (why: Refusal): void => {
+    // the user may no longer see this; after any other failure, what was read last is better than nothing
+    if (why.status === 403 || why.status === 404) data.value = undefined
+    refusal.value = why
+  }
   const once = async (): Promise<void> => {
     try {
       const next = await (inParts ? readPart : read)(path, parameters, gone.signal)
@@ -52,7 +57,8 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
       if (JSON.stringify(next) !== JSON.stringify(data.peek())) data.value = next
       refusal.value = undefined
     } catch (error) {
-      if (!gone.signal.aborted) refusal.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      if (gone.signal.aborted) return
+      refuse(error instanceof Refusal ? error : new Refusal(0, String(error)))
     }
   }
   const reload = (): Promise<void> => {
@@ -78,6 +84,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   /** Events that arrived during the read, whose result may be older. */
   const meanwhile: LiveEvent[] = []
   const apply = (event: LiveEvent): void => {
+    if (isGone(event, parameters)) return refuse(new Refusal(404, t.gone))
     const shown = data.peek()
     const patched = shown === undefined ? undefined : patch?.(shown, event)
     if (patched === undefined) later()
@@ -85,12 +92,7 @@ const hold = (path: string, { parameters, inParts, touched, patch }: Wanted): He
   }
   const stop = onLive((event) => {
     if (event.topic === "reset") return later()
-    if (isGone(event, parameters)) {
-      data.value = undefined
-      refusal.value = new Refusal(404, t.gone)
-      return
-    }
-    if (!touched(event)) return
+    if (!touched(event) && !isGone(event, parameters)) return
     if (reading === undefined) apply(event)
     else meanwhile.push(event)
   })
