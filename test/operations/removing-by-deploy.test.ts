@@ -139,12 +139,13 @@ describe("a deploy after machines left the configuration or changed their templa
     await put(edited().replace("-files01", "-files02"))
     await expect(call("resumeRun", { path: { runID } })).rejects.toMatchObject({
       kind: "conflict",
-      message: expect.stringContaining("the configuration of range LAB has changed since it started"),
+      message: expect.stringContaining("the configuration of range LAB has changed or was deployed again since"),
     })
     await put(edited())
     const resumed = (await call("resumeRun", { path: { runID } })) as { readonly runID: string }
     expect(await service.end(ada, resumed.runID)).toMatchObject({ status: "success" })
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
+    await expect(call("resumeRun", { path: { runID } })).rejects.toMatchObject({ kind: "conflict" })
   })
 
   it("refuses a forged confirmation, and options next to a confirmation", async () => {

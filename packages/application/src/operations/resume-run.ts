@@ -1,5 +1,5 @@
 import { Conflict, rangeOf, subjectText } from "@rangewright/domain"
-import { Ranges, type RunRecord } from "@rangewright/ports"
+import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -14,10 +14,13 @@ const requireSameConfiguration = Effect.fnUntraced(function* (run: RunRecord) {
   const request = restoreRequest(run.options)
   if (rangeId === undefined || request?.kind !== "deploy" || !(request.options.prune || request.options.replace)) return
   const ranges = yield* Ranges
+  const journal = yield* RunJournal
+  const [newest] = yield* journal.list({ subject: run.subject, kinds: [run.kind], limit: 1 })
   const current = yield* ranges.config(rangeId)
-  if (current?.text === (yield* ranges.deployedConfig(rangeId))) return
+  // the deployed configuration is that of the newest deploy
+  if (newest?.id === run.id && current?.text === (yield* ranges.deployedConfig(rangeId))) return
   return yield* new Conflict({
-    what: `Cannot resume run ${run.id}: it may remove or replace machines, and the configuration of range ${rangeId} has changed since it started`,
+    what: `Cannot resume run ${run.id}: it may remove or replace machines, and the configuration of range ${rangeId} has changed or was deployed again since`,
     hint: "Review a new plan and deploy it.",
   })
 })
