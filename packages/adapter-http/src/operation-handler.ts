@@ -153,11 +153,7 @@ export const operationHandler = (
     const sent = sessionSent(ctx, operation.route.base, operation)
     if (sent.refusal !== undefined) return replyProblem(ctx, problemOf(sent.refusal, form, state.requestId))
     const call = callOf(ctx, state, named(state.query), sent, options)
-    const work = perform(
-      operation,
-      call,
-      Effect.suspend(() => input(ctx, call)),
-    )
+    const work = perform(operation, call, input(ctx, call))
     const fiber = options.run(operation.mutates ? Effect.provideService(work, CallerGone, callerGone(ctx.res, streams)) : work)
     // most reads have ended by now. A disconnecting client interrupts those that have not, and changes that have not begun; a change that
     // has begun is completed

@@ -64,7 +64,7 @@ export const cachedReads = (reader: DatabaseSync, prepared: PreparedReads): Prep
         }
         const key = keyOf(parameters)
         const known = cache.get(key)
-        if (known !== undefined) return Effect.succeed(known)
+        if (known !== undefined || cache.has(key)) return Effect.succeed(known as A)
         return Effect.map(read(...parameters), (value) => {
           // this fiber yielded meanwhile: these rows may lack a commit that others have seen
           if (asked !== latest) return value

@@ -22,9 +22,7 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
   Sessions,
   Effect.gen(function* () {
     const database = yield* Database
-    const byHash = database.cachedRead("find a session", "select * from sessions where hash = ?", (rows) => ({
-      session: first(toSession)(rows),
-    }))
+    const byHash = database.cachedRead("find a session", "select * from sessions where hash = ?", first(toSession))
     const ofUser = database.list(
       "list the sessions of a user",
       "select * from sessions where user_id = ? order by created_at desc, id",
@@ -63,7 +61,7 @@ export const sessionsLayer: Layer.Layer<Sessions, never, Database> = Layer.effec
             return true
           }),
         ),
-      find: (hash) => Effect.map(byHash(hash), ({ session }) => session),
+      find: byHash,
       of: ofUser,
       touch: (hash, at) =>
         database.write("store when a session was last used", (tx) =>

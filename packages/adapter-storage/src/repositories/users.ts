@@ -95,15 +95,17 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const database = yield* Database
     const doing = "find a user"
-    const byId = database.cachedRead(doing, "select * from users where id = ?", ([row]) => ({
-      found: row && { user: toUser(row), secrets: toSecrets(row) },
-    }))
+    const byId = database.cachedRead(
+      doing,
+      "select * from users where id = ?",
+      ([row]) => row && { user: toUser(row), secrets: toSecrets(row) },
+    )
     const byRecord = database.prepared(doing, "select * from users where record_id = ?", first(toUser))
     const byEmail = database.prepared(doing, "select * from users where email_key = ?", first(toUser))
     const all = database.list("list users", "select * from users order by number", toUser)
 
     return {
-      find: (id) => Effect.map(byId(id), ({ found }) => found?.user),
+      find: (id) => Effect.map(byId(id), (found) => found?.user),
       findByRecordId: byRecord,
       findByEmail: (email) => byEmail(email.toLowerCase()),
       list: all(),
@@ -153,7 +155,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
             )
           }),
         ),
-      forAuthentication: (id) => Effect.map(byId(id), ({ found }) => found),
+      forAuthentication: byId,
       setSecrets: (id, secrets, condition) =>
         database.write(`change the secrets of user ${id}`, (tx) =>
           Effect.gen(function* () {

@@ -51,7 +51,7 @@ const expired = (key: ScopedKey): Unauthenticated =>
   new Unauthenticated({ reason: `The API key ${key.id} has expired`, hint: "Create another one: POST /user/keys." })
 
 /** The scoped key with this ID, if `apiKey` matches it. Fails when it has expired. */
-const scopedKey = Effect.fnUntraced(function* (
+function* scopedKey(
   apiKey: string,
   id: string,
 ): Effect.fn.Return<ScopedKey | undefined, Unauthenticated | StorageFault, ScopedKeys | CredentialHasher> {
@@ -60,9 +60,9 @@ const scopedKey = Effect.fnUntraced(function* (
   const key = yield* keys.find(id)
   if (key === undefined || !hasher.verify(apiKey, key.hash)) return undefined
   return key.expiresAt.getTime() > (yield* Clock.currentTimeMillis) ? key : yield* expired(key)
-})
+}
 
-const byApiKey = Effect.fnUntraced(function* (
+function* byApiKey(
   apiKey: string,
 ): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys> {
   const [id = "", secret, ...more] = apiKey.split(".")
@@ -82,7 +82,7 @@ const byApiKey = Effect.fnUntraced(function* (
   // replaces the slow hash of an imported key, so that it costs its time once; a key that was reset meanwhile stays invalid
   yield* Effect.ignore(users.setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
   return whole(found.user)
-})
+}
 
 /** The user named by a valid token for this use, with secrets; undefined: the token is not valid. */
 export const userOfToken = Effect.fnUntraced(function* (token: string, use: TokenUse) {
@@ -100,40 +100,44 @@ export const userOfToken = Effect.fnUntraced(function* (token: string, use: Toke
 const byToken = (authorization: string): Effect.Effect<Identity | undefined, StorageFault, Users | TokenSigner> =>
   Effect.map(userOfToken(authorization.replace(/^bearer\s+/iu, "").trim(), "auth"), (found) => found && whole(found.user))
 
-const bySession = Effect.fnUntraced(function* (
-  secret: string,
-): Effect.fn.Return<Identity | undefined, StorageFault, Users | CredentialHasher | Sessions> {
+function* bySession(secret: string): Effect.fn.Return<Identity | undefined, StorageFault, Users | CredentialHasher | Sessions> {
   const users = yield* Users
   const session = yield* sessionOf(secret)
   const user = session === undefined ? undefined : yield* users.find(session.userId)
   return user === undefined ? undefined : { user, session, key: undefined }
-})
+}
+
+function* identify({
+  apiKey,
+  authorization,
+  session,
+}: Credentials): Effect.fn.Return<
+  Identity | undefined,
+  Unauthenticated | StorageFault,
+  Users | CredentialHasher | ScopedKeys | TokenSigner | Sessions
+> {
+  if (apiKey !== undefined) return yield* byApiKey(apiKey)
+  if (authorization !== undefined) return yield* byToken(authorization)
+  return session === undefined ? undefined : yield* bySession(session)
+}
 
 /**
  * The owner of the credentials; undefined: nobody. An API key takes precedence over a token, and a wrong one fails the request. An invalid
  * or expired token counts as none, and so does a session. A session is used only when neither of the others is sent.
  */
-export const authenticate = ({
-  apiKey,
-  authorization,
-  session,
-}: Credentials): Effect.Effect<
-  Identity | undefined,
-  Unauthenticated | StorageFault,
-  Users | CredentialHasher | ScopedKeys | TokenSigner | Sessions
-> => {
-  if (apiKey !== undefined) return byApiKey(apiKey)
-  if (authorization !== undefined) return byToken(authorization)
-  return session === undefined ? Effect.succeed(undefined) : bySession(session)
-}
+export const authenticate = Effect.fnUntraced(identify)
 
 const nobody = (credentials: Credentials): Unauthenticated =>
   credentials.session === undefined || credentials.apiKey !== undefined || credentials.authorization !== undefined
     ? new Unauthenticated({ reason: "The request carries no valid credentials", hint: howToShowAKey })
     : new Unauthenticated({ reason: "The session has ended", hint: "Sign in again." })
 
+/** `requireCaller` for other generators of the request path. */
+export function* callerOf(
+  credentials: Credentials,
+): Effect.fn.Return<Identity, Unauthenticated | StorageFault, Users | CredentialHasher | ScopedKeys | TokenSigner | Sessions> {
+  return (yield* identify(credentials)) ?? (yield* nobody(credentials))
+}
+
 /** As `authenticate`, but fails when nobody is authenticated. */
-export const requireCaller = (credentials: Credentials) =>
-  Effect.flatMap(authenticate(credentials), (identity) =>
-    identity === undefined ? Effect.fail(nobody(credentials)) : Effect.succeed(identity),
-  )
+export const requireCaller = Effect.fnUntraced(callerOf)

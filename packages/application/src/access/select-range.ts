@@ -40,7 +40,7 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
  * The range, if the user has access to it; fails with `missing` when it does not exist. The usual case, a range that the user has, is one
  * read.
  */
-const open = Effect.fnUntraced(function* <Missing>(
+function* open<Missing>(
   id: RangeId | undefined,
   user: User,
   access: "range-access" | "range-owner",
@@ -56,13 +56,13 @@ const open = Effect.fnUntraced(function* <Missing>(
   if (range === undefined) return yield* missing()
   yield* requireRangeAccess(range, user, access)
   return range
-})
+}
 
 const named = (id: string, user: User, access: "range-access" | "range-owner") =>
   open(isRangeId(id) ? id : undefined, user, access, () => new RangeNotFound({ rangeId: id }))
 
 /** The range with this number, open to the user. Fails as `named` does; `beside` is the range that is selected by its ID, if there is one. */
-const numbered = Effect.fnUntraced(function* (
+function* numbered(
   text: string,
   beside: Range | undefined,
   user: User,
@@ -78,7 +78,7 @@ const numbered = Effect.fnUntraced(function* (
     what: `?rangeID=${beside.id} and ?rangeNumber=${text} name different ranges`,
     hint: "Send only rangeID.",
   })
-})
+}
 
 const byDefault = (user: User, access: "range-access" | "range-owner") =>
   open(user.defaultRangeId, user, access, () => new DefaultRangeNotFound({ rangeId: user.defaultRangeId, userId: user.id }))
@@ -87,14 +87,14 @@ const byDefault = (user: User, access: "range-access" | "range-owner") =>
  * The range named in a request's body, else the one selected by the request, else the user's default; it exists and the user has access.
  * For handlers of operations whose body may name the range.
  */
-export const rangeOfBody = (
+export const rangeOfBody = Effect.fnUntraced(function* (
   rangeId: string | undefined,
   sentFor: Range | undefined,
   user: User,
-): Effect.Effect<Range, RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> => {
-  if (rangeId !== undefined && rangeId !== "") return named(rangeId, user, "range-access")
-  return sentFor === undefined ? byDefault(user, "range-access") : Effect.succeed(sentFor)
-}
+): Effect.fn.Return<Range, RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
+  if (rangeId !== undefined && rangeId !== "") return yield* named(rangeId, user, "range-access")
+  return sentFor ?? (yield* byDefault(user, "range-access"))
+})
 
 /** The range parameters of a request, without empty values. */
 export interface RangeSelection {
@@ -120,7 +120,7 @@ const isForRoot = ({ base, path }: Operation["route"]): boolean =>
  * The range that the operation works on; it exists and the user has access, which is checked for the default range too. A `?rangeID=` is
  * checked even where the operation needs no range. Only an operation that needs one fails when there is no default.
  */
-export const selectRange = Effect.fnUntraced(function* (
+export function* selectRange(
   operation: Operation,
   caller: User,
   user: User,
@@ -139,4 +139,4 @@ export const selectRange = Effect.fnUntraced(function* (
   if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
   if (target === "none" || target === "group-in-path" || byQuery !== undefined) return byQuery
   return yield* byDefault(user, access)
-})
+}

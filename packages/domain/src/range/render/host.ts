@@ -60,7 +60,8 @@ const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): st
 
 /** Whether an address is inside the range's own network. */
 export const isInside = (range: Pick<Range, "number">, address: string | undefined): address is string => {
-  const number = addressNumber(address ?? "")
+  if (address === undefined) return false
+  const number = addressNumber(address)
   const { first, last } = rangeNetwork(range.number)
   return number !== undefined && first <= number && number <= last
 }
