@@ -10,7 +10,7 @@ export const streamEvents = operation({
   route: "GET /events",
   group: "Range",
   origin: "ours",
-  does: "follow what changes",
+  does: "follow events",
   summary:
     "Every change of ranges, machines, runs and notices that the user may see, as it happens; after Last-Event-ID, what happened since",
   access: "user",
