@@ -60,7 +60,7 @@ describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
     for (const { body } of refusals) expect(body.error).toMatch(/^Cannot /u)
     expect(await rangeOf(admin, "AWAY")).toMatchObject({ rangeState: "NEVER DEPLOYED" })
 
-    relay.mend()
+    relay.restore()
     await hypervisorIs(service, /^ok$/u)
     expect(await rangeOf(admin, "AWAY")).not.toHaveProperty("awaySince")
     await expectSuccess(admin, await deploy(admin, "AWAY"))
@@ -88,7 +88,7 @@ describe("a hypervisor that is unreachable", { timeout: 300_000 }, () => {
     expect(await follow(admin, runId, seen, ({ type }) => type === "Resumed")).toBe(true)
     expect(await follow(admin, runId, seen, ({ type }) => type === "Waiting")).toBe(true)
     expect(await admin.ask<Problem>("POST", "/range/deploy?rangeID=AWAY", {})).toMatchObject({ status: 409 })
-    relay.mend()
+    relay.restore()
     await follow(admin, runId, seen)
     await expectSuccess(admin, runId)
     await expectWholeStream(admin, runId, seen)

@@ -87,7 +87,7 @@ test.concurrent(
     expect(await first.program.ended).toEqual({ code: 0, signal: null })
     expect(performance.now() - told).toBeLessThan(stopWithin)
 
-    relay.mend()
+    relay.restore()
     const admin = (await startService(data, environment)).as(key)
     await follow(admin, runId, seen)
     await expectSuccess(admin, runId)

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** A connection to a local port that can be cut and mended; it passes bytes unchanged. */
+/** A connection to a local port that can be cut and restored; it passes bytes unchanged. */
 export interface Relay {
   readonly port: number
   /** Breaks all connections and refuses new ones. */
@@ -8,7 +8,7 @@ export interface Relay {
   /** Accepts bytes and connections and passes nothing on, like a machine that hangs. */
   readonly stall: () => void
   /** New connections work from now on; stalled ones stay stalled. */
-  readonly mend: () => void
+  readonly restore: () => void
   readonly close: () => void
 }
 
@@ -42,7 +42,7 @@ export const openRelay = async (target: number): Promise<Relay> => {
       state = "stalled"
       sockets.forEach((socket) => socket.unpipe().resume())
     },
-    mend: () => (state = "whole"),
+    restore: () => (state = "whole"),
     close: () => {
       sockets.forEach((socket) => socket.destroy())
       server.close()
