@@ -17,7 +17,7 @@ export const openLicense: License = {
   expiresAt: undefined,
 }
 
-/** What a community licence of the original includes: only the common operations. For tests of tiers. */
+/** What a community licence of Ludus includes: only the common operations. For tests of tiers. */
 export const communityLicense: License = {
   entitlements: entitlementsOf("community"),
   licensedTo: "",

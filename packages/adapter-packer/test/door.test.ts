@@ -380,7 +380,7 @@ describe("what a build may make of the hypervisor", () => {
     expect((await make(121, "cores=8&scsi0=local:80")).status).toBe(200)
   })
 
-  it("holds for calls at the same time", async () => {
+  it("counts concurrent calls together", async () => {
     const all = await Promise.all([120, 121, 122, 123, 124].map((vmid) => make(vmid)))
     expect(all.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 403, 403, 403])
   })

@@ -237,7 +237,7 @@ describe("a refusal", () => {
     expect(fault.message).toBe("Cannot try it: Parameter verification failed. tag: too big")
   })
 
-  it("before PVE 8.3 stands in the reason phrase only", async () => {
+  it("before PVE 8.3 is only in the reason phrase", async () => {
     const { transport } = scriptedNode(() => ({ status: 500, text: "", reason: "VM is locked (clone)" }))
     expect(await runFast(reasonOf(clientOver([transport]).post("/pools", {}, doing)))).toBe("locked")
   })

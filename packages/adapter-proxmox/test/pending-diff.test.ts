@@ -30,7 +30,7 @@ describe("pending edits of a node", () => {
     expect(foreign(diff(...ourBridge, "+auto vmbr9", "+iface vmbr9 inet manual", "+\tbridge-ports eno2"))).toEqual(["vmbr9"])
   })
 
-  it("inside another bridge are named by the stanza they stand in", () => {
+  it("inside another bridge are named by the stanza that contains them", () => {
     expect(foreign(diff(" auto vmbr0", " iface vmbr0 inet static", "-\taddress 10.0.0.2/24", "+\taddress 10.0.0.3/24"))).toEqual([
       "vmbr0",
     ])

@@ -29,7 +29,7 @@ const listed = (ended: readonly Upid[], status = "OK"): Scripted => ({
 })
 
 describe("waiting for tasks", () => {
-  it("costs one call a look, however many wait", async () => {
+  it("costs one call per poll, however many wait", async () => {
     const { requests, watcher } = watcherOver((_, nth) => listed(nth < 5 ? [] : upids))
     const outcomes = await runFast(
       Effect.flatMap(watcher, (awaitTask) => Effect.forEach(upids, awaitTask, { concurrency: "unbounded" })),

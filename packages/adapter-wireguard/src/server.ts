@@ -78,7 +78,7 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
     apply: ({ remove, set, pairs }) =>
       Effect.gen(function* () {
         const doing = "change the VPN's server"
-        // one by one: `wg syncconf` would repeat other peers with their secrets, and remove those added since the look
+        // one by one: `wg syncconf` would repeat other peers with their secrets, and remove those added since the observation
         const setPeers = (changes: readonly string[]) =>
           changes.length === 0 ? Effect.void : Effect.asVoid(run(doing, "wg", ["set", name, ...changes]))
         // a failure must not keep the remaining revocations from happening; new peers come last, after everything else

@@ -58,7 +58,7 @@ describe("quotas", () => {
     expect(await app.call("whoami", ada)).toMatchObject({ user: { quotaRAM: 64, quotaCPU: 0 } })
   })
 
-  it("of groups hold for members, and show how many there are", async () => {
+  it("of groups apply to members, and show how many there are", async () => {
     await app.call("createGroup", admin, { body: { name: "red" } })
     await app.run(Groups.use((groups) => groups.setRoles("red" as GroupName, new Map([[ada.id, "manager"]]))))
     expect(await app.call("setGroupQuota", admin, { body: { groupNames: ["red"], defaultQuotaCPU: 8 } })).toEqual({

@@ -343,7 +343,7 @@ describe("a removed user's number", () => {
     expect(await app.run(VpnRecords.use((records) => records.key(bob.id)))).toBeUndefined()
   })
 
-  it("is not reused if the server cannot be observed, and keys that were given out are shown as not revoked", async () => {
+  it("is not reused if the server cannot be observed, and keys that were issued are shown as not revoked", async () => {
     const unseen = makeTestApp({ settings: { vpn: vpnSettings }, after: app })
     await beside(unseen, (pass) =>
       Effect.gen(function* () {

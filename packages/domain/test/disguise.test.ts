@@ -62,7 +62,7 @@ test("the hardware that a VM showed before is restored without loss, or known no
     expect(canBeKept({ ...plain, ...lost })).toBe(false)
 })
 
-test("whatever stands in a description, reading it does not fail", () => {
+test("whatever a description contains, reading it does not fail", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       readHardware(value)

@@ -77,7 +77,7 @@ describe("the filter does as the configuration says", () => {
     fc.assert(
       fc.property(networkFile, packet, (file, { source, destination, protocol, port }) => {
         const from = input(file)
-        // The rules about the VPN stand in a chain of their own, before all others; the next test has them.
+        // The rules about the VPN are in a chain of their own, before all others; the next test has them.
         const rules = from.network.rules.filter(
           (each) =>
             (each.source.zone === "wireguard" || each.destination.zone === "wireguard") === (destination.zone === "wireguard"),
@@ -168,7 +168,7 @@ describe("testing mode", () => {
   })
 })
 
-test("rules stand in their chains in this order", () => {
+test("rules are in their chains in this order", () => {
   const from = input(
     {
       always_blocked_networks: ["172.16.0.0/12", "192.168.0.0/16"],

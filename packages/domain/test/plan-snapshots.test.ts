@@ -113,7 +113,7 @@ describe("taking snapshots", () => {
     expect(Object.fromEntries(actions)).toMatchObject({ "LAB-web": false, "LAB-kali": true })
   })
 
-  test("whatever stands in the way of a machine is told of that machine, and nothing is done to it", () => {
+  test("an obstacle of a machine is reported for that machine, and nothing is done to it", () => {
     const world = deployed()
     const view = viewOf(world)
     const [web, kali, ws, dc, dc2] = ["web", "kali", "ws", "dc", "dc2"].map((name) => vmidOf(world, `LAB-${name}`)) as [

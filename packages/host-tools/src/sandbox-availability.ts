@@ -30,7 +30,7 @@ const tryOnce = Effect.scoped(
   }),
 )
 
-// a property of the host: once it worked, the result holds for all adapters of the process until the program changes
+// a property of the host: once it worked, the result applies to all adapters of the process until the program changes
 let tried: { readonly trace: string; readonly found: Promise<SandboxAvailability> } | undefined
 
 const tryOf = (trace: string): Promise<SandboxAvailability> => {

@@ -57,7 +57,7 @@ export class ContentFetcher extends Context.Service<
     readonly size: (id: SnapshotId) => Effect.Effect<number, ContentFault>
     /** Another holder needs this snapshot (an installation, a blueprint). Pinning twice has no further effect. */
     readonly pin: (id: SnapshotId, holder: string) => Effect.Effect<void, ContentFault>
-    /** The holder no longer needs it. Releasing what was not pinned is no fault. */
+    /** The holder no longer needs it. Releasing what was not pinned is not a fault. */
     readonly release: (id: SnapshotId, holder: string) => Effect.Effect<void, ContentFault>
     /** The snapshots pinned for a holder. */
     readonly pinned: (holder: string) => Effect.Effect<readonly SnapshotId[], ContentFault>

@@ -53,7 +53,7 @@ export class Hypervisor extends Context.Service<
     readonly observePool: (poolId: string) => Effect.Effect<ObservedCluster, HypervisorFault>
     /**
      * Looks for a VM that a list lacks: first where it was last seen (undefined if unknown), then everywhere. A refusal, a silent node and
-     * any other failure give `unknown`. A single `absent` is no proof: while a node's cluster file system restarts, it reports every VM as
+     * any other failure give `unknown`. A single `absent` proves nothing: while a node's cluster file system restarts, it reports every VM as
      * absent.
      */
     readonly seek: (vmid: Vmid, lastSeenOn: string | undefined) => Effect.Effect<Sought>

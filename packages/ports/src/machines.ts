@@ -77,7 +77,7 @@ export const isReadBefore = (readAt: Date, kept: Date | undefined): boolean => {
 /** Identifies a snapshot: one that was recreated under the same name is a different one. */
 export type SnapshotRef = Pick<MachineSnapshot, "name" | "takenAt">
 
-/** The stored state of the hypervisor, so that API reads never call the hypervisor, and the VMIDs given out. */
+/** The stored state of the hypervisor, so that API reads never call the hypervisor, and the reserved VMIDs. */
 export class Machines extends Context.Service<
   Machines,
   {

@@ -18,7 +18,7 @@ const account = async (lab: Lab, rights: Readonly<Record<string, string>>): Prom
   return { token: `ann@pve!tok=${made.value}` }
 }
 
-test("a processor model of one's own is made, read, changed and removed, with or without its prefix", async () => {
+test("a custom processor model is created, read, changed and removed, with or without its prefix", async () => {
   const lab = createLab()
   expect(await lab.ok("GET", models)).toEqual([])
   expect(await lab.ok("POST", models, plain)).toBeNull()

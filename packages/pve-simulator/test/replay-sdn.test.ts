@@ -6,7 +6,7 @@ import { hasReference, whenPresent } from "./support/reference.ts"
 
 const complaint = "vmbr9 : error: vmbr9: bridge port eth9 does not exist "
 
-/** How the recorder's machine was set up, and the bridge that it broke and mended by hand. */
+/** How the recorder's machine was set up, and the bridge that it broke and repaired by hand. */
 const edits: Readonly<Record<number, (sim: Simulator) => void>> = {
   0: ({ state }) => {
     const node = state.nodes.get("pve")!

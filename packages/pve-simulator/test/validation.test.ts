@@ -14,7 +14,7 @@ interface Verdict {
   readonly errors?: Readonly<Record<string, string>>
 }
 
-/** The parameters of a verdict with those that stand in its path. */
+/** The parameters of a verdict with those that are in its path. */
 const parametersOf = (verdict: Verdict): Record<string, unknown> => {
   const segments = verdict.path.split("/")
   const fromPath = verdict.endpoint.split("/").flatMap((name, i): [string, string][] => {

@@ -105,7 +105,7 @@ const machineOf = async (system: System) => {
 }
 
 describe.skipIf(obstacle !== undefined)(
-  `addresses of systems whose network tool is stood in for${skipNote(obstacle)}`,
+  `addresses of systems whose network tool is simulated${skipNote(obstacle)}`,
   { timeout: patience },
   () => {
     it("are set by netplan if the system has it, replacing a DHCP configuration", async () => {

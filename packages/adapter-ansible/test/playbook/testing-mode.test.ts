@@ -220,7 +220,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(Object.keys(seen).filter((what) => what.startsWith("port") && what.endsWith(` ${natHost}`))).toEqual([])
     expect(arrived(seen, phase, natHost)).toEqual([])
     expect(Object.keys(seen).filter((what) => local.some((kind) => what.startsWith(`${kind}.${phase} `)))).toEqual([])
-    // whose addresses the router gives out, and nothing else of its own
+    // whose addresses the router hands out, and nothing else of its own
     expect(openPorts(said)).toEqual(["router udp 67"])
     expect([await crosses("web", far), await crosses("far", web)]).toEqual([true, false])
     return { said, seen, good: arrived(seen, phase, good), bad: arrived(seen, phase, bad) }
@@ -554,7 +554,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       else await on(router, "/etc/rangewright/load-rules", "load", "filter")
       expect(await check("all")).toBe(0)
     }
-    expect(toUs((await sendAll("mended")).seen)).toEqual({})
+    expect(toUs((await sendAll("repaired")).seen)).toEqual({})
   })
 
   it("answers an allowed name with its pinned address where the name service cannot tell the guard what it answers", async () => {

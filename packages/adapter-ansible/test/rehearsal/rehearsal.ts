@@ -59,7 +59,7 @@ export interface Theatre {
   readonly close: () => Promise<void>
 }
 
-/** A folder of collections in which something stands in for each of these modules. */
+/** A folder of collections with a stand-in for each of these modules. */
 export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> => {
   const folder = await mkdtemp(join(tmpdir(), "rw-rehearsal-"))
   for (const module of modules) {

@@ -254,7 +254,7 @@ describe.skipIf(found.because !== undefined)(
       })
     })
 
-    it("what stands in Sysprep's way is removed, and it is tried once more", async () => {
+    it("obstacles of Sysprep are removed, and it is tried once more", async () => {
       const stage = stageOf("sysprep:LAB-dc")
       const failed = await rehearse(stage, { ...newMachine, "Check whether Sysprep succeeded": { stat: { exists: false } } })
       expect(failed.ok).toBe(false)

@@ -38,7 +38,7 @@ class PinnedAgent extends https.Agent {
   readonly #pins: readonly string[]
   /**
    * Connections being opened. Not yet managed by the agent, which would neither time them out nor destroy them, so a hanging one would keep
-   * its slot for ever.
+   * its slot forever.
    */
   readonly #opening = new Set<tls.TLSSocket>()
   constructor(pins: readonly string[], options: https.AgentOptions) {

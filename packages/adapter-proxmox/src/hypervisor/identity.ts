@@ -44,7 +44,7 @@ export interface Identity {
     doing: string,
     use: (found: Located) => Effect.Effect<A, E | HypervisorFault>,
   ) => Effect.Effect<A, E | HypervisorFault>
-  /** Forgets what was known after contradicting evidence: the next look reads again. */
+  /** Forgets what was known after contradicting evidence: the next lookup reads again. */
   readonly forget: (vmid: Vmid) => void
 }
 

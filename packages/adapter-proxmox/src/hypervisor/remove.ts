@@ -14,7 +14,7 @@ const lostSeconds = 60
 /** Pause between two queries: a node whose cluster file system restarts knows no VM at all. */
 const askAgainSeconds = 5
 
-/** Verifies that the VM is already gone: one look that finds nothing does not prove it. */
+/** Verifies that the VM is already gone: one lookup that finds nothing does not prove it. */
 const provenGone = Effect.fnUntraced(function* (context: MachineContext, { machine }: DeleteAction, doing: string) {
   yield* Effect.sleep(askAgainSeconds * 1000)
   const found = yield* seek(context.client, machine.vmid, machine.node)

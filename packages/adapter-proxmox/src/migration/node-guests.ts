@@ -50,7 +50,7 @@ export const readNodeGuests = Effect.fnUntraced(function* (
 export const hangingOn = (guests: NodeGuests, networks: ReadonlySet<string>): readonly string[] =>
   [...guests].flatMap(([vmid, on]) => ([...on].some((network) => networks.has(network)) ? [vmid] : []))
 
-/** How long one look is reused, in seconds: a node's bridges are handled one right after the other. */
+/** How long one observation is reused, in seconds: a node's bridges are handled one right after the other. */
 const servesFor = 5
 
 /** Reads the guests of nodes; callers within a few seconds share one read. What could not be read is read again. */

@@ -1,6 +1,6 @@
 import type { SchemaChange } from "./schema-change.ts"
 
-/** The last look at each range's router. Released: never changed. */
+/** The last inspection of each range's router. Released: never changed. */
 export const m0030RouterInspections: SchemaChange = {
   name: "0030-router-inspections",
   sqlite: [

@@ -1,6 +1,6 @@
 import type { SchemaChange } from "./schema-change.ts"
 
-/** People of a provider of identities who sign in as users, and sign-ins that must not be repeated. Released: never changed. */
+/** People at an identity provider who sign in as users, and sign-ins that must not be repeated. Released: never changed. */
 export const m0037Identities: SchemaChange = {
   name: "0037-identities",
   sqlite: [

@@ -80,5 +80,5 @@ export const rangeConfigs = table("range_configs", {
 
 export const rangeGrants = table("range_grants", { rangeId: ofRange, userId: ofUser })
 
-/** The last look at each range's router. */
+/** The last inspection of each range's router. */
 export const routerInspections = table("router_inspections", { rangeId: ofRange, at: time, found: json(RouterInspection) })

@@ -103,7 +103,7 @@ export const watchIndex = Effect.fnUntraced(function* (
     return { envelope, index, etag: found.etag, checkedAt: now }
   })
 
-  /** A registry, or an attacker in between, may serve its last index for ever: that looks the same as a registry without news. */
+  /** A registry, or an attacker in between, may serve its last index forever: that looks the same as a registry without news. */
   const warnOfAge = (now: number, { issuedAt }: SubscriptionIndex): Effect.Effect<void> => {
     const old = ageProblem(issuedAt, new Date(now))
     if (old === undefined || (warnedAt !== undefined && within(now, warnedAt, secondsOfDay))) return Effect.void

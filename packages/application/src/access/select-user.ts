@@ -21,7 +21,7 @@ const named = Effect.fnUntraced(function* (
 })
 
 /**
- * The user acted as: the caller, or the one that an administrator names with `?userID=`. For a caller who is no administrator, naming
+ * The user acted as: the caller, or the one that an administrator names with `?userID=`. For a caller who is not an administrator, naming
  * another user fails as unauthenticated; an unknown user fails as invalid. Existing clients tell the cases apart by 401 and 400, and match
  * the text.
  */

@@ -13,7 +13,7 @@ import { deleteSource } from "../source/delete-source.ts"
 /**
  * Removes a user, in this order: with `deleteDefaultRange` the default range (VMs, network, pool); the sources with what they installed;
  * what is installed for the user and what the user's roles kept; the row with its grants and group memberships; the account and its rights
- * on the hypervisor; then the routers are updated. What is gone already is no failure, so the call may be repeated until the row is gone;
+ * on the hypervisor; then the routers are updated. What is gone already is not a failure, so the call may be repeated until the row is gone;
  * what the hypervisor refuses after that is `RevocationPending`. Returns the ranges whose routers could not be updated, and those that
  * stay: the default range, and ranges that the user had directly and nobody has now. Waits first while a run changes the whole
  * installation.

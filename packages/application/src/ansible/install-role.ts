@@ -18,7 +18,7 @@ import {
 import * as Effect from "effect/Effect"
 import { fetchAndInstall } from "./fetch-and-install.ts"
 
-/** Roles that installations of the original rely on; they cannot be removed. */
+/** Roles that installations of Ludus rely on; they cannot be removed. */
 const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.packer", "ansible-thoteam.nexus3-oss"])
 
 /** The kinds of claims on a role; all are released when it is removed. */

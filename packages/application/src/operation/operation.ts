@@ -166,7 +166,7 @@ export interface Operation {
   readonly summary: string
   readonly access: Access
   readonly accessNote: string | undefined
-  /** Who is admitted besides administrators, where the contract knows administrators only. */
+  /** Who is admitted besides administrators, where Ludus admits administrators only. */
   readonly alsoFor: "group-manager" | undefined
   readonly tier: "community" | "enterprise"
   readonly origin: Origin

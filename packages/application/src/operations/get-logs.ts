@@ -7,7 +7,7 @@ import { runLog } from "../range/run-log.ts"
 import { LogPage } from "../wire/log-history.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
 
-/** The runs that clients follow here: in the original, each of them begins the log of the range anew. */
+/** The runs that clients follow here: in Ludus, each of them begins the log of the range anew. */
 const followed: readonly RangeRunKind[] = ["deploy", "testing-start", "testing-stop", "testing-update"]
 
 export const getLogs = operation({

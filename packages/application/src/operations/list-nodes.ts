@@ -14,7 +14,7 @@ export const listNodes = operation({
   access: "admin",
   target: "none",
   output: { type: "json", schema: NodesObject },
-  statuses: { 200: "the nodes as they were last seen; none before the first look" },
+  statuses: { 200: "the nodes as they were last seen; none before the first observation" },
   handle: () =>
     Effect.gen(function* () {
       const machines = yield* Machines

@@ -57,7 +57,7 @@ const refused = (doing: string, { steps, message }: RunState, isCallers: (change
   })
 }
 
-/** Updates the record of what is held: whatever has no change left is in line, and is held for what is stored now. */
+/** Updates the record of what is held: whatever has no change left is in line, and is held as it is stored now. */
 const keepHeld = ({ held, desired, version, changes, plan }: ComparedAccess) =>
   Effect.gen(function* () {
     const records = yield* AccessRecords

@@ -12,7 +12,7 @@ const differs = "something else with this name exists and stays; use force to re
 
 /**
  * Installs one item of a plan, and records that the source brought it. May be repeated. `force` replaces what differs; without it an
- * existing item stays, which is no failure. A failure concerns this item only.
+ * existing item stays, which is not a failure. A failure concerns this item only.
  */
 export const installArtifact = (
   installation: ArtifactInstallation,

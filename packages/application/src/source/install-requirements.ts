@@ -90,7 +90,7 @@ const claimOf = (scope: LibraryScope, { type, name, version = "" }: InstallOutco
     ? { kind: "galaxy-role", name, version, scope }
     : { kind: "galaxy-collection", name: guessCollection(name) ?? name, version, scope }
 
-/** The outcome in wire format: an item that is already installed is no failure and says so. */
+/** The outcome in wire format: an item that is already installed is not a failure and says so. */
 export const requirementOutcome = ({ type, name, version, outcome, because }: InstallOutcome): ItemOutcome => {
   switch (outcome) {
     case "installed":

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 export const Capabilities = Schema.Struct({
   /** Version of the service. */
   version: Schema.String,
-  /** Version that clients of the contract check. */
+  /** Version that Ludus clients check. */
   apiVersion: Schema.String,
   /** The hypervisor is the built-in simulator: nothing real happens. */
   simulator: Schema.Boolean,

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** The configuration of a WireGuard client, in the contract's envelope. */
+/** The configuration of a WireGuard client, in Ludus's envelope. */
 export const WireGuardConfig = Schema.Struct({
   result: Schema.Struct({ wireGuardConfig: Schema.String }),
 }).annotate({ identifier: "WireGuardConfig" })

@@ -12,7 +12,7 @@ const maxTreeSteps = 500_000
 
 /**
  * Returns a function that gives the problem of a link in the tree, following it through other links as the kernel would. A dangling link
- * inside the tree is no problem: nothing can be read through it.
+ * inside the tree is harmless: nothing can be read through it.
  */
 export const linkChecker = (entries: ReadonlyMap<string, Followed>): ((path: string) => string | undefined) => {
   let steps = 0

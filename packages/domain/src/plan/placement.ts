@@ -202,7 +202,7 @@ interface Load {
   readonly text: () => string
 }
 
-/** How many times over cores may be given out: labs are mostly idle. */
+/** How many times over cores may be allocated: labs are mostly idle. */
 const coresShared = 4
 /** Memory cannot be shared like cores, so it counts for more. */
 const weights = { memory: 0.8, cpu: 0.2 } as const

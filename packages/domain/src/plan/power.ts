@@ -38,7 +38,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
   const issues: readonly PlanIssue[] = [
     ...unknown.map((v): PlanIssue => ({ code: "unknown-machine", message: `VM ${v} is not a machine of range ${range.id}` })),
     ...(vmids === undefined ? [] : hidden.map(hiddenIssue)),
-    // a restart of no machine at all would be no success
+    // a restart of no machine at all must not count as a success
     ...(isRestart(change) && (input.whereOn !== true || chosen.every(isOff))
       ? chosen.filter(isOff).map((o) => offIssue(o, change))
       : []),

@@ -103,7 +103,7 @@ export const readTemplate = (text: string): TemplateSpec => {
   const [name = "", given, ...more] = text.trim().split("=")
   if (!isName(name) || more.length > 0)
     throw new TemplateError(
-      `${text} is no template: write NAME or NAME=SYSTEM; a name has letters, digits, dots and dashes, at most 63`,
+      `${text} is not a template: write NAME or NAME=SYSTEM; a name has letters, digits, dots and dashes, at most 63`,
     )
   const system = given === undefined ? systemNamed(name) : templateSystems.find((one) => one === given.toLowerCase())
   if (system === undefined)

@@ -72,7 +72,7 @@ export const typeKey = (world: World, guest: Guest, keys: string, installed: () 
   void fetched.then(
     (file) => {
       const answers = readAnswers(file)
-      // without a user in the answers, the installer asks for one and waits for ever
+      // without a user in the answers, the installer asks for one and waits forever
       if (!isThere() || answers === undefined || answers.accounts.length === 0) return
       const os = systemOnDisc(guestWords(guest, discs(world, guest)), "debian")
       install(world, guest, systemWith(os, guest, answers), installed)
