@@ -122,8 +122,9 @@ export class GuestFault extends defineFault(
     readonly machine: string
     readonly reason: "away" | "failed" | "timeout" | "unsupported"
     readonly detail: string
+    readonly hint?: string
   }): FaultKind => (f.reason === "timeout" ? "timeout" : "unavailable"),
-  (f) => ({ message: `Cannot ${f.doing} on ${f.machine}: ${f.detail}` }),
+  (f) => ({ message: `Cannot ${f.doing} on ${f.machine}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
 /** Whether and how to retry the request that failed with this fault. The only place that decides it, for steps, plans and tools. */

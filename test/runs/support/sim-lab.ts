@@ -35,6 +35,13 @@ const call = async ({ sim }: SimLab, method: string, path: string, body: string)
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
 }
 
+/** Turns a machine off as an operator does in Proxmox, by the name it has there. */
+export const cutPower = async (lab: SimLab, machine: string): Promise<void> => {
+  const guest = [...lab.sim.state.guests.values()].find(({ config }) => config["name"] === machine)
+  if (guest?.status !== "running") throw new Error(`${machine} does not run`)
+  await call(lab, "POST", `/nodes/${guest.node}/qemu/${guest.vmid}/status/stop`, "")
+}
+
 /** Makes every node reload its networks, which takes some seconds. */
 export const applyNetworks = (lab: SimLab): Promise<void> => call(lab, "PUT", "/cluster/sdn", "")
 

@@ -113,6 +113,8 @@ export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<Sit
 /** Ten minutes in total: a guest that got no address tries again after five at the latest. */
 const firstLooks = 300
 const lookEveryMillis = 2000
+/** A machine that is off has no address until it is started again, so its power is read once a minute. */
+const looksPerPower = 30
 
 /** The first stages of a machine: its reported system may be new then. */
 const isFirst = ({ stage }: GuestTask): boolean => stage === "address" || stage === "router"
@@ -177,6 +179,9 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   for (let left = isFirst(task) ? firstLooks : 0; seen.own === undefined && left > 0; left--) {
     yield* Effect.sleep(lookEveryMillis)
     seen = yield* look
+    if (seen.own !== undefined || left % looksPerPower !== 1) continue
+    const found = yield* ports.hypervisor.seek(machine.vmid, machine.node)
+    if (found.type === "there" && found.power === "stopped") return yield* fault("away", "it is powered off")
   }
   const { own: address, foreign } = seen
   if (address === undefined)

@@ -281,7 +281,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and had no effect")
     if (action.kind !== "start" || !action.untilAgent) return []
     const agentAt = world.vms.get(action.machine.vmid)?.agentAt
-    if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM stopped while it booted")
+    if (agentAt === undefined) return yield* hypervisorFault(doing(action), "unknown-effect", "the VM stopped while it booted")
     yield* Effect.sleep(Math.max(0, agentAt - (yield* monotonicMillis)))
     return []
   })

@@ -19,7 +19,9 @@ export interface AgentWait {
 /** A booting guest is nearly always on, so its state is only queried occasionally. */
 const stateEverySeconds = 60
 
-/** Waits until the guest agent answers, which ends the boot. Returns early when the VM is off again. */
+const hint = "Find out in Proxmox what turned it off (the tasks of the VM, the memory of its node)."
+
+/** Waits until the guest agent answers, which ends the boot. Fails early when the VM is off again, so that it can be started once more. */
 export const awaitAgent = Effect.fnUntraced(function* (
   { client, identity, bootTimes }: Pick<MachineContext, "client" | "identity" | "bootTimes">,
   { ref, kind, startedAt, seconds }: AgentWait,
@@ -36,7 +38,7 @@ export const awaitAgent = Effect.fnUntraced(function* (
     .pipe(
       Effect.flatMap((reply) =>
         text(recordOf(reply.data), "status") === "stopped"
-          ? Effect.fail(new HypervisorFault({ doing, reason: "failed", detail: "the VM stopped while it booted" }))
+          ? Effect.fail(new HypervisorFault({ doing, reason: "unknown-effect", detail: "the VM stopped while it booted", hint }))
           : Effect.void,
       ),
     )

@@ -28,6 +28,7 @@ import { judgeLicence } from "../kms/judge-licence.ts"
 import { withLicenseKey } from "../kms/license-key.ts"
 import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
+import { bringBack, isOff, poweredOff, tellingPower } from "./lost-power.ts"
 import { restoreRequest } from "./request.ts"
 import { afterRollBack, setBack, untilItStarts } from "./set-back.ts"
 import { startAgain } from "./start-again.ts"
@@ -35,6 +36,9 @@ import { startAgain } from "./start-again.ts"
 /** Longest wait for an address: ten times the estimate, and never less than a slow Windows needs. */
 const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
 const addressEverySeconds = (estimate: number): number => Math.min(10, Math.max(1, estimate / 8))
+
+/** A machine without an address is nearly always on, so its power is only read occasionally. */
+const powerEveryMillis = 60_000
 
 type AwaitAddress = Extract<Action, { readonly kind: "await-address" }>
 
@@ -78,14 +82,21 @@ const guestTaskOf = Effect.fnUntraced(function* (
 
 const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddress) {
   const hypervisor = yield* Hypervisor
-  const { node, vmid }: MachineRef = action.machine
+  const { node, vmid, mark }: MachineRef = action.machine
   const limit = addressWithinSeconds(step.estimate)
-  const end = (yield* monotonicMillis) + limit * 1000
+  let now = yield* monotonicMillis
+  const end = now + limit * 1000
+  let lookAt = now + powerEveryMillis
   for (;;) {
     const addresses = yield* hypervisor.addresses(node, vmid)
     const address = awaited(action, addresses)
     if (address !== undefined) return { facts: { address, addresses, changed: false }, output: "" }
-    if ((yield* monotonicMillis) >= end) {
+    now = yield* monotonicMillis
+    if (now >= lookAt && addresses.length === 0) {
+      lookAt = now + powerEveryMillis
+      if (yield* isOff(action.machine)) return yield* poweredOff({ doing: "wait for an address", machine: mark.machine })
+    }
+    if (now >= end) {
       const wanted = action.expect ?? `an address in ${action.within}`
       const seen = addresses.length === 0 ? "no address" : addresses.join(", ")
       return yield* new HypervisorFault({
@@ -235,8 +246,9 @@ const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
 
 /** Binds the actions of a range's plan to the ports, and stores what they changed. */
 export const rangeActions: StepActions<Services> = {
-  dispatch: (step, context) => Effect.andThen(noteBefore(step), start(step, context)),
-  settle: endAndKeep,
+  dispatch: (step, context) => Effect.andThen(noteBefore(step), start(step, context)).pipe(tellingPower(step)),
+  settle: (step, token, context) => endAndKeep(step, token, context).pipe(tellingPower(step)),
+  beforeRetry: bringBack,
   afterFailure: ({ action }, fault) => (action.kind === "roll-back" ? startAgain(action, fault) : Effect.succeed(fault)),
   isReachable,
   reallocate,

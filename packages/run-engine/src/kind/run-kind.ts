@@ -35,6 +35,11 @@ export interface StepActions<out R = never> {
   /** Whether the nodes that the step needs are online. Absent: whenever the hypervisor answers. */
   readonly isReachable?: (step: Step, cluster: ObservedCluster) => boolean
   /**
+   * Called when what a step needs did not answer, before the step is tried again: brings it back. Its failure is the failure of the step.
+   * A cancel interrupts it. May be called again after a crash.
+   */
+  readonly beforeRetry?: (step: Step, context: StepContext) => Effect.Effect<void, Fault, R>
+  /**
    * Called when a step has failed for good and the run was not cancelled. Returns the fault that the run reports. May be called again after
    * a crash.
    */
@@ -175,7 +180,7 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   const { systemLimits, ...bound } = kind
   const { plan, owner, finish, basis, actions } = kind
-  const { afterFailure, reallocate } = actions
+  const { afterFailure, beforeRetry, reallocate } = actions
   return {
     ...bound,
     ...(systemLimits === undefined ? {} : { systemLimits: given(systemLimits) }),
@@ -187,6 +192,7 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
       dispatch: (step, context) => given(actions.dispatch(step, context)),
       settle: (step, token, context) => given(actions.settle(step, token, context)),
       ...(actions.isReachable === undefined ? {} : { isReachable: actions.isReachable }),
+      ...(beforeRetry === undefined ? {} : { beforeRetry: (step, context) => given(beforeRetry(step, context)) }),
       ...(afterFailure === undefined
         ? {}
         : { afterFailure: (step, fault, context) => given(afterFailure(step, fault, context)) }),

@@ -1,4 +1,4 @@
-import type { Fault, Json, RunEvent, RunHead, Step, StepFailure } from "@rangewright/domain"
+import type { Fault, Json, ObservedCluster, RunEvent, RunHead, Step, StepFailure } from "@rangewright/domain"
 import { GuestFault, HypervisorFault, LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -55,29 +55,42 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
   const waiting = makeWaiting(writer.write)
 
   /** False when the run was cancelled meanwhile: then there is no further attempt. */
-  const unlessCancelled = (effect: Effect.Effect<void>): Effect.Effect<boolean> =>
+  const unlessCancelled = <E>(effect: Effect.Effect<void, E>): Effect.Effect<boolean, E> =>
     Effect.raceFirst(Effect.as(effect, true), Effect.as(writer.cancelled, false))
-  const awaitHypervisor = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> => {
+  const awaitReturn = <E = never>(
+    step: Step,
+    fault: Fault,
+    tries: number,
+    bringBack: Effect.Effect<void, E> = Effect.void,
+  ): Effect.Effect<boolean, E | LeaseLost> => {
     const { until, back } = awaitedBy(fault)
+    const isReachable = (cluster: ObservedCluster) => actions.isReachable?.(step, cluster) ?? true
     return waiting(
       { key: step.key, reason: `${redacted(fault.message, step)}; the run continues when ${until}, or is aborted`, back },
-      unlessCancelled(
-        probe.waitUntilBack(
-          { isReachable: (cluster) => actions.isReachable?.(step, cluster) ?? true, quorate: lacksQuorum(fault) },
-          tries,
-        ),
-      ),
+      unlessCancelled(Effect.andThen(probe.waitUntilBack({ isReachable, quorate: lacksQuorum(fault) }, tries), bringBack)),
     )
   }
 
   /** Gives the machine of a clone another, free VMID. */
   const reallocate = Effect.fnUntraced(function* (step: Step): Effect.fn.Return<RetryOrFail, LeaseLost> {
     const seen = yield* Effect.result(probe.observe)
-    if (Result.isFailure(seen)) return (yield* awaitHypervisor(step, seen.failure, 0)) ? yield* reallocate(step) : seen.failure
+    if (Result.isFailure(seen)) return (yield* awaitReturn(step, seen.failure, 0)) ? yield* reallocate(step) : seen.failure
     const given = yield* Effect.result(retryStorage(actions.reallocate?.(step, seen.success) ?? Effect.undefined))
     if (Result.isFailure(given)) return given.failure
     if (given.success !== undefined) yield* writer.write({ type: "Reallocated", ...given.success })
     return "retry"
+  })
+
+  /** Waits for the return of what a step needs, or brings it back. */
+  const lookAgain = Effect.fnUntraced(function* (
+    step: Step,
+    fault: Fault,
+    tries: number,
+  ): Effect.fn.Return<RetryOrFail, LeaseLost> {
+    const bringBack = retryStorage(actions.beforeRetry?.(step, stepContext(head, step, writer)) ?? Effect.void)
+    const done = yield* Effect.result(awaitReturn(step, fault, tries, bringBack))
+    if (Result.isSuccess(done)) return done.success ? "retry" : fault
+    return done.failure instanceof LeaseLost ? yield* done.failure : done.failure
   })
 
   const handleFault = Effect.fnUntraced(function* (
@@ -88,13 +101,13 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
     const decision = decide(step.action, fault)
     if (decision === "never") return fault
     const nth = state.tries[decision]++
-    if (decision === "wait") return (yield* awaitHypervisor(step, fault, nth)) ? "retry" : fault
+    if (decision === "wait") return (yield* awaitReturn(step, fault, nth)) ? "retry" : fault
     if (nth >= triesAtMost[decision]) return fault
     state.started = false
     state.token = undefined
     yield* writer.write({ type: "StepFailed", key: step.key, failure: failureOf(fault, step), final: false })
     if (decision === "reallocate") return yield* reallocate(step)
-    if (decision === "look") return (yield* awaitHypervisor(step, fault, nth)) ? "retry" : fault
+    if (decision === "look") return yield* lookAgain(step, fault, nth)
     const pause = Effect.sleep(backoffSeconds(nth, repeatBackoffMost) * 1000)
     return (yield* unlessCancelled(pause)) ? "retry" : fault
   })

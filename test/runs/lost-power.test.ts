@@ -1,0 +1,242 @@
+import { type RunRequest, rangeRequest } from "@rangewright/application"
+import { type RunState, type Vmid, writeDescription } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { goOn, runUntilDeath } from "./support/crash.ts"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import {
+  admin,
+  boot,
+  createRange,
+  deploy,
+  endOf,
+  engineOf,
+  type Lab,
+  makeCompany,
+  makeLab,
+  outlives,
+  startAndWait,
+} from "./support/lab.ts"
+import { cutPower, makeSimCompany, simEnd } from "./support/sim-lab.ts"
+
+const powerOf = ({ world }: Lab, name: string) => [...world.vms.values()].find((vm) => vm.name === name)?.power
+
+const turnOff = ({ world }: Lab, name: string): Vmid => {
+  const vm = [...world.vms.values()].find((one) => one.name === name)!
+  world.vms.set(vm.vmid, { ...vm, power: "stopped", agentAt: undefined })
+  return vm.vmid
+}
+
+/** Cuts the power of `vm1` when its role is settled for the first time. */
+const cutInRole = (lab: Lab, then: (vmid: Vmid) => void = () => undefined, times = 1): void => {
+  let left = times
+  lab.world.fault = ({ port, method, action }) => {
+    const isRole = port === "guest" && method === "settle" && action?.kind === "guest" && action.stage === "role"
+    if (!isRole || action.machine.mark.machine !== "vm1" || left === 0) return undefined
+    left -= 1
+    then(turnOff(lab, "vm1"))
+    return undefined
+  }
+}
+
+const startsOf = ({ world }: Lab, vmid: Vmid | undefined) =>
+  world.calls.filter(({ method, action }) => method === "dispatch" && action?.kind === "start" && action.machine.vmid === vmid)
+    .length
+
+const deployed = async (lab: Lab, request: RunRequest = deploy): Promise<RunState> => {
+  const range = await createRange(lab)
+  const process = boot(lab)
+  const { state } = await startAndWait(process, range, request)
+  await process.dispose()
+  return state
+}
+
+describe("a machine that somebody turns off in Proxmox while its range is deployed", () => {
+  it(
+    "is started again, whenever that happens and whichever it is, and the deploy does all of its work",
+    { timeout: 300_000 },
+    async () => {
+      const calm = makeSimCompany()
+      const from = calm.clock.now()
+      const { steps } = await deployed(calm)
+      const end = simEnd(calm)
+      for (const { name } of end.vms) {
+        const own = [...steps.values()].filter(({ step }) => step.machine !== undefined && String(name).endsWith(step.machine))
+        const first = own.find(({ step }) => step.action.kind === "start")!.endedAt!.getTime()
+        const last = Math.max(...own.map(({ endedAt }) => endedAt!.getTime()))
+        for (const share of [0.05, 0.6]) {
+          const lab = makeSimCompany()
+          const range = await createRange(lab)
+          const process = boot(lab)
+          const at = Math.round(first + share * (last - first) - from)
+          lab.clock.schedule(at, () => void cutPower(lab, String(name)))
+          const { state } = await startAndWait(process, range)
+          await process.dispose()
+          expect(state.message, `${String(name)} off at ${at}`).toBe("")
+          expect(simEnd(lab), `${String(name)} off at ${at}`).toEqual(end)
+        }
+      }
+    },
+  )
+
+  it("is started again while it boots for the first time", { timeout: 60_000 }, async () => {
+    const calm = makeSimCompany()
+    const from = calm.clock.now()
+    const { steps } = await deployed(calm)
+    const boots = [...steps.values()].filter(({ step }) => step.action.kind === "start")
+    expect(boots.length).toBeGreaterThan(3)
+    for (const { step, startedAt, endedAt } of boots) {
+      const { name } = simEnd(calm).vms.find((vm) => String(vm.name).endsWith(step.machine!))!
+      const lab = makeSimCompany()
+      const range = await createRange(lab)
+      const process = boot(lab)
+      const at = Math.round((startedAt!.getTime() + endedAt!.getTime()) / 2 - from)
+      lab.clock.schedule(at, () => void cutPower(lab, String(name)))
+      const { state } = await startAndWait(process, range)
+      await process.dispose()
+      expect([state.message, simEnd(lab)], `${String(name)} off at ${at}`).toEqual(["", simEnd(calm)])
+    }
+  })
+
+  it(
+    "and does not start again fails the deploy at once, with a message that names it and says what to do",
+    { timeout: 60_000 },
+    async () => {
+      const lab = makeLab(["vm1", "vm2"])
+      let off: Vmid | undefined
+      cutInRole(lab, (vmid) => {
+        off = vmid
+        const before = lab.world.fault
+        lab.world.fault = (call, nth) =>
+          call.method === "dispatch" && call.action?.kind === "start" && call.action.machine.vmid === vmid
+            ? { when: "before", reason: "failed" }
+            : before(call, nth)
+      })
+      const { status, steps, message } = await deployed(lab)
+      expect(status).toBe("failure")
+      expect(message).toMatch(/Cannot start VM \d+ \(vm1\) again: it is powered off, and does not start: .*told to fail/u)
+      expect(steps.get("role:vm1")?.failure?.hint).toMatch(/Proxmox.*deploy again/u)
+      expect(steps.get("role:vm1")?.attempt).toBe(1)
+      expect(startsOf(lab, off)).toBe(2)
+    },
+  )
+
+  it("again and again is not started without end; the message says that it is powered off", { timeout: 60_000 }, async () => {
+    const lab = makeLab(["vm1", "vm2"])
+    let off: Vmid | undefined
+    cutInRole(lab, (vmid) => (off = vmid), 1000)
+    const { status, message } = await deployed(lab)
+    expect(status).toBe("failure")
+    expect(message).toContain("Cannot run the stage role on vm1: it is powered off")
+    expect(startsOf(lab, off)).toBeLessThanOrEqual(6)
+  })
+
+  it("and is the router on the way to the others is started again for them", { timeout: 60_000 }, async () => {
+    const lab = makeCompany()
+    lab.world.guestsOverNetwork = true
+    const isRouter = (name: string) => name.includes("router")
+    let cut = false
+    lab.world.fault = ({ port, action }) => {
+      const router = [...lab.world.vms.values()].find(({ name }) => isRouter(name) && name.startsWith("LAB"))
+      if (port !== "guest" || action?.kind !== "guest" || router === undefined || isRouter(action.machine.mark.machine))
+        return undefined
+      if (!cut) turnOff(lab, router.name)
+      cut = true
+      return lab.world.vms.get(router.vmid)?.power === "stopped" ? { when: "before", reason: "away" } : undefined
+    }
+    const { status, message } = await deployed(lab)
+    expect([status, message, cut]).toEqual(["success", "", true])
+  })
+
+  it("says in the log that it is started again", { timeout: 60_000 }, async () => {
+    const lab = makeLab(["vm1"])
+    cutInRole(lab)
+    expect((await deployed(lab)).status).toBe("success")
+    const told = [...lab.store.runs.values()].flatMap(({ entries }) =>
+      entries.flatMap(({ event }) => (event.type === "Output" ? [event.text] : event.type === "Waiting" ? [event.reason] : [])),
+    )
+    expect(told.join("\n")).toMatch(
+      /vm1: it is powered off; the run continues when vm1 can be reached[^]*\(vm1\) is powered off: it is started again/u,
+    )
+  })
+})
+
+describe("a machine that must stay off", () => {
+  it("an aborted deploy starts none", { timeout: 60_000 }, async () => {
+    const lab = makeLab(["vm1"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const state = await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const head = yield* engine.start(rangeRequest(range, deploy), admin)
+        cutInRole(lab, () => void Effect.runFork(Effect.ignore(engine.cancel(head.id, admin))))
+        return yield* engine.wait(head.id)
+      }),
+    )
+    await process.dispose()
+    expect(state.status).toBe("aborted")
+    expect(powerOf(lab, "vm1")).toBe("stopped")
+  })
+
+  it("a VM that has taken the number of a machine, and is another range's", { timeout: 60_000 }, async () => {
+    const lab = makeLab(["vm1"])
+    cutInRole(lab, (vmid) => {
+      const vm = lab.world.vms.get(vmid)!
+      const description = writeDescription({ range: "OTHER" as typeof range, machine: "vm1" }, [])
+      lab.world.vms.set(vmid, { ...vm, description })
+    })
+    const range = "LAB" as Parameters<typeof writeDescription>[0]["range"]
+    expect((await deployed(lab)).status).toBe("failure")
+    expect(powerOf(lab, "vm1")).toBe("stopped")
+  })
+
+  it("one that is off for a run that is no deploy", { timeout: 60_000 }, async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const router = [...lab.world.vms.values()].find(({ name }) => name.includes("router"))!
+    lab.world.fault = ({ port }) => {
+      if (port === "guest" && lab.world.vms.get(router.vmid)?.power === "running") turnOff(lab, router.name)
+      return undefined
+    }
+    const { state } = await startAndWait(process, range, { kind: "testing-start", description: "" })
+    await process.dispose()
+    expect(state.status).toBe("failure")
+    expect(state.message).toContain("it is powered off")
+    expect(powerOf(lab, router.name)).toBe("stopped")
+  })
+})
+
+describe("a process that dies while it starts a machine again", () => {
+  it("leaves a run that ends as if nothing had happened, at any moment", { timeout: 240_000 }, async () => {
+    const prepared = async () => {
+      const lab = makeLab(["vm1"])
+      const range = await createRange(lab)
+      cutInRole(lab)
+      return { lab, range }
+    }
+    const calm = await prepared()
+    const gate = makeCrashGate(undefined, () => outlives(calm.lab))
+    const process = boot(calm.lab, gate)
+    expect((await startAndWait(process, calm.range)).state.status).toBe("success")
+    await process.dispose()
+    const end = endOf(calm.lab)
+    let crashes = 0
+    const broken: unknown[] = []
+    for (const at of gate.distinct()) {
+      const { lab, range } = await prepared()
+      const dying = makeCrashGate(at)
+      const acknowledged = await runUntilDeath(lab, range, deploy, dying)
+      if (dying.dead()) crashes += 1
+      await goOn(lab, range, deploy, acknowledged)
+      try {
+        expect(endOf(lab)).toEqual(end)
+      } catch (error) {
+        broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 800) })
+      }
+    }
+    expect(crashes).toBeGreaterThan(20)
+    expect(broken).toEqual([])
+  })
+})
